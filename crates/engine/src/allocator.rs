@@ -1,0 +1,28 @@
+//! Switch allocators: who crosses the switch in an allocation step.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// All are separable with round-robin arbiters; an iteration matches inputs and outputs that are still free.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AllocatorConfig {
+    /// Outputs grant, inputs accept; pointers move only past an accepted grant of the first iteration (McKeown 1999).
+    Islip(Iterations),
+    /// Inputs choose one of their requests, outputs choose one input; pointers move past every winner.
+    SeparableInputFirst(Iterations),
+    /// Outputs choose one input, inputs choose one output; pointers move past every choice.
+    SeparableOutputFirst(Iterations),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Iterations {
+    /// Rounds of matching per allocation step, at least 1.
+    #[serde(default = "one")]
+    pub iterations: u8,
+}
+
+fn one() -> u8 {
+    1
+}

@@ -1,0 +1,332 @@
+//! From a spec to a network: the last allocations before the loop.
+
+use crate::bits::{Active, Bits};
+use crate::block::{Block, Cut, Mail};
+use crate::dependency;
+use crate::net::{Link, Net};
+use crate::power::{AnyPolicy, LinkState, Manager};
+use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
+use crate::spec::{FlowControl, LinkClass, Spec};
+use crate::state::{InPort, Kind, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use crate::tally::Tally;
+use crate::wheel::Wheel;
+use weft_topology::{Graph, Peer};
+use weft_traffic::{GapTable, stream};
+use weft_units::Refusal;
+
+/// Purposes of the random streams of a terminal.
+const GAPS: u64 = 1;
+const TARGETS: u64 = 2;
+
+/// Builds and checks everything that blocks only read.
+pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
+    let graph = &*spec.graph;
+    let (routing, classes) = AnyRouting::build(&spec.routing, graph)?;
+    let links: Vec<Link> = spec
+        .links
+        .iter()
+        .enumerate()
+        .map(|(c, link)| link_of(spec, link, classes[c], &graph.class_names()[c]))
+        .collect::<Result<_, _>>()?;
+    if !spec.allow_dependency_cycle {
+        dependency::refuse_cycle(graph, &routing, &classes, spec.routing.name())?;
+    }
+    let mut rates: Vec<f64> = spec.traffic.load.iter().copied().filter(|&l| l > 0.0).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    let flits = f64::from(spec.traffic.packet_flits);
+    let net = Net {
+        coords: grid::coordinates(graph),
+        terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
+        classes: classes.iter().copied().max().unwrap_or(1) as usize,
+        links,
+        routing,
+        pattern: spec.traffic.pattern.clone(),
+        gaps: rates.iter().map(|l| GapTable::new(l / flits)).collect(),
+        rates,
+        packet_flits: spec.traffic.packet_flits as u16,
+        after_grant: after_grant(spec)?,
+        ejection_delay: spec.router.ejection_delay,
+        vc_realloc: spec.router.vc_realloc > 0,
+        speedup: spec.router.speedup,
+        allocator: spec.router.allocator.clone(),
+        flow_control: spec.router.flow_control,
+        batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
+        phases: spec.phases.clone(),
+        seed: spec.seed,
+    };
+    Ok((net, classes))
+}
+
+/// Cycles from the grant to the link, so that a lone head flit spends `delay` cycles in a router.
+fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
+    let router = &spec.router;
+    // with separate VC and switch allocation steps the grant comes a step, hence at speedup 1 a cycle, after arrival
+    let waits = u64::from(router.vc_realloc > 0 && router.speedup == 1);
+    router.delay.checked_sub(waits).ok_or_else(|| {
+        Refusal::new(
+            "router.delay",
+            "0 cycles, but with vc_realloc 1 and speedup 1 a head flit waits 1 cycle for the switch",
+            "set router.delay to at least 1cycle, or vc_realloc to 0",
+        )
+    })
+}
+
+fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Link, Refusal> {
+    let path = |key: &str| format!("links.{name}.{key}");
+    if link.vcs < classes {
+        return Err(Refusal::new(
+            path("vcs"),
+            format!("{} needs {classes} VC classes on {name} links, but there are {} VCs", spec.routing.name(), link.vcs),
+            format!("set vcs of {name} links to at least {classes}"),
+        ));
+    }
+    let needs = if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.packet_flits } else { 1 };
+    if link.buffer < needs || link.buffer > u32::from(u16::MAX) {
+        return Err(Refusal::new(
+            path("buffer"),
+            format!("{} flits, but a packet of {needs} flits must fit (and at most 65535)", link.buffer),
+            format!("set buffer to at least {needs}flits, or flow_control to wormhole"),
+        ));
+    }
+    if link.latency + spec.router.delay == 0 || link.latency == 0 {
+        return Err(Refusal::new(path("latency"), "0 cycles", "set latency to at least 1cycle"));
+    }
+    let vcs = u32::from(link.vcs);
+    let mut vcs_of = [0u16; 16];
+    for c in 0..u32::from(classes.max(1)) {
+        let (from, to) = (c * vcs / u32::from(classes.max(1)), (c + 1) * vcs / u32::from(classes.max(1)));
+        vcs_of[c as usize] = ((1u32 << to) - (1u32 << from)) as u16;
+    }
+    Ok(Link {
+        latency: link.latency,
+        credit_latency: (link.credit_latency + spec.router.credit_delay).max(1),
+        buffer: link.buffer as u16,
+        all: ((1u32 << vcs) - 1) as u16,
+        vcs_of,
+        capacity: vcs * link.buffer,
+    })
+}
+
+/// First router of every block, and the end of the last.
+pub(crate) fn partition(graph: &Graph, blocks: usize) -> Vec<u32> {
+    let routers = graph.routers();
+    let grain = graph.grain().max(1);
+    let units = routers.div_ceil(grain);
+    let blocks = (blocks as u32).clamp(1, routers);
+    // whole groups stay together while there are enough of them
+    let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
+    (0..=blocks).map(|b| (u64::from(b) * u64::from(units) / u64::from(blocks)) as u32 * grain).map(|r| r.min(routers)).collect()
+}
+
+/// Blocks that keep the state of a block in the second-level cache, where the whole does not fit anyway.
+pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
+    let bytes = u64::from(graph.port_base(graph.routers())) * 192;
+    if bytes < 16 << 20 { 1 } else { (bytes / (1536 << 10)) as usize }
+}
+
+/// Builds the blocks. `bounds` is the result of [`partition`].
+pub(crate) fn blocks<const W: usize, const V: usize>(spec: &Spec, net: &Net, bounds: &[u32]) -> Result<Vec<Block<W, V>>, Refusal> {
+    let policy = spec.policy.build(spec.cycle_fs)?;
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, bounds, b }.build(policy.clone())).collect()
+}
+
+struct Builder<'a> {
+    spec: &'a Spec,
+    net: &'a Net,
+    bounds: &'a [u32],
+    b: usize,
+}
+
+impl Builder<'_> {
+    fn build<const W: usize, const V: usize>(&self, policy: AnyPolicy) -> Result<Block<W, V>, Refusal> {
+        let (graph, net) = (&*self.spec.graph, self.net);
+        let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
+        let base = graph.port_base(first);
+        let ports = (graph.port_base(last) - base) as usize;
+        let mut outs: Vec<OutPort<V>> = Vec::with_capacity(ports);
+        let mut ins: Vec<InPort<V>> = Vec::with_capacity(ports);
+        let mut next_router = Vec::with_capacity(ports);
+        let mut cuts = Vec::new();
+        let mut nics = Vec::new();
+        for r in first..last {
+            for (p, port) in graph.ports(r).iter().enumerate() {
+                let mut input = in_port(r - first, p as u8, port.class);
+                let mut output = out_port(net, r - first, port.class);
+                next_router.push(0);
+                match port.peer {
+                    Peer::Unused => (output.kind, output.free) = (Kind::Unused, 0),
+                    Peer::Terminal(t) => {
+                        (output.kind, output.peer) = (Kind::Ejection, t);
+                        input.upstream = (ports + nics.len()) as u32;
+                        nics.push((t, ins.len() as u32));
+                    }
+                    Peer::Router { router, port } => {
+                        *next_router.last_mut().expect("just pushed") = router;
+                        let block = self.bounds.partition_point(|&r| r <= router) - 1;
+                        let far = graph.port_base(router) + u32::from(port) - graph.port_base(self.bounds[block]);
+                        if block == self.b {
+                            (output.peer, input.upstream) = (far, far);
+                        } else {
+                            (output.kind, output.peer) = (Kind::Remote, cuts.len() as u32);
+                            (input.remote, input.upstream) = (true, cuts.len() as u32);
+                            cuts.push(Cut { block: block as u32, port: far });
+                        }
+                    }
+                }
+                ins.push(input);
+                outs.push(output);
+            }
+        }
+        let mut terminals = Vec::with_capacity(nics.len());
+        for (local, &(t, input)) in nics.iter().enumerate() {
+            terminals.push(self.terminal(t, (ports + local) as u32));
+            outs.push(OutPort { kind: Kind::Injection, peer: input, ..out_port(net, local as u32, 0) });
+        }
+        let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
+        Ok(self.finish(policy, routers.collect(), ins, outs, next_router, cuts, terminals))
+    }
+
+    /// Reserves the pools and wheels for the largest number of packets and flits that can be under way (or a generous
+    /// share of it where that bound is far beyond what any run reaches).
+    #[allow(clippy::too_many_arguments)]
+    fn finish<const W: usize, const V: usize>(
+        &self,
+        policy: AnyPolicy,
+        routers: Vec<Router<W>>,
+        ins: Vec<InPort<V>>,
+        outs: Vec<OutPort<V>>,
+        next_router: Vec<u32>,
+        cuts: Vec<Cut>,
+        terminals: Vec<Terminal>,
+    ) -> Block<W, V> {
+        let (net, spec) = (self.net, self.spec);
+        let per_channel = |class: u8| net.links[class as usize].capacity as usize;
+        let buffered: usize = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / net.packet_flits.max(1) as usize;
+        let packets = (buffered + ins.len() + terminals.len()).min((1 << 20) + 64 * terminals.len());
+        let on_wire = |o: &OutPort<V>| {
+            let link = &net.links[o.class as usize];
+            (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
+        };
+        let flits: usize = outs.iter().map(on_wire).sum();
+        let credits: usize = outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum();
+        let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
+        let horizon = net.after_grant + 4 + longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        let blocks = self.bounds.len() - 1;
+        let mut outbox = vec![Mail::default(); blocks];
+        for cut in &cuts {
+            let per_window = longest(&|l| l.latency).min(128) as usize;
+            let mail = &mut outbox[cut.block as usize];
+            mail.flits.reserve(mail.flits.capacity() + per_window);
+            mail.credits.reserve(mail.credits.capacity() + per_window);
+        }
+        let windows = (spec.phases.warmup, spec.phases.warmup + spec.phases.window);
+        let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
+        let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
+        let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
+        let history = (net.routing.sensor() == Some(Sensor::HistoryWindow))
+            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency)));
+        let mut block = Block {
+            now: 0,
+            want: vec![Bits::default(); ins.len() * net.classes],
+            active: Active::new(routers.len()),
+            busy: Active::new(terminals.len()),
+            segments: Pool::with_capacity(packets),
+            packets: Pool::with_capacity(packets),
+            flits: Wheel::new(horizon, flits),
+            credits: Wheel::new(horizon, credits),
+            alarms: Wheel::new(1024, terminals.len() + 1),
+            cuts,
+            outbox,
+            next_router,
+            grants: vec![Bits::default(); radix],
+            power: Manager::new(policy, all_vcs),
+            history,
+            tally: Tally::new(windows, spec.phases.batches),
+            routers,
+            ins,
+            outs,
+            terminals,
+        };
+        self.start(&mut block);
+        block
+    }
+
+    fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        for t in 0..block.terminals.len() {
+            if block.terminals[t].rate != u16::MAX {
+                block.sleep(t, 0);
+            }
+        }
+        for o in 0..block.ins.len() {
+            let out = &block.outs[o];
+            if self.spec.managed[out.class as usize] && matches!(out.kind, Kind::Local | Kind::Remote) {
+                block.power.manage(o);
+            }
+        }
+    }
+
+    fn terminal(&self, id: u32, out: u32) -> Terminal {
+        let load = self.spec.traffic.load[id as usize];
+        let mut gaps = stream(self.spec.seed, u64::from(id), GAPS);
+        let rate = self.net.rates.iter().position(|&r| r == load);
+        let first = rate.map_or(u64::MAX, |r| self.net.gaps[r].draw(&mut gaps) - 1);
+        Terminal {
+            gaps,
+            targets: stream(self.spec.seed, u64::from(id), TARGETS),
+            next_packet: first,
+            packet: NONE,
+            seq: 0,
+            id,
+            out,
+            left: 0,
+            rate: rate.map_or(u16::MAX, |r| r as u16),
+            vc: 0,
+            waiting: false,
+        }
+    }
+}
+
+fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutPort<V> {
+    let link = &net.links[class as usize];
+    let mut credits = [0; V];
+    for (vc, c) in credits.iter_mut().enumerate() {
+        *c = if link.all >> vc & 1 != 0 { link.buffer } else { 0 };
+    }
+    OutPort {
+        credits,
+        holder: [0; V],
+        free: link.all,
+        ready: 0,
+        fresh: 0,
+        credit: link.all,
+        wanting: 0,
+        class,
+        state: LinkState::On as u8,
+        next_free: 0,
+        flits: 0,
+        peer: NONE,
+        router,
+        rr_in: 0,
+        rr_want: 0,
+        rr_vc: 0,
+        kind: Kind::Local,
+    }
+}
+
+fn in_port<const V: usize>(router: u32, port: u8, class: u8) -> InPort<V> {
+    InPort {
+        keys: [NO_KEY; V],
+        held: [0; V],
+        head: [NONE; V],
+        tail: [NONE; V],
+        upstream: NONE,
+        router,
+        port,
+        class,
+        rr_out: 0,
+        rr_vc: 0,
+        rr_switch: 0,
+        remote: false,
+    }
+}

@@ -1,0 +1,34 @@
+//! A barrier that spins: windows are a few microseconds long, too short to sleep.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[derive(Debug)]
+pub(crate) struct Barrier {
+    threads: usize,
+    waiting: AtomicUsize,
+    generation: AtomicUsize,
+}
+
+/// Spins before the thread lets others run (more threads than cores must not starve each other).
+const SPINS: u32 = 4096;
+
+impl Barrier {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { threads, waiting: AtomicUsize::new(0), generation: AtomicUsize::new(0) }
+    }
+
+    /// Returns when all threads have called it; what they wrote before is visible after.
+    pub(crate) fn wait(&self) {
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.waiting.store(0, Ordering::Release);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.generation.load(Ordering::Acquire) == generation {
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A block of routers with everything it owns. Blocks share nothing but the mail they exchange between windows.
+
+use crate::bits::{Active, Bits};
+use crate::net::Net;
+use crate::power::Manager;
+use crate::routing::sensor::History;
+use crate::state::{Flit, InPort, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
+use crate::tally::Tally;
+use crate::wheel::Wheel;
+
+/// The far end of a channel that leaves the block: a port of another block.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    pub block: u32,
+    /// Input port (flits) or output port (credits) in that block.
+    pub port: u32,
+}
+
+/// What a block sends to another during a window.
+#[derive(Debug, Clone, Default)]
+pub struct Mail {
+    /// (arrival, flit); a head's `packet` is an index into `packets`.
+    pub flits: Vec<(u64, Flit)>,
+    pub packets: Vec<Packet>,
+    /// (arrival, output port * 16 + VC).
+    pub credits: Vec<(u64, u32)>,
+}
+
+#[derive(Debug)]
+pub struct Block<const W: usize, const V: usize> {
+    pub now: u64,
+    pub routers: Vec<Router<W>>,
+    pub ins: Vec<InPort<V>>,
+    pub outs: Vec<OutPort<V>>,
+    /// [output][class] -> inputs whose head wants it.
+    pub want: Vec<Bits<W>>,
+    pub terminals: Vec<Terminal>,
+    pub segments: Pool<Segment>,
+    pub packets: Pool<Packet>,
+    pub flits: Wheel<Flit, 42>,
+    pub credits: Wheel<u32, 126>,
+    pub alarms: Wheel<u32, 126>,
+    /// Routers with something to allocate; terminals with something to send.
+    pub active: Active,
+    pub busy: Active,
+    /// Router (of the whole network) behind each output.
+    pub next_router: Vec<u32>,
+    pub cuts: Vec<Cut>,
+    /// Mail per destination block.
+    pub outbox: Vec<Mail>,
+    /// Scratch of the switch allocator: outputs that granted each input.
+    pub grants: Vec<Bits<W>>,
+    pub power: Manager,
+    pub history: Option<History>,
+    pub tally: Tally,
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
+    pub fn step(&mut self, net: &Net) {
+        self.receive_credits(net); //  credits  -> counters
+        self.receive_flits(net); //    flits    -> VC queues, route of new heads
+        self.inject(net); //           sources  -> injection channels
+        self.manage_power(); //        timers   -> link states
+        self.allocate(net); //         heads    -> VCs, flits -> switch -> links, step by step
+        self.now += 1;
+    }
+
+    /// Advances to `until`, jumping over cycles in which nothing can happen.
+    pub fn advance(&mut self, net: &Net, until: u64) {
+        while self.now < until {
+            if self.is_quiet() && self.nothing_due() {
+                self.now += 1;
+            } else {
+                self.step(net);
+            }
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.active.is_empty() && self.busy.is_empty()
+    }
+
+    fn nothing_due(&self) -> bool {
+        self.flits.is_empty_at(self.now)
+            && self.credits.is_empty_at(self.now)
+            && self.alarms.is_empty_at(self.now)
+            && self.power.nothing_due(self.now)
+            && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
+    }
+
+    /// Takes the mail of another block.
+    pub fn take(&mut self, mail: &mut Mail) {
+        for &(at, mut flit) in &mail.flits {
+            if flit.packet != NONE {
+                flit.packet = self.packets.add(mail.packets[flit.packet as usize]);
+            }
+            self.flits.push(self.now, at, flit);
+        }
+        for &(at, credit) in &mail.credits {
+            self.credits.push(self.now, at, credit);
+        }
+        mail.flits.clear();
+        mail.packets.clear();
+        mail.credits.clear();
+    }
+}

@@ -1,0 +1,233 @@
+//! Channel dependency graph (Dally and Seitz 1987): an edge from channel a to channel b, VC classes included, if some
+//! packet can hold a and ask for b. No cycle, no deadlock.
+//!
+//! The edges come from walking the routing functions themselves: every source and destination router (and every choice
+//! of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
+
+use crate::routing::{AnyRouting, Classes, grid, ugal_p};
+use crate::state::Packet;
+use std::collections::{BTreeSet, HashSet};
+use weft_topology::{Graph, Peer};
+use weft_units::Refusal;
+
+/// (channel = flat port index of its sender) * classes + class.
+type Node = u32;
+
+/// Packets are walked with this many different draws, so that both ways round a ring at half distance are seen.
+const DRAWS: u32 = 8;
+
+pub(crate) struct Dependencies<'a> {
+    graph: &'a Graph,
+    coords: Vec<u64>,
+    classes: u32,
+    words: usize,
+    /// Per node, a bit for every (port, class) of the next router.
+    edges: Vec<u64>,
+    draws: u32,
+}
+
+/// Refuses a routing whose channel dependencies have a cycle, and shows the cycle.
+pub(crate) fn refuse_cycle(graph: &Graph, routing: &AnyRouting, classes: &Classes, name: &str) -> Result<(), Refusal> {
+    let mut d = Dependencies::new(graph, classes);
+    routing.dependencies(&mut d);
+    let Some(cycle) = d.find_cycle() else { return Ok(()) };
+    let shown: Vec<String> = cycle.iter().take(8).map(|&n| d.describe(n)).collect();
+    Err(Refusal::new(
+        format!("routing.{name}"),
+        format!("channel dependencies have a cycle of {} channels, so packets can deadlock: {}", cycle.len(), shown.join(" -> ")),
+        "choose a routing (or dateline) with enough VC classes, or set allow_dependency_cycle: true to study the deadlock",
+    ))
+}
+
+impl<'a> Dependencies<'a> {
+    fn new(graph: &'a Graph, classes: &Classes) -> Self {
+        let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
+        let words = ((graph.radix() * classes) as usize).div_ceil(64);
+        let nodes = (graph.port_base(graph.routers()) * classes) as usize;
+        let ties = matches!(graph.shape(), weft_topology::Shape::Torus { wrap: true, .. });
+        let draws = if ties || graph.routers() <= 256 { DRAWS } else { 1 };
+        Self { graph, coords: grid::coordinates(graph), classes, words, edges: vec![0; nodes * words], draws }
+    }
+
+    fn node(&self, router: u32, port: u8, class: u8) -> Node {
+        (self.graph.port_base(router) + u32::from(port)) * self.classes + u32::from(class)
+    }
+
+    fn neighbour(&self, router: u32, port: u8) -> Option<u32> {
+        match self.graph.ports(router)[port as usize].peer {
+            Peer::Router { router, .. } => Some(router),
+            _ => None,
+        }
+    }
+
+    /// `from` leads to `router`, whose (port, class) is asked for.
+    fn add(&mut self, from: Node, port: u8, class: u8) {
+        let bit = usize::from(port) * self.classes as usize + usize::from(class);
+        self.edges[from as usize * self.words + bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// Walks one packet; returns its first and last channel and the router where phase `phase` ends.
+    fn walk(&mut self, routing: &AnyRouting, from: u32, mut packet: Packet, phase: u8) -> Option<(Node, Node, u32)> {
+        let (mut at, mut first, mut last) = (from, None, None);
+        loop {
+            let hop = routing.next(self.coords[at as usize], &mut packet, 0)?;
+            let left_phase = phase == 0 && packet.phase == 1;
+            let Some(next) = self.neighbour(at, hop.port).filter(|_| !left_phase) else {
+                return first.zip(last).map(|(f, l)| (f, l, at));
+            };
+            if let Some(previous) = last {
+                self.add(previous, hop.port, hop.class);
+            }
+            let node = self.node(at, hop.port, hop.class);
+            first = first.or(Some(node));
+            (last, at) = (Some(node), next);
+        }
+    }
+
+    /// Routings of one leg: every pair of routers.
+    pub(crate) fn one_leg(&mut self, routing: &AnyRouting, phase: u8) {
+        self.legs(routing, phase, |_, _| {});
+    }
+
+    fn legs(&mut self, routing: &AnyRouting, phase: u8, mut ends: impl FnMut((Node, u32), (Node, u32))) {
+        let routers = self.graph.routers();
+        for from in 0..routers {
+            for to in 0..routers {
+                for draw in 0..self.draws {
+                    let packet = routing.leg(phase, self.coords[to as usize], draw);
+                    if let Some((first, last, at)) = self.walk(routing, from, packet, phase) {
+                        ends((first, from), (last, at));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Routings over an intermediate: every first leg, every second leg, and every join of the two.
+    pub(crate) fn two_legs(&mut self, routing: &AnyRouting) {
+        let routers = self.graph.routers() as usize;
+        let mut arrivals: Vec<BTreeSet<Node>> = vec![BTreeSet::new(); routers];
+        let mut departures: Vec<BTreeSet<Node>> = vec![BTreeSet::new(); routers];
+        self.legs(routing, 0, |_, (node, at)| _ = arrivals[at as usize].insert(node));
+        self.legs(routing, 1, |(node, from), _| _ = departures[from as usize].insert(node));
+        self.one_leg(routing, routing.minimal_phase());
+        for r in 0..routers {
+            for &a in &arrivals[r] {
+                for &b in &departures[r] {
+                    let (port, class) = ((b / self.classes - self.graph.port_base(r as u32)) as u8, (b % self.classes) as u8);
+                    self.add(a, port, class);
+                }
+            }
+        }
+    }
+
+    /// Routings that choose at each hop: every reachable state.
+    pub(crate) fn per_hop(&mut self, routing: &AnyRouting, chooser: &ugal_p::Runtime) {
+        let routers = self.graph.routers();
+        for to in 0..routers {
+            let mut seen = HashSet::new();
+            let target = self.coords[to as usize];
+            let mut open: Vec<(u32, Option<Node>, Packet)> =
+                (0..routers).map(|r| (r, None, Packet { target, dest: target, ..Packet::default() })).collect();
+            while let Some((at, last, packet)) = open.pop() {
+                let mut after = packet;
+                let here = self.coords[at as usize];
+                let options = match routing.next(here, &mut after, 0) {
+                    Some(hop) => vec![(hop, after)],
+                    None => chooser.choices(here, &packet),
+                };
+                for (hop, after) in options {
+                    let Some(next) = self.neighbour(at, hop.port) else { continue };
+                    if let Some(last) = last {
+                        self.add(last, hop.port, hop.class);
+                    }
+                    let node = self.node(at, hop.port, hop.class);
+                    if seen.insert((node, after.dim)) {
+                        open.push((next, Some(node), after));
+                    }
+                }
+            }
+        }
+    }
+
+    fn successors(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        let channel = node / self.classes;
+        let router = self.receiver(channel);
+        let bits = &self.edges[node as usize * self.words..(node as usize + 1) * self.words];
+        let base = router.map_or(0, |r| self.graph.port_base(r)) * self.classes;
+        bits.iter().enumerate().flat_map(move |(w, &word)| {
+            (0..64u32).filter(move |b| word >> b & 1 != 0).map(move |b| base + w as u32 * 64 + b)
+        })
+    }
+
+    fn sender(&self, channel: u32) -> (u32, u32) {
+        let (mut low, mut high) = (0, self.graph.routers());
+        while high - low > 1 {
+            let mid = (low + high) / 2;
+            if self.graph.port_base(mid) <= channel { low = mid } else { high = mid }
+        }
+        (low, channel - self.graph.port_base(low))
+    }
+
+    fn receiver(&self, channel: u32) -> Option<u32> {
+        let (router, port) = self.sender(channel);
+        self.neighbour(router, port as u8)
+    }
+
+    fn describe(&self, node: Node) -> String {
+        let (router, port) = self.sender(node / self.classes);
+        let to = self.receiver(node / self.classes).map_or("terminal".into(), |r| format!("router {r}"));
+        format!("router {router} port {port} to {to} class {}", node % self.classes)
+    }
+
+    /// A cycle, if there is one: nodes without a way in are removed until none is left.
+    fn find_cycle(&self) -> Option<Vec<Node>> {
+        let nodes = self.edges.len() / self.words;
+        let mut indegree = vec![0u32; nodes];
+        for n in 0..nodes as u32 {
+            self.successors(n).for_each(|s| indegree[s as usize] += 1);
+        }
+        let mut open: Vec<Node> = (0..nodes as u32).filter(|&n| indegree[n as usize] == 0).collect();
+        while let Some(n) = open.pop() {
+            for s in self.successors(n) {
+                indegree[s as usize] -= 1;
+                if indegree[s as usize] == 0 {
+                    open.push(s);
+                }
+            }
+        }
+        let start = (0..nodes as u32).find(|&n| indegree[n as usize] > 0 && self.successors(n).next().is_some())?;
+        self.follow(start, &indegree)
+    }
+
+    /// From a node of a remaining part, follows remaining successors (each such part has one) until a node repeats.
+    fn follow(&self, start: Node, indegree: &[u32]) -> Option<Vec<Node>> {
+        // walk backward-free: depth first search for a back edge inside the remaining nodes
+        let mut state = vec![0u8; indegree.len()];
+        let mut path = vec![start];
+        state[start as usize] = 1;
+        let mut iterators = vec![self.successors(start).collect::<Vec<_>>()];
+        while let Some(rest) = iterators.last_mut() {
+            match rest.pop() {
+                Some(n) if indegree[n as usize] == 0 => {}
+                Some(n) if state[n as usize] == 1 => {
+                    let from = path.iter().position(|&p| p == n)?;
+                    return Some(path[from..].to_vec());
+                }
+                Some(n) if state[n as usize] == 0 => {
+                    state[n as usize] = 1;
+                    path.push(n);
+                    iterators.push(self.successors(n).collect());
+                }
+                Some(_) => {}
+                None => {
+                    iterators.pop();
+                    if let Some(n) = path.pop() {
+                        state[n as usize] = 2;
+                    }
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,55 @@
+//! The network engine: state, cycle loop, routings, power policies. No input or output, no clock, no random maps.
+//!
+//! A [`Spec`] (plain numbers) becomes a network ([`run::Simulation`]) of blocks; a block advances cycle by cycle
+//! (`block::Block::step`, one screen) and counts integers; [`run`] returns them as an [`Outcome`].
+
+pub mod allocator;
+mod allocate;
+mod arrive;
+mod assemble;
+mod barrier;
+mod bits;
+mod block;
+mod dependency;
+mod imply;
+mod net;
+pub mod outcome;
+pub mod power;
+pub mod routing;
+mod run;
+mod send;
+mod source;
+pub mod spec;
+mod stall;
+mod state;
+mod tally;
+mod wheel;
+
+pub use imply::{Implied, imply};
+pub use outcome::Outcome;
+pub use run::Simulation;
+pub use spec::Spec;
+use weft_units::Refusal;
+
+/// Told about the progress of a run; can stop it.
+pub trait Progress: Sync {
+    /// Called now and then with the cycle reached and the cycles expected in all; `false` stops the run.
+    fn tick(&self, cycle: u64, of: u64) -> bool;
+}
+
+/// No one looks.
+impl Progress for () {
+    fn tick(&self, _: u64, _: u64) -> bool {
+        true
+    }
+}
+
+/// Runs one spec. The result depends on the spec alone, not on `how`.
+pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
+    let vcs = spec.links.iter().map(|l| l.vcs).max().unwrap_or(1);
+    if spec.graph.radix() <= 64 && vcs <= 8 {
+        Ok(Simulation::<1, 8>::new(spec, how)?.run(spec, progress))
+    } else {
+        Ok(Simulation::<2, 16>::new(spec, how)?.run(spec, progress))
+    }
+}

@@ -1,0 +1,58 @@
+//! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
+
+use crate::routing::AnyRouting;
+use crate::spec::{FlowControl, Phases};
+use crate::allocator::AllocatorConfig;
+use std::sync::Arc;
+use weft_traffic::{GapTable, Pattern};
+
+/// A link class, in the form the loop needs.
+#[derive(Debug, Clone)]
+pub struct Link {
+    pub latency: u64,
+    /// From the grant downstream until the credit can be used upstream.
+    pub credit_latency: u64,
+    pub buffer: u16,
+    /// All VCs of a channel of this class.
+    pub all: u16,
+    /// VCs of each routing class.
+    pub vcs_of: [u16; 16],
+    /// Credits of a whole channel.
+    pub capacity: u32,
+}
+
+#[derive(Debug)]
+pub struct Net {
+    /// Per router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
+    pub coords: Vec<u64>,
+    /// (router, port) of every terminal.
+    pub terminal_at: Vec<(u32, u8)>,
+    /// VC classes per output in a route key.
+    pub classes: usize,
+    pub links: Vec<Link>,
+    pub routing: AnyRouting,
+    pub pattern: Arc<Pattern>,
+    /// The different loads above 0, and the clock of each.
+    pub rates: Vec<f64>,
+    pub gaps: Vec<GapTable>,
+    pub packet_flits: u16,
+    /// Cycles from the grant to the start of the link.
+    pub after_grant: u64,
+    pub ejection_delay: u64,
+    /// 1 if a VC taken in one step may cross the switch only in the next.
+    pub vc_realloc: bool,
+    pub speedup: u8,
+    pub allocator: AllocatorConfig,
+    pub flow_control: FlowControl,
+    pub phases: Phases,
+    /// Length of a batch of the window.
+    pub batch: u64,
+    pub seed: u64,
+}
+
+impl Net {
+    /// First cycle of the measured window, and the first after it.
+    pub fn window(&self) -> (u64, u64) {
+        (self.phases.warmup, self.phases.warmup + self.phases.window)
+    }
+}

@@ -1,0 +1,102 @@
+//! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
+
+use crate::power::LinkState;
+use hdrhistogram::Histogram;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// All packets created in the window were delivered.
+    Drained,
+    /// The network can't carry the offered load: accepted load below 97 % of offered, or the drain limit was reached.
+    Saturated,
+    /// Packets wait for each other for ever.
+    Stalled(Stall),
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+/// The wait-for cycle of a stalled network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stall {
+    pub cycle: u64,
+    /// Packets that can never move again.
+    pub packets: u64,
+    /// One line per member of the cycle: "packet 17 (3 -> 9) in router 4, port 2, VC 0 waits for ...".
+    pub wait_for: Vec<String>,
+}
+
+/// Sums over the delivered packets that were created in the window. Latencies in cycles.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PacketSums {
+    pub packets: u64,
+    pub flits: u64,
+    /// From creation to delivery of the tail.
+    pub latency: u64,
+    /// From injection of the head to delivery of the tail.
+    pub network_latency: u64,
+    /// Links between routers that were crossed.
+    pub hops: u64,
+    /// Packets that took no non-minimal detour.
+    pub minimal: u64,
+}
+
+impl PacketSums {
+    pub fn add(&mut self, other: &PacketSums) {
+        self.packets += other.packets;
+        self.flits += other.flits;
+        self.latency += other.latency;
+        self.network_latency += other.network_latency;
+        self.hops += other.hops;
+        self.minimal += other.minimal;
+    }
+}
+
+/// One channel (one direction of a link) over the measured window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelCount {
+    /// Sending router, or `None` for an injection channel.
+    pub from: Option<u32>,
+    /// Sending port (for an injection channel: the terminal id).
+    pub from_port: u32,
+    /// Receiving router, or `None` for an ejection channel.
+    pub to: Option<u32>,
+    /// Receiving port (for an ejection channel: the terminal id).
+    pub to_port: u32,
+    pub class: u8,
+    /// Cycles spent in each power state during the window; they sum to the window.
+    pub cycles: [u64; LinkState::COUNT],
+    /// Flits sent in each power state during the window.
+    pub flits: [u64; LinkState::COUNT],
+    /// Changes of power state during the window.
+    pub transitions: u64,
+}
+
+/// The result of a run.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub ending: Ending,
+    /// Cycles simulated in all, and length of the window that was measured.
+    pub cycles: u64,
+    pub window: u64,
+    pub terminals: u32,
+    /// Flits offered (created by the sources' clocks), injected and delivered during the window.
+    pub offered_flits: u64,
+    pub injected_flits: u64,
+    pub accepted_flits: u64,
+    /// Packets created by the sources' clocks by the end of the run but not yet injected.
+    pub backlog_packets: u64,
+    pub sums: PacketSums,
+    /// Packets created in the window and not delivered when the run ended (0 unless saturated, stalled or interrupted).
+    pub missing_packets: u64,
+    /// The same sums per batch of the window, by creation time.
+    pub batches: Vec<PacketSums>,
+    /// Packet latency [cycles], 3 significant digits.
+    pub latency: Histogram<u64>,
+    pub network_latency: Histogram<u64>,
+    /// Packets by number of hops (index = hops).
+    pub hop_counts: Vec<u64>,
+    pub channels: Vec<ChannelCount>,
+    /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
+    pub flit_hops: u64,
+}

@@ -1,0 +1,184 @@
+//! Link power: the states of a channel, the account of the time spent in them, and the policies that change them.
+//!
+//! A channel's state belongs to its sender. A policy acts on timers (one per managed channel) and when a packet wants a
+//! channel that may not be used. The account is integer: cycles and flits per state, and transitions, over the window.
+
+weft_units::registry! {
+    /// Every link power policy.
+    pub enum PolicyConfig:
+    "always_on" => always_on::AlwaysOn,
+    "idle_timeout" => idle_timeout::IdleTimeout,
+}
+
+use crate::block::Block;
+use crate::state::OutPort;
+use crate::wheel::Wheel;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Power state of a channel (one direction of a link).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum LinkState {
+    /// Carries traffic.
+    On,
+    /// Logically off, physically ready.
+    Shadow,
+    /// On the way to off; carries no new packet.
+    Draining,
+    Off,
+    /// On the way to on; carries nothing yet.
+    Waking,
+}
+
+impl LinkState {
+    pub const COUNT: usize = 5;
+    pub const ALL: [LinkState; Self::COUNT] = [Self::On, Self::Shadow, Self::Draining, Self::Off, Self::Waking];
+
+    /// The name in scenarios and columns.
+    pub fn name(self) -> &'static str {
+        ["on", "shadow", "draining", "off", "waking"][self as usize]
+    }
+}
+
+impl PolicyConfig {
+    /// States that a channel can be in under this policy: the power model must price each.
+    pub fn states(&self) -> &'static [LinkState] {
+        match self {
+            Self::AlwaysOn(_) => always_on::STATES,
+            Self::IdleTimeout(_) => idle_timeout::STATES,
+        }
+    }
+
+    pub(crate) fn build(&self, cycle_fs: u128) -> Result<AnyPolicy, Refusal> {
+        Ok(match self {
+            Self::AlwaysOn(_) => AnyPolicy::AlwaysOn,
+            Self::IdleTimeout(c) => AnyPolicy::IdleTimeout(c.build(cycle_fs)?),
+        })
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum AnyPolicy {
+    AlwaysOn,
+    IdleTimeout(idle_timeout::Runtime),
+}
+
+/// Time and flits of one channel per state, over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Start of the present state, or of the window if later.
+    since: u64,
+    /// When the policy looks at the channel next.
+    due: u64,
+    pub cycles: [u64; LinkState::COUNT],
+    pub flits: [u64; LinkState::COUNT],
+    pub transitions: u64,
+}
+
+/// The accounts and timers of the channels of a block, and its policy.
+#[derive(Debug)]
+pub struct Manager {
+    policy: AnyPolicy,
+    /// One per output port.
+    pub accounts: Vec<Account>,
+    /// All VCs of each channel.
+    pub(crate) all_vcs: Vec<u16>,
+    timers: Wheel<u32, 126>,
+}
+
+impl Manager {
+    pub(crate) fn new(policy: AnyPolicy, all_vcs: Vec<u16>) -> Self {
+        let outputs = all_vcs.len();
+        // an alarm per channel, and some slack for one that fires while it is set again
+        let timers = if matches!(policy, AnyPolicy::AlwaysOn) { 0 } else { outputs + 1 };
+        Self { policy, accounts: vec![Account::default(); outputs], all_vcs, timers: Wheel::new(4096, timers) }
+    }
+
+    pub(crate) fn nothing_due(&self, now: u64) -> bool {
+        self.timers.is_empty_at(now)
+    }
+
+    /// The policy takes charge of channel `o`.
+    pub(crate) fn manage(&mut self, o: usize) {
+        if let AnyPolicy::IdleTimeout(policy) = &self.policy {
+            let at = policy.first_look();
+            self.set_timer(o, 0, at);
+        }
+    }
+
+    /// The policy will look at channel `o` at cycle `at`.
+    fn set_timer(&mut self, o: usize, now: u64, at: u64) {
+        self.accounts[o].due = at;
+        let at = at.clamp(now + 1, now + self.timers.horizon() - 1);
+        self.timers.push(now, at, o as u32);
+    }
+
+    /// Moves channel `o` to another state.
+    fn change<const V: usize>(&mut self, o: usize, out: &mut OutPort<V>, to: LinkState, now: u64) {
+        let account = &mut self.accounts[o];
+        account.cycles[out.state as usize] += now - account.since;
+        account.flits[out.state as usize] += u64::from(out.flits);
+        account.transitions += 1;
+        account.since = now;
+        out.flits = 0;
+        out.state = to as u8;
+    }
+
+    /// A packet wants channel `o`, which may not be used now.
+    #[cold]
+    pub(crate) fn wanted<const V: usize>(&mut self, o: usize, now: u64, out: &mut OutPort<V>) {
+        if let AnyPolicy::IdleTimeout(policy) = self.policy.clone() {
+            policy.wanted(self, o, now, out);
+        }
+    }
+
+    /// Starts the account of the window at `now`, over all channels.
+    pub(crate) fn open<const V: usize>(&mut self, outs: &mut [OutPort<V>], now: u64) {
+        for (account, out) in self.accounts.iter_mut().zip(outs) {
+            *account = Account { since: now, due: account.due, ..Account::default() };
+            out.flits = 0;
+        }
+    }
+
+    /// The account of the window that ends at `now`.
+    pub(crate) fn close<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) -> Vec<Account> {
+        let mut accounts = self.accounts.clone();
+        for (account, out) in accounts.iter_mut().zip(outs) {
+            account.cycles[out.state as usize] += now - account.since;
+            account.flits[out.state as usize] += u64::from(out.flits);
+        }
+        accounts
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Timers of the policy that are due.
+    pub(crate) fn manage_power(&mut self) {
+        while let Some((chunk, len)) = self.power.timers.due(self.now) {
+            for k in 0..len {
+                let o = self.power.timers.item(chunk, k) as usize;
+                self.look(o);
+            }
+            self.power.timers.release(self.now);
+        }
+    }
+
+    fn look(&mut self, o: usize) {
+        let now = self.now;
+        let due = self.power.accounts[o].due;
+        if due > now {
+            return self.power.set_timer(o, now, due);
+        }
+        let AnyPolicy::IdleTimeout(policy) = self.power.policy.clone() else { return };
+        let out = &mut self.outs[o];
+        policy.look(&mut self.power, o, now, out);
+        if out.wanting != 0 && out.free & out.credit != 0 {
+            let router = &mut self.routers[out.router as usize];
+            router.want.set(o - router.base as usize);
+            self.active.set(out.router as usize);
+        }
+    }
+}

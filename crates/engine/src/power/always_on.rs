@@ -1,0 +1,20 @@
+//! Every channel stays on for ever.
+//!
+//! # Source
+//! The baseline of every power study.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! Every channel is in state `on` for the whole window; no transition.
+//! # Not modelled
+//! Nothing.
+
+use crate::power::LinkState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub const STATES: &[LinkState] = &[LinkState::On];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlwaysOn {}

@@ -1,0 +1,205 @@
+//! Routing algorithms: what they are asked, and the registry.
+//!
+//! A routing has three hooks. `source`, when the packet is made. `next`, one hop ahead: it sees coordinates and the
+//! packet only, and says `None` when the choice needs the queues of that router. `head`, in that router, when the packet
+//! has become the head of its VC. Random choices are hashes of (seed, packet, place), so the order of events is free.
+
+weft_units::registry! {
+    /// Every routing algorithm the engine can run.
+    pub enum RoutingConfig:
+    "dimension_order" => dimension_order::DimensionOrder,
+    "minimal" => minimal::Minimal,
+    "valiant" => valiant::Valiant,
+    "ugal" => ugal::Ugal,
+    "ugal_p" => ugal_p::UgalP,
+    "dragonfly_minimal" => dragonfly_minimal::DragonflyMinimal,
+    "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
+    "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
+}
+
+pub(crate) mod grid;
+pub(crate) mod groups;
+pub mod sensor;
+pub use sensor::Sensor;
+
+use crate::dependency::Dependencies;
+use crate::net::Net;
+use crate::state::Packet;
+use sensor::Congestion;
+use weft_topology::{Graph, Shape};
+use weft_units::Refusal;
+
+/// An output port and the VC class on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    pub port: u8,
+    pub class: u8,
+}
+
+impl Hop {
+    #[inline(always)]
+    pub(crate) fn key(self, classes: usize) -> u16 {
+        u16::from(self.port) * classes as u16 + u16::from(self.class)
+    }
+}
+
+/// VC classes that a routing needs on every link class (index as in the graph; terminal links need one).
+pub type Classes = Vec<u8>;
+
+#[derive(Debug, Clone)]
+pub enum AnyRouting {
+    Dimension(dimension_order::Runtime),
+    Minimal(minimal::Runtime),
+    Valiant(valiant::Runtime),
+    Ugal(ugal::Runtime),
+    UgalP(ugal_p::Runtime),
+    DragonflyMinimal(dragonfly_minimal::Runtime),
+    DragonflyValiant(dragonfly_valiant::Runtime),
+    DragonflyUgal(dragonfly_ugal::Runtime),
+}
+
+/// Calls the same method of whichever routing it is.
+macro_rules! each {
+    ($self:expr, $r:ident => $call:expr) => {
+        match $self {
+            AnyRouting::Dimension($r) => $call,
+            AnyRouting::Minimal($r) => $call,
+            AnyRouting::Valiant($r) => $call,
+            AnyRouting::Ugal($r) => $call,
+            AnyRouting::UgalP($r) => $call,
+            AnyRouting::DragonflyMinimal($r) => $call,
+            AnyRouting::DragonflyValiant($r) => $call,
+            AnyRouting::DragonflyUgal($r) => $call,
+        }
+    };
+}
+
+impl AnyRouting {
+    /// The routing for this graph, and the VC classes it needs; refuses a shape it can't route.
+    pub fn build(config: &RoutingConfig, graph: &Graph) -> Result<(Self, Classes), Refusal> {
+        Ok(match config {
+            RoutingConfig::DimensionOrder(c) => c.build(graph).map(|(r, n)| (Self::Dimension(r), n))?,
+            RoutingConfig::Minimal(c) => c.build(graph).map(|(r, n)| (Self::Minimal(r), n))?,
+            RoutingConfig::Valiant(c) => c.build(graph).map(|(r, n)| (Self::Valiant(r), n))?,
+            RoutingConfig::Ugal(c) => c.build(graph).map(|(r, n)| (Self::Ugal(r), n))?,
+            RoutingConfig::UgalP(c) => c.build(graph).map(|(r, n)| (Self::UgalP(r), n))?,
+            RoutingConfig::DragonflyMinimal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyMinimal(r), n))?,
+            RoutingConfig::DragonflyValiant(c) => c.build(graph).map(|(r, n)| (Self::DragonflyValiant(r), n))?,
+            RoutingConfig::DragonflyUgal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyUgal(r), n))?,
+        })
+    }
+
+    /// The packet is made: an oblivious routing draws its intermediate here.
+    #[inline(always)]
+    pub(crate) fn source(&self, net: &Net, packet: &mut Packet) {
+        match self {
+            Self::Valiant(r) => r.source(net.seed, packet),
+            Self::DragonflyValiant(r) => r.source(net.seed, packet),
+            _ => {}
+        }
+    }
+
+    /// The hop at the router with coordinates `at`; `None` if it depends on the queues there.
+    #[inline(always)]
+    pub(crate) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        each!(self, r => r.next(at, packet, seed))
+    }
+
+    /// The hop at the router with coordinates `at`, whose queues are at hand.
+    #[inline(always)]
+    pub(crate) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+        match self {
+            Self::Ugal(r) => r.head(at, queues, packet, seed),
+            Self::UgalP(r) => r.head(at, queues, packet, seed),
+            Self::DragonflyUgal(r) => r.head(at, queues, packet, seed),
+            _ => unreachable!("only adaptive routings ask for queues"),
+        }
+    }
+
+    /// What the routing reads as congestion, if it is adaptive.
+    pub fn sensor(&self) -> Option<Sensor> {
+        match self {
+            Self::Ugal(r) => Some(r.sensor),
+            Self::UgalP(r) => Some(r.sensor),
+            Self::DragonflyUgal(r) => Some(r.sensor),
+            _ => None,
+        }
+    }
+
+    /// Enters every dependency between channels that packets of this routing can cause.
+    pub(crate) fn dependencies(&self, d: &mut Dependencies) {
+        match self {
+            Self::Dimension(_) | Self::Minimal(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
+            Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
+            Self::UgalP(r) => d.per_hop(self, r),
+        }
+    }
+
+    /// A packet in phase `phase` (0: to the intermediate if there is one, 1: to the destination after it, 2: minimal
+    /// where that is a phase of its own) that heads for `target`.
+    pub(crate) fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let mut packet = Packet { target, dest: target, seq: draw, phase, ..Packet::default() };
+        match self {
+            Self::DragonflyValiant(r) if phase == 1 => r.second_phase(&mut packet),
+            Self::DragonflyUgal(r) if phase == 1 => r.valiant.second_phase(&mut packet),
+            Self::Ugal(_) | Self::DragonflyUgal(_) if phase == 0 => packet.flags |= crate::state::DETOUR,
+            _ => {}
+        }
+        packet
+    }
+
+    /// The phase in which a packet goes minimally, where the routing knows one.
+    pub(crate) fn minimal_phase(&self) -> u8 {
+        match self {
+            Self::Ugal(_) => 1,
+            Self::DragonflyUgal(_) => 2,
+            _ => 0,
+        }
+    }
+
+    /// A packet over every intermediate that an oblivious detour from `at` to `target` may take, all equally likely.
+    pub(crate) fn detours(&self, at: u64, target: u64) -> Box<dyn Iterator<Item = Packet> + '_> {
+        let packet = Packet { target, dest: target, ..Packet::default() };
+        match self {
+            Self::Valiant(r) => Box::new(r.detours(packet)),
+            Self::DragonflyValiant(r) => r.detours(at, packet),
+            _ => Box::new(std::iter::once(packet)),
+        }
+    }
+
+    /// Whether every packet goes over an intermediate.
+    pub(crate) fn is_valiant(&self) -> bool {
+        matches!(self, Self::Valiant(_) | Self::DragonflyValiant(_))
+    }
+}
+
+/// A hash of (seed, packet, salt), for choices that must not depend on the order of events.
+#[inline(always)]
+pub(crate) fn draw(seed: u64, packet: &Packet, salt: u64) -> u64 {
+    let mut x = seed ^ (u64::from(packet.src) << 32 | u64::from(packet.seq)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// Maps a hash to 0..n (bias below n / 2^32).
+#[inline(always)]
+pub(crate) fn below(hash: u64, n: u32) -> u32 {
+    (((hash >> 32) * u64::from(n)) >> 32) as u32
+}
+
+/// The refusal of a shape.
+pub(crate) fn wrong_shape(name: &str, needs: &str, shape: &Shape) -> Refusal {
+    let got = match shape {
+        Shape::SingleRouter { .. } => "single_router",
+        Shape::HyperX { .. } => "hyperx",
+        Shape::Torus { wrap: true, .. } => "torus",
+        Shape::Torus { .. } => "mesh",
+        Shape::Dragonfly { .. } => "dragonfly",
+    };
+    Refusal::new(
+        format!("routing.{name}"),
+        format!("{name} routes {needs}, but the topology is {got}"),
+        format!("choose another routing for {got}, or another topology"),
+    )
+}

@@ -1,0 +1,93 @@
+//! What an adaptive routing reads as the congestion of an output.
+
+use crate::net::Link;
+use crate::state::OutPort;
+use crate::wheel::Wheel;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Congestion of an output port in flits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sensor {
+    /// Flits that have crossed the switch and wait for the link.
+    OutputQueue,
+    /// Credits in use, summed over the VCs: downstream buffer, wire and returning credits. Sees "phantom" congestion on long links.
+    UsedCredits,
+    /// Credits in use minus the flits sent during the last credit round trip (history window; Won et al., HPCA 2015).
+    HistoryWindow,
+}
+
+/// What a routing may ask of the router its packet is in.
+pub trait Congestion {
+    /// Congestion of output `port` [flits].
+    fn read(&self, sensor: Sensor, port: u8) -> i32;
+}
+
+/// The outputs of one router.
+pub struct Queues<'a, const V: usize> {
+    pub outs: &'a [OutPort<V>],
+    pub links: &'a [Link],
+    /// Flits sent in the last round trip, per output.
+    pub history: Option<&'a [u32]>,
+    /// Low 32 bits of the cycle.
+    pub now: u32,
+}
+
+impl<const V: usize> Congestion for Queues<'_, V> {
+    #[inline(always)]
+    fn read(&self, sensor: Sensor, port: u8) -> i32 {
+        let out = &self.outs[port as usize];
+        if sensor == Sensor::OutputQueue {
+            return (out.next_free.wrapping_sub(self.now) as i32).max(0);
+        }
+        let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
+        let used = (self.links[out.class as usize].capacity - left) as i32;
+        match self.history {
+            Some(sent) if sensor == Sensor::HistoryWindow => (used - sent[port as usize] as i32).max(0),
+            _ => used,
+        }
+    }
+}
+
+/// Flits sent on each output during the last credit round trip of its link class.
+#[derive(Debug)]
+pub struct History {
+    sent: Vec<u32>,
+    windows: Vec<u64>,
+    wheel: Wheel<u32, 126>,
+}
+
+impl History {
+    /// The window of a class is twice its flit latency plus 2 cycles (spec of Cascade's variant: a credit round trip).
+    pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>) -> Self {
+        let windows: Vec<u64> = latencies.map(|l| 2 * l + 2).collect();
+        let longest = windows.iter().copied().max().unwrap_or(2);
+        Self { sent: vec![0; outputs], wheel: Wheel::new(longest + 1, outputs * longest as usize), windows }
+    }
+
+    /// Counts per output, from output `base` on.
+    pub fn sent(&self, base: usize) -> &[u32] {
+        &self.sent[base..]
+    }
+
+    #[inline(always)]
+    pub fn sent_one(&mut self, now: u64, output: usize, class: u8) {
+        self.sent[output] += 1;
+        self.wheel.push(now, now + self.windows[class as usize], output as u32);
+    }
+
+    /// Forgets what left the window at `now`.
+    pub fn expire(&mut self, now: u64) {
+        while let Some((chunk, len)) = self.wheel.due(now) {
+            for k in 0..len {
+                self.sent[self.wheel.item(chunk, k) as usize] -= 1;
+            }
+            self.wheel.release(now);
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.wheel.is_empty_at(now)
+    }
+}

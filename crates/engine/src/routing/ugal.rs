@@ -1,0 +1,116 @@
+//! UGAL-L: at the source router, minimal or over one random intermediate, by the queues of the two first hops.
+//!
+//! # Source
+//! Singh, PhD thesis, Stanford 2005; rule as in BookSim2's `ugal_flatfly`: minimal if q_min H_min <= q_nm H_nm + T.
+//! # Parameters
+//! threshold T [flits]; sensor: what q is; intermediate: where the random router is drawn from.
+//! # Guarantees
+//! Two phases with their own VC classes, minimal packets in the second; an intermediate equal to the source is minimal.
+//! # Not modelled
+//! Global knowledge (UGAL-G).
+
+use super::{Classes, Hop, Sensor, below, draw, grid::Grid, sensor::Congestion, valiant};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ugal {
+    /// Bias toward the minimal path.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default = "used_credits")]
+    pub sensor: Sensor,
+    /// Where the intermediate router is drawn from.
+    #[serde(default)]
+    pub intermediate: Intermediate,
+}
+
+fn used_credits() -> Sensor {
+    Sensor::UsedCredits
+}
+
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Where the intermediate router is drawn from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Intermediate {
+    /// Any router.
+    #[default]
+    Any,
+    /// A random coordinate only in the dimensions in which source and destination differ.
+    DifferingDimensions,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    valiant: valiant::Runtime,
+    threshold: i32,
+    pub(super) sensor: Sensor,
+    intermediate: Intermediate,
+}
+
+impl Ugal {
+    pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
+        let (valiant, classes) = valiant::Runtime::of(graph, "ugal")?;
+        let (sensor, intermediate) = (self.sensor, self.intermediate);
+        Ok((Runtime { valiant, threshold: self.threshold.0 as i32, sensor, intermediate }, classes))
+    }
+}
+
+impl Runtime {
+    #[inline(always)]
+    pub(super) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        let undecided = packet.phase == 0 && packet.flags & crate::state::DETOUR == 0;
+        if undecided && at != packet.dest {
+            return None;
+        }
+        self.valiant.next(at, packet, seed)
+    }
+
+    #[inline(always)]
+    pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+        let mid = self.intermediate(at, packet, seed);
+        packet.phase = 1;
+        let minimal = self.valiant.next(at, packet, seed);
+        if mid != at && mid != packet.dest {
+            let mut detour = Packet { phase: 0, dim: 0, lane: 0, ..*packet };
+            self.valiant.detour(&mut detour, mid);
+            if let (Some(m), Some(n)) = (minimal, self.valiant.next(at, &mut detour, seed)) {
+                let grid = &self.valiant.grid;
+                let near = grid.distance(at, packet.dest) as i32;
+                let far = (grid.distance(at, mid) + grid.distance(mid, packet.dest)) as i32;
+                let (q_m, q_n) = (queues.read(self.sensor, m.port), queues.read(self.sensor, n.port));
+                if q_m * near > q_n * far + self.threshold {
+                    *packet = detour;
+                    return n;
+                }
+            }
+        }
+        minimal.unwrap_or(Hop { port: packet.dst_port, class: 0 })
+    }
+
+    #[inline(always)]
+    fn intermediate(&self, at: u64, packet: &Packet, seed: u64) -> u64 {
+        let grid = &self.valiant.grid;
+        let hash = draw(seed, packet, 0x51);
+        if self.intermediate == Intermediate::Any {
+            return grid.coords[below(hash, grid.routers) as usize];
+        }
+        let mut mid = at;
+        for d in 0..grid.dims as usize {
+            if Grid::coordinate(at, d) != Grid::coordinate(packet.dest, d) {
+                let c = below(draw(seed, packet, 0x51 + d as u64), u32::from(grid.widths[d]));
+                mid = mid & !(0xff << (8 * d)) | u64::from(c) << (8 * d);
+            }
+        }
+        mid
+    }
+}

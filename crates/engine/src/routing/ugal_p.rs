@@ -1,0 +1,108 @@
+//! UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
+//!
+//! # Source
+//! Kim et al., "TCEP", ISCA 2018, the baseline routing (minimal if q_m <= 2 q_n + T in this dimension).
+//! # Parameters
+//! threshold T [flits]; sensor: what q is.
+//! # Guarantees
+//! At most one detour per dimension; two VC classes (0: hop to the intermediate, 1: hop to the destination of the
+//! dimension), acyclic: class 0 before 1 in a dimension, dimensions in order.
+//! # Not modelled
+//! Link states (PAL).
+
+use super::{Classes, Hop, Sensor, below, draw, grid::Grid, grid::Line, sensor::Congestion, wrong_shape};
+use crate::state::{DETOUR, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UgalP {
+    /// Bias toward the minimal path.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default = "used_credits")]
+    pub sensor: Sensor,
+}
+
+fn used_credits() -> Sensor {
+    Sensor::UsedCredits
+}
+
+fn two() -> Flits {
+    Flits(2)
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    grid: Grid,
+    threshold: i32,
+    pub(super) sensor: Sensor,
+}
+
+impl UgalP {
+    pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
+        let grid = Grid::of(graph, "ugal_p")?;
+        if grid.line != Line::Complete {
+            return Err(wrong_shape("ugal_p", "hyperx", graph.shape()));
+        }
+        let mut classes = vec![2; graph.class_names().len()];
+        classes[0] = 1;
+        Ok((Runtime { grid, threshold: self.threshold.0 as i32, sensor: self.sensor }, classes))
+    }
+}
+
+impl Runtime {
+    #[inline(always)]
+    pub(super) fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        let Some(d) = Grid::first_difference(at, packet.dest) else {
+            return Some(Hop { port: packet.dst_port, class: 0 });
+        };
+        // at the first router of a dimension the choice needs the queues; at its intermediate there is none
+        (packet.dim == d as u8 + 1).then(|| self.direct(at, d, packet))
+    }
+
+    #[inline(always)]
+    pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+        let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
+        packet.dim = d as u8 + 1;
+        let minimal = self.direct(at, d, packet);
+        let width = u32::from(self.grid.widths[d]);
+        if width > 2 {
+            let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
+            let (low, high) = (own.min(to), own.max(to));
+            let mut c = below(draw(seed, packet, 0x51 + d as u64), width - 2) as u8;
+            c += u8::from(c >= low);
+            c += u8::from(c >= high);
+            let detour = self.over(at, d, c);
+            let (q_m, q_n) = (queues.read(self.sensor, minimal.port), queues.read(self.sensor, detour.port));
+            if q_m > 2 * q_n + self.threshold {
+                packet.flags |= DETOUR;
+                return detour;
+            }
+        }
+        minimal
+    }
+
+    #[inline(always)]
+    fn direct(&self, at: u64, d: usize, packet: &Packet) -> Hop {
+        Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: 1 }
+    }
+
+    #[inline(always)]
+    fn over(&self, at: u64, d: usize, c: u8) -> Hop {
+        Hop { port: self.grid.port_to(at, d, c), class: 0 }
+    }
+
+    /// Every hop that `head` may choose at `at`, with the packet after it.
+    pub(crate) fn choices(&self, at: u64, packet: &Packet) -> Vec<(Hop, Packet)> {
+        let Some(d) = Grid::first_difference(at, packet.dest) else { return Vec::new() };
+        let after = Packet { dim: d as u8 + 1, ..*packet };
+        let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
+        let detours = (0..self.grid.widths[d]).filter(|&c| c != own && c != to).map(|c| (self.over(at, d, c), after));
+        std::iter::once((self.direct(at, d, packet), after)).chain(detours).collect()
+    }
+}

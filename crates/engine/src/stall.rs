@@ -1,0 +1,165 @@
+//! Which packets can never move again, and the wait-for cycle among them in words.
+//!
+//! A head can move if one of the VCs it may use is free with room, or will be: because the packet that holds it, or the
+//! packets in the buffer behind it, can move. Ejection, sources, waking links and everything still on a wire can move.
+//! What is left when no more can be marked is deadlocked.
+
+use crate::block::Block;
+use crate::net::Net;
+use crate::outcome::Stall;
+use crate::spec::FlowControl;
+use crate::state::{Kind, NO_KEY, NONE};
+use std::collections::HashSet;
+
+/// An input VC of the whole network: (block, input port, VC).
+type Queue = (usize, usize, usize);
+
+struct Map<'a, const W: usize, const V: usize> {
+    net: &'a Net,
+    blocks: &'a [Block<W, V>],
+    /// Credits on their way, as (block, output, VC); flits on their way, as queues.
+    credits: HashSet<(usize, usize, usize)>,
+    flits: HashSet<Queue>,
+}
+
+/// The deadlocked packets, if there are any.
+pub(crate) fn find<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> Option<Stall> {
+    let map = Map::new(net, blocks);
+    let mut stuck: HashSet<Queue> = map.queues().collect();
+    loop {
+        let moving: Vec<Queue> = stuck.iter().copied().filter(|&q| map.waits_for(q).is_none_or(|on| on.iter().any(|d| !stuck.contains(d)))).collect();
+        if moving.is_empty() {
+            break;
+        }
+        moving.iter().for_each(|q| _ = stuck.remove(q));
+    }
+    let &start = stuck.iter().min()?;
+    let mut path = vec![start];
+    loop {
+        let next = *map.waits_for(path[path.len() - 1])?.iter().filter(|d| stuck.contains(d)).min()?;
+        if let Some(from) = path.iter().position(|&p| p == next) {
+            let cycle = &path[from..];
+            let lines = (0..cycle.len()).map(|k| map.line(cycle[k], cycle[(k + 1) % cycle.len()])).collect();
+            return Some(Stall { cycle: blocks[0].now, packets: map.packets(&stuck), wait_for: lines });
+        }
+        path.push(next);
+    }
+}
+
+impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
+    fn new(net: &'a Net, blocks: &'a [Block<W, V>]) -> Self {
+        let (mut credits, mut flits) = (HashSet::new(), HashSet::new());
+        for (b, block) in blocks.iter().enumerate() {
+            block.credits.for_each(|w| _ = credits.insert((b, (w >> 4) as usize, (w & 15) as usize)));
+            block.flits.for_each(|f| _ = flits.insert((b, (f.to >> 4) as usize, (f.to & 15) as usize)));
+        }
+        Self { net, blocks, credits, flits }
+    }
+
+    fn queues(&self) -> impl Iterator<Item = Queue> + '_ {
+        self.blocks.iter().enumerate().flat_map(|(b, block)| {
+            block.ins.iter().enumerate().flat_map(move |(i, port)| {
+                (0..V).filter(move |&v| port.head[v] != NONE).map(move |v| (b, i, v))
+            })
+        })
+    }
+
+    /// Queues one of which must move before the head of `q` can; `None` if it can move (or need not wait).
+    fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
+        let block = &self.blocks[b];
+        let port = &block.ins[i];
+        let segment = &block.segments.items[port.head[v] as usize];
+        let base = block.routers[port.router as usize].base as usize;
+        if port.keys[v] == NO_KEY {
+            let (o, vc) = (base + usize::from(port.held[v] >> 4), usize::from(port.held[v] & 15));
+            if segment.arrived == segment.sent {
+                return self.body_behind((b, i, v)).map(|q| vec![q]);
+            }
+            return (block.outs[o].credits[vc] == 0).then(|| self.behind(b, o, vc))?;
+        }
+        let (p, class) = crate::arrive::split(port.keys[v], self.net.classes);
+        let o = base + p;
+        let out = &block.outs[o];
+        if out.state != crate::power::LinkState::On as u8 {
+            return None;
+        }
+        let need = if self.net.flow_control == FlowControl::VirtualCutThrough { segment.len } else { 1 };
+        let allowed = self.net.links[out.class as usize].vcs_of[class];
+        let mut on = Vec::new();
+        for vc in (0..V).filter(|vc| allowed >> vc & 1 != 0) {
+            if out.free >> vc & 1 == 0 {
+                let holder = out.holder[vc];
+                on.push((b, base + usize::from(holder >> 4), usize::from(holder & 15)));
+            } else if out.credits[vc] >= need {
+                return None;
+            } else {
+                on.extend(self.behind(b, o, vc)?);
+            }
+        }
+        Some(on)
+    }
+
+    /// The queue behind output VC (b, o, vc), whose packets must move for credits to come; `None` if some will come.
+    fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
+        let out = &self.blocks[b].outs[o];
+        let far = match out.kind {
+            Kind::Local => (b, out.peer as usize, vc),
+            Kind::Remote => {
+                let cut = self.blocks[b].cuts[out.peer as usize];
+                (cut.block as usize, cut.port as usize, vc)
+            }
+            _ => return None,
+        };
+        let moving = self.credits.contains(&(b, o, vc)) || self.flits.contains(&far);
+        let empty = self.blocks[far.0].ins[far.1].head[vc] == NONE;
+        (!moving && !empty).then(|| vec![far])
+    }
+
+    /// The queue upstream that still holds flits of the packet at the head of `q`; `None` if they are on the way.
+    fn body_behind(&self, q: Queue) -> Option<Queue> {
+        let (b, i, v) = q;
+        let port = &self.blocks[b].ins[i];
+        if self.flits.contains(&q) {
+            return None;
+        }
+        let (ub, o) = if port.remote {
+            let cut = self.blocks[b].cuts[port.upstream as usize];
+            (cut.block as usize, cut.port as usize)
+        } else {
+            (b, port.upstream as usize)
+        };
+        let out = &self.blocks[ub].outs[o];
+        if out.kind == Kind::Injection {
+            return None;
+        }
+        let base = self.blocks[ub].routers[out.router as usize].base as usize;
+        let holder = out.holder[v];
+        Some((ub, base + usize::from(holder >> 4), usize::from(holder & 15)))
+    }
+
+    fn packets(&self, stuck: &HashSet<Queue>) -> u64 {
+        let mut count = 0;
+        for &(b, i, v) in stuck {
+            let mut id = self.blocks[b].ins[i].head[v];
+            while id != NONE {
+                count += 1;
+                id = self.blocks[b].segments.items[id as usize].next;
+            }
+        }
+        count
+    }
+
+    fn line(&self, (b, i, v): Queue, (nb, ni, nv): Queue) -> String {
+        let block = &self.blocks[b];
+        let port = &block.ins[i];
+        let packet = block.segments.items[port.head[v] as usize].packet;
+        let name = match block.packets.items.get(packet as usize) {
+            Some(p) => format!("packet {} of terminal {} to terminal {}", p.seq, p.src, p.dst),
+            None => "a packet whose head is ahead".into(),
+        };
+        let next = &self.blocks[nb].ins[ni];
+        let far = self.blocks[nb].routers[next.router as usize].id;
+        let here = block.routers[port.router as usize].id;
+        format!("{name} in router {here} port {} VC {v} waits for router {far} port {} VC {nv}", port.port, next.port)
+    }
+}

@@ -1,0 +1,209 @@
+//! The state of the network: one record per port, terminal and router, packets and segments in pools.
+//!
+//! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutPort`] after those of
+//! the routers. One cache line per output port and two per input port (V = 8).
+
+use crate::bits::Bits;
+use rand_pcg::Pcg32;
+
+pub const NONE: u32 = u32::MAX;
+/// Key of a VC whose head wants nothing (no head, or it holds an output VC already).
+pub const NO_KEY: u16 = u16::MAX;
+/// Key of a packet whose route needs the state of the router it is in.
+pub const ASK: u16 = u16::MAX - 1;
+
+/// What an output channel leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// An input port of this block.
+    Local,
+    /// An input port of another block: `peer` is an index into the block's cut channels.
+    Remote,
+    /// A terminal: `peer` is its global number.
+    Ejection,
+    /// From a terminal into an input port of this block: `router` is the terminal.
+    Injection,
+    /// No link.
+    Unused,
+}
+
+/// Sender side of a channel: credits, holders of its VCs, who wants it.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub struct OutPort<const V: usize> {
+    /// Free flits in the next buffer, per VC.
+    pub credits: [u16; V],
+    /// Input port << 4 | input VC of the packet that holds the VC.
+    pub holder: [u16; V],
+    /// VCs that no packet holds (0 while the channel may not be used).
+    pub free: u16,
+    /// VCs whose holder has a flit here.
+    pub ready: u16,
+    /// VCs taken in this step, that may cross the switch in the next one (`vc_realloc` = 1).
+    pub fresh: u16,
+    /// VCs with at least one credit.
+    pub credit: u16,
+    /// VC classes that some head wants.
+    pub wanting: u16,
+    /// Link class.
+    pub class: u8,
+    /// `LinkState as u8`.
+    pub state: u8,
+    /// First cycle (low 32 bits) in which the link is free for another flit.
+    pub next_free: u32,
+    /// Flits sent since the last change of state.
+    pub flits: u32,
+    pub peer: u32,
+    /// Router (of this block) or, for an injection channel, terminal (of this block).
+    pub router: u32,
+    pub rr_in: u8,
+    pub rr_want: u8,
+    pub rr_vc: u8,
+    pub kind: Kind,
+}
+
+/// Receiver side of a channel: VC queues (lists of segments) and what their heads want.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub struct InPort<const V: usize> {
+    /// Output * classes + class that the head of each VC wants.
+    pub keys: [u16; V],
+    /// Output << 4 | output VC that the head packet holds.
+    pub held: [u16; V],
+    pub head: [u32; V],
+    pub tail: [u32; V],
+    /// Sending `OutPort` of this block, or index of a cut channel if `remote`.
+    pub upstream: u32,
+    pub router: u32,
+    pub port: u8,
+    pub class: u8,
+    pub rr_out: u8,
+    pub rr_vc: u8,
+    pub rr_switch: u8,
+    pub remote: bool,
+}
+
+/// A packet (or the part of it that has arrived) in one VC queue. Body flits are the counters.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct Segment {
+    pub packet: u32,
+    pub next: u32,
+    pub arrived: u16,
+    pub sent: u16,
+    pub len: u16,
+    /// Route key at this router.
+    pub key: u16,
+}
+
+/// Flags of a packet.
+pub const MEASURED: u8 = 1;
+pub const DETOUR: u8 = 2;
+
+/// A packet: one cache line, written by its source and by the routing.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub struct Packet {
+    pub created: u64,
+    pub injected: u64,
+    /// Coordinates that the current phase heads for.
+    pub target: u64,
+    /// Coordinates of the destination router.
+    pub dest: u64,
+    pub src: u32,
+    pub dst: u32,
+    /// Number of this packet at its source: (src, seq) names a packet.
+    pub seq: u32,
+    pub len: u16,
+    pub dst_port: u8,
+    pub hops: u8,
+    pub phase: u8,
+    /// Dimension being crossed + 1 (grids); 0 before the first.
+    pub dim: u8,
+    /// VC class inside the phase (dateline side, globals crossed).
+    pub lane: u8,
+    pub flags: u8,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Router<const W: usize> {
+    /// Outputs with a head that may get a VC.
+    pub want: Bits<W>,
+    /// Outputs with a flit that may cross the switch.
+    pub go: Bits<W>,
+    pub base: u32,
+    pub id: u32,
+}
+
+/// A source: its clock may lag behind the simulated time, so that nothing grows at overload.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub struct Terminal {
+    pub gaps: Pcg32,
+    pub targets: Pcg32,
+    /// Creation time of the next packet.
+    pub next_packet: u64,
+    pub packet: u32,
+    pub seq: u32,
+    pub id: u32,
+    /// Its injection channel.
+    pub out: u32,
+    pub left: u16,
+    /// Index of its gap table, `u16::MAX` if it never sends.
+    pub rate: u16,
+    pub vc: u8,
+    pub waiting: bool,
+}
+
+/// A flit on a link.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Flit {
+    /// Input port * 16 + VC.
+    pub to: u32,
+    /// The packet, for a head flit; `NONE` for a body flit.
+    pub packet: u32,
+    pub key: u16,
+    pub len: u16,
+}
+
+/// Slots in a vector, most recently freed first.
+#[derive(Debug, Clone, Default)]
+pub struct Pool<T> {
+    pub items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T: Copy> Pool<T> {
+    pub fn with_capacity(n: usize) -> Self {
+        Self { items: Vec::with_capacity(n), free: Vec::with_capacity(n) }
+    }
+
+    #[inline(always)]
+    pub fn add(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.items[id as usize] = item;
+                id
+            }
+            None => {
+                self.items.push(item);
+                self.items.len() as u32 - 1
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+
+    pub fn in_use(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+}
+
+const _: () = assert!(size_of::<OutPort<8>>() == 64);
+const _: () = assert!(size_of::<InPort<8>>() == 128);
+const _: () = assert!(size_of::<Packet>() == 64);
+const _: () = assert!(size_of::<Terminal>() == 64);

@@ -1,0 +1,93 @@
+//! What a block counts: integers that can be added in any order.
+
+use crate::net::Net;
+use crate::outcome::PacketSums;
+use crate::state::{DETOUR, MEASURED, Packet};
+use hdrhistogram::Histogram;
+
+/// Latencies up to 2^32 cycles with 3 significant digits.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid")
+}
+
+#[derive(Debug, Clone)]
+pub struct Tally {
+    window: (u64, u64),
+    /// Packets created in the window, and those of them that were delivered.
+    pub created: u64,
+    pub delivered: u64,
+    pub injected_flits: u64,
+    pub accepted_flits: u64,
+    pub flit_hops: u64,
+    pub batches: Vec<PacketSums>,
+    pub latency: Histogram<u64>,
+    pub network_latency: Histogram<u64>,
+    /// Packets by hops, the last entry counts all longer ones.
+    pub hop_counts: [u64; 64],
+}
+
+impl Tally {
+    pub fn new(window: (u64, u64), batches: u32) -> Self {
+        Self {
+            window,
+            created: 0,
+            delivered: 0,
+            injected_flits: 0,
+            accepted_flits: 0,
+            flit_hops: 0,
+            batches: vec![PacketSums::default(); batches as usize],
+            latency: histogram(),
+            network_latency: histogram(),
+            hop_counts: [0; 64],
+        }
+    }
+
+    #[inline(always)]
+    fn inside(&self, at: u64) -> bool {
+        at >= self.window.0 && at < self.window.1
+    }
+
+    #[inline(always)]
+    pub fn injected(&mut self, at: u64) {
+        self.injected_flits += u64::from(self.inside(at));
+    }
+
+    #[inline(always)]
+    pub fn accepted(&mut self, at: u64) {
+        self.accepted_flits += u64::from(self.inside(at));
+    }
+
+    /// The tail of `packet` reaches its terminal at cycle `at`.
+    #[inline(always)]
+    pub fn deliver(&mut self, net: &Net, packet: &Packet, at: u64) {
+        if packet.flags & MEASURED == 0 {
+            return;
+        }
+        self.delivered += 1;
+        let (latency, network) = (at - packet.created, at - packet.injected);
+        self.latency.saturating_record(latency);
+        self.network_latency.saturating_record(network);
+        self.hop_counts[(packet.hops as usize).min(63)] += 1;
+        let batch = ((packet.created - self.window.0) / net.batch) as usize;
+        let last = self.batches.len() - 1;
+        let sums = &mut self.batches[batch.min(last)];
+        sums.packets += 1;
+        sums.flits += u64::from(packet.len);
+        sums.latency += latency;
+        sums.network_latency += network;
+        sums.hops += u64::from(packet.hops);
+        sums.minimal += u64::from(packet.flags & DETOUR == 0);
+    }
+
+    pub fn merge(&mut self, other: &Tally) {
+        self.created += other.created;
+        self.delivered += other.delivered;
+        self.injected_flits += other.injected_flits;
+        self.accepted_flits += other.accepted_flits;
+        self.flit_hops += other.flit_hops;
+        self.batches.iter_mut().zip(&other.batches).for_each(|(a, b)| a.add(b));
+        self.latency.add(&other.latency).expect("same bounds");
+        self.network_latency.add(&other.network_latency).expect("same bounds");
+        self.hop_counts.iter_mut().zip(&other.hop_counts).for_each(|(a, b)| *a += b);
+    }
+}

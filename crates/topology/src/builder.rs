@@ -1,0 +1,184 @@
+//! Collects the ports of a graph and checks the laws that every graph keeps.
+
+use crate::{Graph, Peer, Port, Shape};
+use weft_units::Refusal;
+
+/// Most ports on one router: an allocator keeps one request set per port as a 128-bit word.
+pub const MAX_RADIX: u32 = 128;
+
+/// Most ports in a graph. It bounds the memory that a mistyped size can claim (1 GiB of port table).
+pub const MAX_PORTS: u64 = 1 << 26;
+
+/// Collects routers in the order of their ids, each with all its ports; [`GraphBuilder::build`] checks the laws.
+///
+/// Each port says what it is wired to, so a link is stated twice, once from either end, and a wrong wiring formula is
+/// found as a broken symmetry.
+#[derive(Debug)]
+pub struct GraphBuilder {
+    port_base: Vec<u32>,
+    ports: Vec<Port>,
+    class_names: Vec<String>,
+}
+
+impl GraphBuilder {
+    /// A graph without routers. Class 0, "terminal", is added in front of `link_classes`.
+    pub fn new<S: Into<String>>(link_classes: impl IntoIterator<Item = S>) -> Self {
+        let class_names =
+            std::iter::once("terminal".to_owned()).chain(link_classes.into_iter().map(Into::into)).collect();
+        Self { port_base: vec![0], ports: Vec::new(), class_names }
+    }
+
+    /// Appends the next router with its ports, port 0 first.
+    pub fn router(&mut self, ports: impl IntoIterator<Item = Port>) {
+        self.ports.extend(ports);
+        self.port_base.push(self.ports.len() as u32);
+    }
+
+    /// Checks the laws: at most [`MAX_RADIX`] ports per router; terminals 0..n each attached exactly once, on class 0;
+    /// the peer of a port's peer is the port, with the same class, on another router; all routers connected.
+    pub fn build(self, shape: Shape, grain: u32, path: &str) -> Result<Graph, Refusal> {
+        let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
+        let mut graph = Graph {
+            port_base: self.port_base,
+            ports: self.ports,
+            terminal_at: vec![NOWHERE; terminals],
+            class_names: self.class_names,
+            shape,
+            grain,
+        };
+        check_size(graph.routers().into(), graph.radix().into(), "the wiring", path)?;
+        attach_terminals(&mut graph, path)?;
+        check_symmetry(&graph, path)?;
+        check_connected(&graph, path)?;
+        Ok(graph)
+    }
+}
+
+/// Place of a terminal that isn't attached yet; no router has this id, since there are at most [`MAX_PORTS`] ports.
+const NOWHERE: (u32, u16) = (u32::MAX, u16::MAX);
+
+/// Refuses more than [`MAX_RADIX`] ports per router or [`MAX_PORTS`] in all, before any memory is claimed. `sum` shows
+/// how the radix comes about.
+pub(crate) fn check_size(routers: u64, radix: u64, sum: &str, path: &str) -> Result<(), Refusal> {
+    if radix > MAX_RADIX.into() {
+        let what = format!("{sum} gives {radix} ports per router; a router has at most {MAX_RADIX}");
+        return Err(Refusal::new(path, what, "take fewer terminals per router, or fewer links per router"));
+    }
+    let ports = routers.saturating_mul(radix);
+    if ports > MAX_PORTS {
+        let what = format!("{routers} routers of {radix} ports have {ports} ports; a graph has at most {MAX_PORTS}");
+        return Err(Refusal::new(path, what, "take fewer routers"));
+    }
+    Ok(())
+}
+
+/// Refuses a count of zero at `key` under `path`.
+pub(crate) fn check_positive(counts: &[(&str, u32)], path: &str) -> Result<(), Refusal> {
+    match counts.iter().find(|(_, count)| *count == 0) {
+        Some((key, _)) => Err(Refusal::new(format!("{path}.{key}"), "0 is too few", "write 1 or more")),
+        None => Ok(()),
+    }
+}
+
+fn broken(path: &str, what: String) -> Refusal {
+    Refusal::new(path, what, "the wiring of this topology breaks a law of the graph: report it as a bug in Weft")
+}
+
+fn attach_terminals(graph: &mut Graph, path: &str) -> Result<(), Refusal> {
+    let terminals = graph.terminals();
+    for router in 0..graph.routers() {
+        let base = graph.port_base(router) as usize;
+        for number in 0..graph.ports(router).len() {
+            let port = graph.ports[base + number];
+            let Peer::Terminal(terminal) = port.peer else { continue };
+            if port.class != 0 {
+                return Err(broken(path, format!("terminal {terminal} is on class {}, not on class 0", port.class)));
+            }
+            // With as many terminal ports as ids, "in range" and "not twice" together mean "each exactly once".
+            match graph.terminal_at.get_mut(terminal as usize) {
+                Some(place) if *place == NOWHERE => *place = (router, number as u16),
+                Some(_) => return Err(broken(path, format!("terminal {terminal} is attached twice"))),
+                None => return Err(broken(path, format!("terminal {terminal} is not in 0..{terminals}"))),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_symmetry(graph: &Graph, path: &str) -> Result<(), Refusal> {
+    for router in 0..graph.routers() {
+        for (port, number) in graph.ports(router).iter().zip(0u16..) {
+            if port.class as usize >= graph.class_names().len() {
+                return Err(broken(
+                    path,
+                    format!("port {number} of router {router} has the unnamed class {}", port.class),
+                ));
+            }
+            let Peer::Router { router: far, port: far_number } = port.peer else { continue };
+            let back = Port { peer: Peer::Router { router, port: number }, class: port.class };
+            let answer = (far < graph.routers()).then(|| graph.ports(far).get(far_number as usize)).flatten();
+            if answer != Some(&back) || far == router || port.class == 0 {
+                let here = format!("port {number} of router {router} is wired as {port:?}");
+                return Err(broken(path, format!("{here}, and port {far_number} of router {far} as {answer:?}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_connected(graph: &Graph, path: &str) -> Result<(), Refusal> {
+    if graph.routers() == 0 || graph.terminals() == 0 {
+        return Err(broken(path, format!("{} routers with {} terminals", graph.routers(), graph.terminals())));
+    }
+    match graph.distances_from(0).iter().position(|&distance| distance == u32::MAX) {
+        Some(router) => Err(broken(path, format!("no path leads from router 0 to router {router}"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terminal(id: u32) -> Port {
+        Port { peer: Peer::Terminal(id), class: 0 }
+    }
+
+    fn to(router: u32, port: u16, class: u8) -> Port {
+        Port { peer: Peer::Router { router, port }, class }
+    }
+
+    fn build(routers: &[&[Port]]) -> Result<Graph, Refusal> {
+        let mut builder = GraphBuilder::new(["link", "other"]);
+        for ports in routers {
+            builder.router(ports.iter().copied());
+        }
+        builder.build(Shape::SingleRouter { terminals: 1 }, 1, "topology")
+    }
+
+    fn refusal(routers: &[&[Port]]) -> String {
+        build(routers).expect_err("breaks a law").to_string()
+    }
+
+    #[test]
+    fn two_routers_and_one_link_are_lawful() {
+        let graph = build(&[&[terminal(1), to(1, 0, 1)], &[to(0, 1, 1), terminal(0)]]).unwrap();
+        assert_eq!((graph.terminal_at(0), graph.terminal_at(1)), ((1, 1), (0, 0)));
+        assert_eq!(graph.links().collect::<Vec<_>>(), [crate::Link { ends: [(0, 1), (1, 0)], class: 1 }]);
+        assert_eq!(graph.links_by_class(), [("terminal".into(), 2), ("link".into(), 1), ("other".into(), 0)]);
+    }
+
+    #[test]
+    fn every_broken_law_is_named() {
+        assert!(refusal(&[&[terminal(0), to(1, 0, 1)], &[to(0, 0, 1), terminal(1)]]).contains("is wired as"));
+        assert!(refusal(&[&[terminal(0), to(1, 0, 1)], &[to(0, 1, 2), terminal(1)]]).contains("is wired as"));
+        assert!(refusal(&[&[terminal(0), to(9, 0, 1)]]).contains("is wired as"));
+        assert!(refusal(&[&[terminal(0), to(0, 2, 1), to(0, 1, 1)]]).contains("is wired as"));
+        assert!(refusal(&[&[terminal(0), terminal(0)]]).contains("attached twice"));
+        assert!(refusal(&[&[terminal(0), terminal(2)]]).contains("not in 0..2"));
+        assert!(refusal(&[&[terminal(0)], &[terminal(1)]]).contains("no path"));
+        assert!(refusal(&[]).contains("0 routers"));
+        let wide: Vec<_> = (0..=MAX_RADIX).map(terminal).collect();
+        assert!(refusal(&[&wide]).contains("129 ports per router"));
+    }
+}

@@ -1,0 +1,91 @@
+//! Distances between routers, in links: by search from one router, over all pairs by a formula where one exists.
+
+use crate::{Graph, Peer, Shape};
+
+impl Graph {
+    /// Links on a shortest path from `router` to every router, by breadth-first search.
+    pub fn distances_from(&self, router: u32) -> Vec<u32> {
+        let mut distance = vec![u32::MAX; self.routers() as usize];
+        distance[router as usize] = 0;
+        let mut queue = vec![router];
+        let mut next = 0;
+        while let Some(&near) = queue.get(next) {
+            next += 1;
+            for far in self.neighbours(near) {
+                if distance[far as usize] == u32::MAX {
+                    distance[far as usize] = distance[near as usize] + 1;
+                    queue.push(far);
+                }
+            }
+        }
+        distance
+    }
+
+    /// Links on the longest of the shortest paths between two routers.
+    pub fn diameter(&self) -> u32 {
+        match self.shape() {
+            Shape::SingleRouter { .. } => 0,
+            Shape::HyperX { widths, .. } => widths.iter().map(|&width| u32::from(width > 1)).sum(),
+            Shape::Torus { widths, wrap: true, .. } => widths.iter().map(|width| width / 2).sum(),
+            Shape::Torus { widths, wrap: false, .. } => widths.iter().map(|width| width - 1).sum(),
+            Shape::Dragonfly { .. } => {
+                let pairs = self.pairs_within_three();
+                (1..=3).rev().find(|&distance| pairs[distance] > 0).unwrap_or(0) as u32
+            }
+        }
+    }
+
+    /// Mean links on a shortest path over all ordered pairs of different routers; 0 for one router.
+    pub fn mean_distance(&self) -> f64 {
+        match self.shape() {
+            Shape::SingleRouter { .. } => 0.0,
+            // Over two random coordinates of one dimension: P(different).
+            Shape::HyperX { widths, .. } => self.grid_mean(widths, |w| (w - 1.0) / w),
+            // (0 + 1 + ... + 1 + 0) / w around a ring: floor(w^2 / 4) / w.
+            Shape::Torus { widths, wrap: true, .. } => self.grid_mean(widths, |w| (w * w / 4.0).floor() / w),
+            // Mean of |x - y| over a line: (w^2 - 1) / 3w.
+            Shape::Torus { widths, wrap: false, .. } => self.grid_mean(widths, |w| (w * w - 1.0) / (3.0 * w)),
+            Shape::Dragonfly { .. } => {
+                let pairs = self.pairs_within_three();
+                let links: u64 = (1..=3).map(|distance| distance as u64 * pairs[distance]).sum();
+                links as f64 / pairs.iter().sum::<u64>() as f64
+            }
+        }
+    }
+
+    /// Mean over ordered pairs of different routers of a sum over dimensions, from the mean per dimension over all
+    /// ordered pairs of coordinates: equal pairs add nothing to the sum, so they only leave the denominator.
+    fn grid_mean(&self, widths: &[u32], of_dimension: fn(f64) -> f64) -> f64 {
+        let routers = f64::from(self.routers());
+        if routers < 2.0 {
+            return 0.0;
+        }
+        let of_all: f64 = widths.iter().map(|&width| of_dimension(width.into())).sum();
+        of_all * routers / (routers - 1.0)
+    }
+
+    /// Ordered pairs of different routers by distance 1, 2, 3 (index 0 stays 0), in a graph of diameter 3 or less:
+    /// searching two steps from every router finds all that is nearer than 3, in routers * degree^2 steps.
+    fn pairs_within_three(&self) -> [u64; 4] {
+        let routers = self.routers();
+        let mut pairs = [0; 4];
+        let mut seen_from = vec![u32::MAX; routers as usize];
+        for source in 0..routers {
+            seen_from[source as usize] = source;
+            let mut first_seen = |router: u32| std::mem::replace(&mut seen_from[router as usize], source) != source;
+            let near: Vec<u32> = self.neighbours(source).filter(|&router| first_seen(router)).collect();
+            let two_away = near.iter().flat_map(|&router| self.neighbours(router)).filter(|&r| first_seen(r)).count();
+            pairs[1] += near.len() as u64;
+            pairs[2] += two_away as u64;
+            pairs[3] += u64::from(routers) - 1 - near.len() as u64 - two_away as u64;
+        }
+        pairs
+    }
+
+    fn neighbours(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
+        self.ports(router).iter().filter_map(|port| match port.peer {
+            Peer::Router { router, .. } => Some(router),
+            Peer::Unused | Peer::Terminal(_) => None,
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The data every topology produces.
+//!
+//! Ports of a router are numbered from 0, its terminals first. A link joins two ports and carries one channel in each
+//! direction. Every port has a link class (index into [`Graph::class_names`]); class 0 is always "terminal".
+
+/// What a port is wired to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// Nothing (the edge of a mesh).
+    Unused,
+    Terminal(u32),
+    Router {
+        router: u32,
+        port: u16,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    pub peer: Peer,
+    /// Link class: index into [`Graph::class_names`].
+    pub class: u8,
+}
+
+/// What a routing or a pattern may know about the structure, so that it can compute instead of search.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// One router, `terminals` ports.
+    SingleRouter { terminals: u32 },
+    /// Router id = `sum of coord[d] * prod(widths[..d])` (dimension 0 fastest). Port to coordinate `c` of dimension d:
+    /// `terminals + sum_{e<d}(widths[e]-1) + (c if c < own else c-1)`. Terminal id = router * terminals + local index.
+    HyperX { widths: Vec<u32>, terminals: u32 },
+    /// Router numbering as HyperX. Port terminals + 2d goes up (+1) in dimension d, terminals + 2d + 1 goes down.
+    /// `wrap` false is a mesh: edge ports are `Peer::Unused`.
+    Torus { widths: Vec<u32>, terminals: u32, wrap: bool },
+    /// Router = group * a + index. Ports: p terminals; a-1 local (to index j: p + (j if j < own else j-1)); h global
+    /// (p + a - 1 + j). Global port k = index*h + j of group i leads to group `target(i, k)`.
+    Dragonfly { a: u32, p: u32, h: u32, g: u32, arrangement: crate::dragonfly::Arrangement },
+}
+
+impl Shape {
+    /// Widths of the router grid, dimension 0 fastest; `None` where routers have no coordinates.
+    pub fn router_widths(&self) -> Option<&[u32]> {
+        match self {
+            Self::HyperX { widths, .. } | Self::Torus { widths, .. } => Some(widths),
+            Self::SingleRouter { .. } | Self::Dragonfly { .. } => None,
+        }
+    }
+    /// (groups, routers per group); `None` where routers form no groups.
+    pub fn groups(&self) -> Option<(u32, u32)> {
+        match *self {
+            Self::Dragonfly { a, g, .. } => Some((g, a)),
+            Self::SingleRouter { .. } | Self::HyperX { .. } | Self::Torus { .. } => None,
+        }
+    }
+    /// Terminals on each router.
+    pub fn terminals_per_router(&self) -> u32 {
+        match *self {
+            Self::SingleRouter { terminals } | Self::HyperX { terminals, .. } | Self::Torus { terminals, .. } => {
+                terminals
+            }
+            Self::Dragonfly { p, .. } => p,
+        }
+    }
+}
+
+/// A link between two routers, both directions together; `ends[0]` is the smaller (router, port).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    pub ends: [(u32, u16); 2],
+    /// Link class: index into [`Graph::class_names`].
+    pub class: u8,
+}
+
+/// Routers, ports and links. Immutable once built.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    pub(crate) port_base: Vec<u32>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) terminal_at: Vec<(u32, u16)>,
+    pub(crate) class_names: Vec<String>,
+    pub(crate) shape: Shape,
+    pub(crate) grain: u32,
+}
+
+impl Graph {
+    pub fn routers(&self) -> u32 {
+        self.port_base.len() as u32 - 1
+    }
+    pub fn terminals(&self) -> u32 {
+        self.terminal_at.len() as u32
+    }
+    /// Index of port 0 of `router` in the flat list of all ports; `port_base(routers())` is the number of ports.
+    pub fn port_base(&self, router: u32) -> u32 {
+        self.port_base[router as usize]
+    }
+    pub fn ports(&self, router: u32) -> &[Port] {
+        &self.ports[self.port_base[router as usize] as usize..self.port_base[router as usize + 1] as usize]
+    }
+    /// (router, port) of a terminal.
+    pub fn terminal_at(&self, terminal: u32) -> (u32, u16) {
+        self.terminal_at[terminal as usize]
+    }
+    /// Names of the link classes; class 0 is "terminal".
+    pub fn class_names(&self) -> &[String] {
+        &self.class_names
+    }
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+    /// Routers per natural block (group, row): block boundaries that cut few or long links are multiples of it.
+    pub fn grain(&self) -> u32 {
+        self.grain
+    }
+    /// Largest number of ports on a router.
+    pub fn radix(&self) -> u32 {
+        (0..self.routers()).map(|r| self.ports(r).len() as u32).max().unwrap_or(0)
+    }
+    /// The links between routers, each once, by ascending (router, port) of their smaller end.
+    pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
+        (0..self.routers()).flat_map(move |router| {
+            self.ports(router).iter().zip(0u16..).filter_map(move |(port, number)| match port.peer {
+                Peer::Router { router: far, port: far_port } if (router, number) < (far, far_port) => {
+                    Some(Link { ends: [(router, number), (far, far_port)], class: port.class })
+                }
+                _ => None,
+            })
+        })
+    }
+    /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals.
+    pub fn links_by_class(&self) -> Vec<(String, usize)> {
+        let mut counts: Vec<_> = self.class_names.iter().map(|name| (name.clone(), 0)).collect();
+        counts[0].1 = self.terminals() as usize;
+        for link in self.links() {
+            counts[link.class as usize].1 += 1;
+        }
+        counts
+    }
+}

@@ -1,0 +1,70 @@
+//! What HyperX, torus and mesh share: routers on a grid of `widths`, dimension 0 fastest, with `terminals` each.
+
+use crate::builder::{check_positive, check_size};
+use crate::{Peer, Port};
+use weft_units::Refusal;
+
+/// Most dimensions of a grid.
+const MAX_DIMENSIONS: usize = 8;
+
+/// A checked grid of routers.
+#[derive(Debug, Clone)]
+pub(crate) struct Grid {
+    pub widths: Vec<u32>,
+    pub terminals: u32,
+}
+
+impl Grid {
+    /// Checks 1 to 8 dimensions with `least` to 255 routers across, and the size of the graph when a dimension of width
+    /// w costs `ports_across(w)` ports.
+    pub fn new(
+        widths: &[u32],
+        terminals: u32,
+        least: u32,
+        ports_across: fn(u32) -> u32,
+        path: &str,
+    ) -> Result<Self, Refusal> {
+        let at_widths = format!("{path}.widths");
+        let dimensions = widths.len();
+        if dimensions == 0 || dimensions > MAX_DIMENSIONS {
+            let what = format!("{dimensions} dimensions, not 1 to {MAX_DIMENSIONS}");
+            return Err(Refusal::new(at_widths, what, "write one width per dimension, e.g. [8, 8]"));
+        }
+        if let Some((d, width)) = widths.iter().enumerate().find(|(_, width)| !(least..=255).contains(*width)) {
+            let what = format!("dimension {d} has width {width}, not {least} to 255");
+            return Err(Refusal::new(at_widths, what, "change the width, or leave the dimension out"));
+        }
+        check_positive(&[("terminals_per_router", terminals)], path)?;
+        let routers = widths.iter().fold(1u64, |product, &width| product.saturating_mul(width.into()));
+        let links: Vec<u32> = widths.iter().map(|&width| ports_across(width)).collect();
+        let radix = u64::from(terminals) + links.iter().map(|&ports| u64::from(ports)).sum::<u64>();
+        let links: Vec<String> = links.iter().map(u32::to_string).collect();
+        check_size(routers, radix, &format!("{terminals} terminals + {} links", links.join(" + ")), path)?;
+        Ok(Self { widths: widths.to_vec(), terminals })
+    }
+
+    pub fn routers(&self) -> u32 {
+        self.widths.iter().product()
+    }
+
+    /// Names of the link classes: one per dimension.
+    pub fn class_names(&self) -> impl Iterator<Item = String> {
+        (0..self.widths.len()).map(|d| format!("dim{d}"))
+    }
+
+    /// The terminal ports of a router, which come first.
+    pub fn terminal_ports(&self, router: u32) -> impl Iterator<Item = Port> {
+        let first = router * self.terminals;
+        (first..first + self.terminals).map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 })
+    }
+
+    /// For each dimension of a router: (dimension, width, coordinate, distance of neighbours in router ids).
+    pub fn axes(&self, router: u32) -> impl Iterator<Item = (usize, u32, u32, u32)> {
+        let mut stride = 1;
+        self.widths.iter().enumerate().map(move |(d, &width)| {
+            let axis = (d, width, router / stride % width, stride);
+            stride *= width;
+            axis
+        })
+    }
+}

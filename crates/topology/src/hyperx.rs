@@ -1,0 +1,89 @@
+//! HyperX: routers on a grid, every two routers of a row (in any dimension) joined by a link.
+//!
+//! # Source
+//! J. H. Ahn et al., "HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09. With one
+//! terminal per router and equal widths it is a Hamming graph; "flattened butterfly" is the same wiring
+//! (J. Kim, W. J. Dally, D. Abts, ISCA'07).
+//!
+//! # Parameters
+//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
+//!
+//! # Guarantees
+//! Numbering as in [`Shape::HyperX`]. Degree: sum of (width - 1) over the dimensions. Diameter: the number of
+//! dimensions with width > 1.
+//!
+//! # Not modelled
+//! Trunks (more than one link between two routers), different numbers of terminals per router.
+
+use crate::grid::Grid;
+use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Routers on a grid, every two routers of a row joined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HyperX {
+    /// Routers in each dimension: 1 to 8 dimensions of 1 to 255 routers.
+    pub widths: Vec<u32>,
+    /// Terminals on each router, 1 or more.
+    pub terminals_per_router: u32,
+}
+
+impl HyperX {
+    /// Builds the graph, or refuses at `path`.
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let grid = Grid::new(&self.widths, self.terminals_per_router, 1, |width| width - 1, path)?;
+        let mut builder = GraphBuilder::new(grid.class_names());
+        for router in 0..grid.routers() {
+            builder.router(grid.terminal_ports(router).chain(row_ports(&grid, router)));
+        }
+        let grain = grid.widths[0];
+        builder.build(Shape::HyperX { widths: grid.widths, terminals: grid.terminals }, grain, path)
+    }
+}
+
+/// The ports of a router to the others of its rows, dimension by dimension.
+fn row_ports(grid: &Grid, router: u32) -> impl Iterator<Item = Port> {
+    let mut base = grid.terminals;
+    grid.axes(router).flat_map(move |(d, width, own, stride)| {
+        let first = base;
+        base += width - 1;
+        (0..width).filter(move |&c| c != own).map(move |c| {
+            // The far router skips itself in its list of coordinates just as this one does.
+            let port = first + if own < c { own } else { own - 1 };
+            let far = router - own * stride + c * stride;
+            Port { peer: Peer::Router { router: far, port: port as u16 }, class: 1 + d as u8 }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(widths: &[u32], terminals_per_router: u32) -> Result<Graph, Refusal> {
+        HyperX { widths: widths.to_vec(), terminals_per_router }.build("topology")
+    }
+
+    #[test]
+    fn refuses_with_the_arithmetic() {
+        let refusal = build(&[64, 64], 8).unwrap_err();
+        assert_eq!(refusal.what, "8 terminals + 63 + 63 links gives 134 ports per router; a router has at most 128");
+        assert_eq!(build(&[], 1).unwrap_err().path, "topology.widths");
+        assert_eq!(build(&[1; 9], 1).unwrap_err().path, "topology.widths");
+        assert_eq!(build(&[4, 0], 1).unwrap_err().what, "dimension 1 has width 0, not 1 to 255");
+        assert_eq!(build(&[256], 1).unwrap_err().what, "dimension 0 has width 256, not 1 to 255");
+        assert_eq!(build(&[4], 0).unwrap_err().path, "topology.terminals_per_router");
+        // 16^8 routers: refused by arithmetic, not by running out of memory.
+        assert!(build(&[16; 8], 1).unwrap_err().what.contains("4294967296 routers of 121 ports"));
+    }
+
+    #[test]
+    fn a_dimension_of_width_one_costs_no_port() {
+        let graph = build(&[1, 3, 1], 2).unwrap();
+        assert_eq!((graph.routers(), graph.radix()), (3, 2 + 2));
+        assert_eq!(graph.class_names(), ["terminal", "dim0", "dim1", "dim2"]);
+    }
+}

@@ -1,0 +1,37 @@
+//! Topologies: functions that return plain data, a [`Graph`] (routers, ports, links) with its [`Shape`].
+//! Nothing is dispatched after construction; a routing takes the shape it needs, or refuses.
+//!
+//! One file per topology, one line of the registry each; the conformance suite (`tests/conformance.rs`) has instances
+//! of every registered name and fails when one is missing.
+
+mod builder;
+mod distance;
+mod graph;
+mod grid;
+
+pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
+pub use graph::{Graph, Link, Peer, Port, Shape};
+use weft_units::Refusal;
+
+weft_units::registry! {
+    /// Every topology Weft can build.
+    pub enum TopologyConfig:
+    "single_router" => single_router::SingleRouter,
+    "hyperx" => hyperx::HyperX,
+    "torus" => torus::Torus,
+    "mesh" => mesh::Mesh,
+    "dragonfly" => dragonfly::Dragonfly,
+}
+
+impl TopologyConfig {
+    /// Builds the graph. Refuses impossible sizes at `path` (the dotted path of this topology in the scenario).
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        match self {
+            Self::SingleRouter(c) => c.build(path),
+            Self::HyperX(c) => c.build(path),
+            Self::Torus(c) => c.build(path),
+            Self::Mesh(c) => c.build(path),
+            Self::Dragonfly(c) => c.build(path),
+        }
+    }
+}

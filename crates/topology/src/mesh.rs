@@ -1,0 +1,55 @@
+//! Mesh: routers on a grid, each joined to the next and the previous in every dimension; the ends stay open.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-meshes).
+//!
+//! # Parameters
+//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
+//!
+//! # Guarantees
+//! Numbering as in [`Shape::Torus`](crate::Shape::Torus) without `wrap`: routers at an edge keep the port that would
+//! lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
+//!
+//! # Not modelled
+//! Concentrated or express links; terminals on edge ports.
+
+use crate::{Graph, torus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Routers on a grid with lines in every dimension.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mesh {
+    /// Routers in each dimension: 1 to 8 dimensions of 2 to 255 routers.
+    pub widths: Vec<u32>,
+    /// Terminals on each router, 1 or more.
+    pub terminals_per_router: u32,
+}
+
+impl Mesh {
+    /// Builds the graph, or refuses at `path`.
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        torus::build(&self.widths, self.terminals_per_router, false, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Peer;
+
+    #[test]
+    fn only_edge_ports_are_unused() {
+        let graph = Mesh { widths: vec![3, 2], terminals_per_router: 1 }.build("topology").unwrap();
+        let unused: Vec<_> = (0..6)
+            .map(|router| {
+                let ports = graph.ports(router).iter().zip(0..);
+                ports.filter(|(port, _)| port.peer == Peer::Unused).map(|(_, number)| number).collect::<Vec<u32>>()
+            })
+            .collect();
+        // Ports: 0 terminal, 1 up and 2 down in dimension 0, 3 up and 4 down in dimension 1. Routers 0, 1, 2 are y = 0.
+        assert_eq!(unused, [vec![2, 4], vec![4], vec![1, 4], vec![2, 3], vec![3], vec![1, 3]]);
+    }
+}

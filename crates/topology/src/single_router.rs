@@ -1,0 +1,52 @@
+//! One router with all terminals: the smallest network, for studies of one switch.
+//!
+//! # Source
+//! None; BookSim's `single` network (`iq_router` alone).
+//!
+//! # Parameters
+//! `terminals` \[terminals\].
+//!
+//! # Guarantees
+//! Terminal t is on port t. No links.
+//!
+//! # Not modelled
+//! Terminals on more than one router.
+
+use crate::builder::{check_positive, check_size};
+use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// One router with all terminals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SingleRouter {
+    /// Number of terminals, 1 to 128: one port each.
+    pub terminals: u32,
+}
+
+impl SingleRouter {
+    /// Builds the graph, or refuses at `path`.
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let terminals = self.terminals;
+        check_positive(&[("terminals", terminals)], path)?;
+        check_size(1, terminals.into(), &format!("{terminals} terminals"), &format!("{path}.terminals"))?;
+        let mut builder = GraphBuilder::new::<String>([]);
+        builder.router((0..terminals).map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 }));
+        builder.build(Shape::SingleRouter { terminals }, 1, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_no_terminal_and_more_terminals_than_ports() {
+        let refusal = |terminals| SingleRouter { terminals }.build("topology").unwrap_err();
+        assert_eq!(refusal(0).path, "topology.terminals");
+        assert_eq!(refusal(129).path, "topology.terminals");
+        assert!(SingleRouter { terminals: 128 }.build("topology").is_ok());
+    }
+}

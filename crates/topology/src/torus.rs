@@ -1,0 +1,92 @@
+//! Torus: routers on a grid, each joined to the next and the previous in every dimension, the ends joined too.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-cubes).
+//!
+//! # Parameters
+//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
+//!
+//! # Guarantees
+//! Numbering as in [`Shape::Torus`] with `wrap`. Two ports per dimension, always: in a dimension of width 2 they are
+//! two parallel links between the same two routers. Diameter: sum of floor(width / 2).
+//!
+//! # Not modelled
+//! Trunks, twisted or express links.
+
+use crate::grid::Grid;
+use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Routers on a grid with rings in every dimension.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Torus {
+    /// Routers in each dimension: 1 to 8 dimensions of 2 to 255 routers.
+    pub widths: Vec<u32>,
+    /// Terminals on each router, 1 or more.
+    pub terminals_per_router: u32,
+}
+
+impl Torus {
+    /// Builds the graph, or refuses at `path`.
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        build(&self.widths, self.terminals_per_router, true, path)
+    }
+}
+
+/// Builds a torus (`wrap`) or a mesh: the mesh leaves the ports at its edges unused, so both have one numbering.
+pub(crate) fn build(widths: &[u32], terminals: u32, wrap: bool, path: &str) -> Result<Graph, Refusal> {
+    let grid = Grid::new(widths, terminals, 2, |_| 2, path)?;
+    let mut builder = GraphBuilder::new(grid.class_names());
+    for router in 0..grid.routers() {
+        builder.router(grid.terminal_ports(router).chain(neighbour_ports(&grid, wrap, router)));
+    }
+    let grain = grid.widths[0];
+    builder.build(Shape::Torus { widths: grid.widths, terminals: grid.terminals, wrap }, grain, path)
+}
+
+/// For each dimension the port up (+1), then the port down (-1). A link leaves by one and arrives at the other.
+fn neighbour_ports(grid: &Grid, wrap: bool, router: u32) -> impl Iterator<Item = Port> {
+    let terminals = grid.terminals;
+    grid.axes(router).flat_map(move |(d, width, own, stride)| {
+        let up = terminals + 2 * d as u32;
+        let port = move |edge: bool, coordinate: u32, far_port: u32| {
+            let far = router - own * stride + coordinate * stride;
+            let peer = match edge && !wrap {
+                true => Peer::Unused,
+                false => Peer::Router { router: far, port: far_port as u16 },
+            };
+            Port { peer, class: 1 + d as u8 }
+        };
+        let (last, first) = (own == width - 1, own == 0);
+        let (above, below) = (if last { 0 } else { own + 1 }, if first { width - 1 } else { own - 1 });
+        [port(last, above, up + 1), port(first, below, up)]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn width_two_has_two_parallel_links() {
+        let graph = Torus { widths: vec![2], terminals_per_router: 1 }.build("topology").unwrap();
+        let to = |router, port| Peer::Router { router, port };
+        let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
+        // Up of one router (port 1) is down (port 2) of the other, both ways around.
+        assert_eq!(peers(0), [Peer::Terminal(0), to(1, 2), to(1, 1)]);
+        assert_eq!(peers(1), [Peer::Terminal(1), to(0, 2), to(0, 1)]);
+        assert_eq!(graph.links().count(), 2);
+    }
+
+    #[test]
+    fn refuses_width_one() {
+        let refusal = Torus { widths: vec![4, 1], terminals_per_router: 1 }.build("topology").unwrap_err();
+        assert_eq!(
+            (refusal.path.as_str(), refusal.what.as_str()),
+            ("topology.widths", "dimension 1 has width 1, not 2 to 255")
+        );
+    }
+}

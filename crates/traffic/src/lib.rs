@@ -1,0 +1,12 @@
+//! Who sends what to whom, and when. Knows terminals, router coordinates and groups as plain numbers, not routers or
+//! links.
+
+mod gaps;
+pub mod pattern;
+mod population;
+mod random;
+
+pub use gaps::GapTable;
+pub use pattern::{Pattern, PatternConfig};
+pub use population::Population;
+pub use random::{below, mix, stream};

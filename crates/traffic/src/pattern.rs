@@ -1,0 +1,90 @@
+//! Synthetic traffic patterns: to whom a terminal sends its next packet.
+//!
+//! One file per pattern, one line of the registry each; the conformance suite (`tests/conformance.rs`) has instances of
+//! every registered name and fails when one is missing. Patterns on the bits or digits of terminal ids are
+//! permutations, held as tables made once.
+
+mod by;
+mod permutation;
+
+pub use by::By;
+
+use crate::Population;
+use rand_pcg::Pcg32;
+use weft_units::Refusal;
+
+weft_units::registry! {
+    /// Every pattern Weft can send.
+    pub enum PatternConfig:
+    "uniform" => uniform::Uniform,
+    "bit_complement" => bit_complement::BitComplement,
+    "bit_reverse" => bit_reverse::BitReverse,
+    "shuffle" => shuffle::Shuffle,
+    "transpose" => transpose::Transpose,
+    "tornado" => tornado::Tornado,
+    "neighbor" => neighbor::Neighbor,
+    "hot_spot" => hot_spot::HotSpot,
+    "group_shift" => group_shift::GroupShift,
+}
+
+impl PatternConfig {
+    /// The pattern among `population`. Refuses what the population can't send at `path` (the dotted path of this
+    /// pattern in the scenario).
+    pub fn build(&self, population: &Population, path: &str) -> Result<Pattern, Refusal> {
+        let destinations = match self {
+            Self::Uniform(c) => Destinations::Uniform(c.build(population, path)?),
+            Self::BitComplement(c) => Destinations::Permutation(c.build(population, path)?),
+            Self::BitReverse(c) => Destinations::Permutation(c.build(population, path)?),
+            Self::Shuffle(c) => Destinations::Permutation(c.build(population, path)?),
+            Self::Transpose(c) => Destinations::Permutation(c.build(population, path)?),
+            Self::Tornado(c) => Destinations::Permutation(c.build(population, path)?),
+            Self::Neighbor(c) => Destinations::Permutation(c.build(population, path)?),
+            Self::HotSpot(c) => Destinations::HotSpot(c.build(population, path)?),
+            Self::GroupShift(c) => Destinations::GroupShift(c.build(population, path)?),
+        };
+        Ok(Pattern { name: self.name(), destinations })
+    }
+}
+
+/// A pattern among a given population.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    name: &'static str,
+    destinations: Destinations,
+}
+
+#[derive(Debug, Clone)]
+enum Destinations {
+    Uniform(uniform::Others),
+    Permutation(permutation::Permutation),
+    HotSpot(hot_spot::Spots),
+    GroupShift(group_shift::FarGroup),
+}
+
+impl Pattern {
+    /// The registered name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Destination of the next packet of `source`; `None` if this source sends nothing.
+    #[inline]
+    pub fn destination(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+        match &self.destinations {
+            Destinations::Uniform(d) => Some(d.draw(source, rng)),
+            Destinations::Permutation(d) => Some(d.image(source)),
+            Destinations::HotSpot(d) => Some(d.draw(source, rng)),
+            Destinations::GroupShift(d) => Some(d.draw(source, rng)),
+        }
+    }
+
+    /// All destinations of `source`, each once, with their probabilities, which sum to 1 (empty for a silent source).
+    pub fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        match &self.destinations {
+            Destinations::Uniform(d) => d.distribution(source),
+            Destinations::Permutation(d) => vec![(d.image(source), 1.0)],
+            Destinations::HotSpot(d) => d.distribution(source),
+            Destinations::GroupShift(d) => d.distribution(source),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Bit complement: the destination is the source id with every bit inverted.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `bitcomp`.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! An involution without fixed points: terminal s sends to N - 1 - s.
+//!
+//! # Not modelled
+//! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+
+use super::permutation::Permutation;
+use crate::Population;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every bit of the terminal id inverted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BitComplement {}
+
+impl BitComplement {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+        Permutation::of_bits(population, path, |terminal, bits| terminal ^ (u32::MAX >> (32 - bits)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(terminals: u32) -> Result<Permutation, Refusal> {
+        let population = Population { terminals, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        BitComplement {}.build(&population, "traffic.bit_complement")
+    }
+
+    #[test]
+    fn is_the_mirror_image() {
+        let permutation = build(64).unwrap();
+        assert!((0..64).all(|s| permutation.image(s) == 63 - s));
+    }
+
+    #[test]
+    fn refuses_with_the_arithmetic() {
+        let refusal = build(1000).unwrap_err();
+        assert_eq!(refusal.what, "1000 terminals are no power of two: 2^9 = 512, 2^10 = 1024");
+        assert!(build(0).is_err() && build(1).is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! Bit reverse: the destination is the source id with its bits in the opposite order.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `bitrev`.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! An involution. Palindromes, e.g. 0 and N - 1, send to themselves.
+//!
+//! # Not modelled
+//! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+
+use super::permutation::Permutation;
+use crate::Population;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// The bits of the terminal id in the opposite order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BitReverse {}
+
+impl BitReverse {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+        Permutation::of_bits(population, path, |terminal, bits| terminal.reverse_bits() >> (32 - bits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(terminals: u32) -> Result<Permutation, Refusal> {
+        let population = Population { terminals, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        BitReverse {}.build(&population, "traffic.bit_reverse")
+    }
+
+    #[test]
+    fn reverses_the_bits() {
+        let permutation = build(16).unwrap();
+        assert_eq!([0b0001, 0b0010, 0b0111, 0b1001].map(|s| permutation.image(s)), [0b1000, 0b0100, 0b1110, 0b1001]);
+        assert!(build(12).is_err());
+    }
+}

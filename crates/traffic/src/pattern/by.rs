@@ -1,0 +1,107 @@
+//! What tornado and neighbor act on: the coordinates of routers, or the digits of terminal ids.
+
+use super::permutation::Permutation;
+use crate::Population;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// What a shift acts on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum By {
+    /// Every coordinate of the router; the terminal keeps its place on the router.
+    #[default]
+    Routers,
+    /// Every digit of the terminal id, as in BookSim.
+    Digits {
+        /// Base of the digits, 2 or more.
+        radix: u32,
+        /// Number of digits; radix^digits is the number of terminals.
+        digits: u32,
+    },
+}
+
+impl By {
+    /// The permutation that adds `step`(width) to every coordinate or digit of that width, modulo the width.
+    pub(crate) fn shift(
+        &self,
+        step: fn(u32) -> u32,
+        population: &Population,
+        path: &str,
+    ) -> Result<Permutation, Refusal> {
+        let by = format!("{path}.by");
+        match *self {
+            Self::Routers => {
+                let Some(widths) = &population.widths else {
+                    let what = "the routers of this topology have no coordinates";
+                    return Err(Refusal::new(by, what, "take hyperx, torus or mesh, or write by: {digits: {...}}"));
+                };
+                let each = population.terminals_per_router;
+                let shifted =
+                    |terminal: u32| shift(terminal / each, widths.iter().copied(), step) * each + terminal % each;
+                Ok(Permutation::new(population, shifted))
+            }
+            Self::Digits { radix, digits } => {
+                let terminals = population.terminals;
+                let product = u64::from(radix).saturating_pow(digits);
+                if radix < 2 || product != u64::from(terminals) {
+                    let what =
+                        format!("radix^digits = {radix}^{digits} = {product}, and there are {terminals} terminals");
+                    return Err(Refusal::new(by, what, "take a radix of 2 or more and digits that give all terminals"));
+                }
+                let widths = move || std::iter::repeat_n(radix, digits as usize);
+                Ok(Permutation::new(population, |terminal| shift(terminal, widths(), step)))
+            }
+        }
+    }
+}
+
+/// Adds `step` to every digit of a mixed-radix number, least digit first, modulo its width.
+fn shift(number: u32, widths: impl Iterator<Item = u32>, step: fn(u32) -> u32) -> u32 {
+    let (mut shifted, mut stride) = (0, 1);
+    for width in widths {
+        shifted += (number / stride % width + step(width)) % width * stride;
+        stride *= width;
+    }
+    shifted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn population(terminals_per_router: u32, widths: Option<Vec<u32>>) -> Population {
+        let routers: u32 = widths.iter().flatten().product();
+        Population {
+            terminals: routers * terminals_per_router,
+            terminals_per_router,
+            widths,
+            terminals_per_group: None,
+        }
+    }
+
+    #[test]
+    fn shifts_every_coordinate_and_keeps_the_place() {
+        let permutation = By::Routers.shift(|_| 1, &population(3, Some(vec![4, 2])), "p").unwrap();
+        // Router (3, 1) = 3 + 4*1 = 7 wraps to (0, 0) = 0; router (1, 0) = 1 goes to (2, 1) = 6. Place 2 stays.
+        assert_eq!((permutation.image(7 * 3 + 2), permutation.image(3 + 2)), (2, 6 * 3 + 2));
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit() {
+        let digits = |radix, digits| By::Digits { radix, digits }.shift(|_| 1, &population(8, Some(vec![8, 8])), "p");
+        assert!(digits(8, 3).is_ok());
+        assert_eq!(digits(8, 2).unwrap_err().what, "radix^digits = 8^2 = 64, and there are 512 terminals");
+        assert!(digits(0, 1).is_err() && digits(1, 1).is_err() && digits(u32::MAX, u32::MAX).is_err());
+        assert_eq!(By::Routers.shift(|_| 1, &population(1, None), "p").unwrap_err().path, "p.by");
+    }
+
+    #[test]
+    fn is_written_as_in_a_scenario() {
+        let read = |text| serde_json::from_str::<By>(text);
+        assert_eq!(read(r#""routers""#).unwrap(), By::Routers);
+        assert_eq!(read(r#"{"digits": {"radix": 8, "digits": 3}}"#).unwrap(), By::Digits { radix: 8, digits: 3 });
+        assert!(read(r#"{"digits": {"radix": 8, "digits": 3, "base": 8}}"#).is_err());
+    }
+}

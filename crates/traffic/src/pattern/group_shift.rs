@@ -1,0 +1,110 @@
+//! Group shift (ADV+N): every group sends to the group N further, so that few global links carry everything.
+//!
+//! # Source
+//! M. Garcia et al., "On-the-Fly Adaptive Routing in High-Radix Hierarchical Networks" (OFAR), ICPP'12, where N = 1 and
+//! N = h are the adverse cases; BookSim `bad_dragon` is N = 1.
+//!
+//! # Parameters
+//! `shift` N \[groups\], `local`: place in the far group.
+//!
+//! # Guarantees
+//! Group i sends to group i + N modulo the number of groups, never to itself. `random`: all terminals of that group are
+//! equally likely. `same`: the terminal at the same place in the group, a permutation.
+//!
+//! # Not modelled
+//! Shifts that differ between groups; a share of uniform traffic.
+
+use crate::{Population, below};
+use rand_pcg::Pcg32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every group to the group N further.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupShift {
+    /// N of ADV+N: group i sends to group i + N, modulo the number of groups.
+    pub shift: u32,
+    /// Which terminal of the far group.
+    #[serde(default)]
+    pub local: Local,
+}
+
+/// Which terminal of the far group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Local {
+    /// A random one, for every packet.
+    #[default]
+    Random,
+    /// The one at the place of the source in its group.
+    Same,
+}
+
+impl GroupShift {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<FarGroup, Refusal> {
+        let Some(per_group) = population.terminals_per_group else {
+            return Err(Refusal::new(path, "the routers of this topology form no groups", "take a dragonfly"));
+        };
+        let groups = population.terminals / per_group;
+        let shift = self.shift % groups;
+        if shift == 0 {
+            let what = format!("{} mod {groups} groups = 0: every group would send to itself", self.shift);
+            return Err(Refusal::new(format!("{path}.shift"), what, format!("write 1 to {}", groups - 1)));
+        }
+        let far = |source: u32| (source / per_group + shift) % groups * per_group;
+        let place = |source: u32| if self.local == Local::Same { source % per_group } else { 0 };
+        Ok(FarGroup {
+            first: (0..population.terminals).map(|source| far(source) + place(source)).collect(),
+            choices: if self.local == Local::Same { 1 } else { per_group },
+        })
+    }
+}
+
+/// For each source, a run of terminals to choose from.
+#[derive(Debug, Clone)]
+pub struct FarGroup {
+    /// First terminal of the run of each source.
+    first: Vec<u32>,
+    /// Length of the runs.
+    choices: u32,
+}
+
+impl FarGroup {
+    #[inline]
+    pub(crate) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+        let first = self.first[source as usize];
+        if self.choices == 1 { first } else { first + below(rng, self.choices) }
+    }
+
+    pub(crate) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        let first = self.first[source as usize];
+        (first..first + self.choices).map(|terminal| (terminal, 1.0 / f64::from(self.choices))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(shift: u32, local: Local, terminals_per_group: Option<u32>) -> Result<FarGroup, Refusal> {
+        let population = Population { terminals: 20, terminals_per_router: 2, widths: None, terminals_per_group };
+        GroupShift { shift, local }.build(&population, "p")
+    }
+
+    #[test]
+    fn the_last_group_wraps() {
+        // 5 groups of 4: source 17 is place 1 of group 4, and group 4 + 2 is group 1, terminals 4 to 7.
+        assert_eq!(build(2, Local::Same, Some(4)).unwrap().distribution(17), [(5, 1.0)]);
+        let random = build(2, Local::Random, Some(4)).unwrap().distribution(17);
+        assert_eq!(random, [(4, 0.25), (5, 0.25), (6, 0.25), (7, 0.25)]);
+    }
+
+    #[test]
+    fn refuses_no_groups_and_shifts_onto_itself() {
+        assert_eq!(build(1, Local::Random, None).unwrap_err().path, "p");
+        let refusal = build(10, Local::Random, Some(4)).unwrap_err();
+        assert_eq!(refusal.what, "10 mod 5 groups = 0: every group would send to itself");
+    }
+}

@@ -1,0 +1,53 @@
+//! Neighbor: every coordinate moves by one.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `neighbor`
+//! (by digits).
+//!
+//! # Parameters
+//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\].
+//!
+//! # Guarantees
+//! A permutation: every coordinate or digit of width w moves by 1, modulo w, all dimensions at once (the diagonal
+//! neighbour, one link away only in one dimension).
+//!
+//! # Not modelled
+//! Exchanges with all neighbours (stencils); BookSim's silent drop of the digits above radix^digits.
+
+use super::By;
+use super::permutation::Permutation;
+use crate::Population;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every coordinate moves by one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbor {
+    /// What is shifted: the coordinates of routers, or the digits of terminal ids.
+    #[serde(default)]
+    pub by: By,
+}
+
+impl Neighbor {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+        self.by.shift(|_| 1, population, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_one_in_every_dimension() {
+        let population =
+            Population { terminals: 24, terminals_per_router: 2, widths: Some(vec![4, 3]), terminals_per_group: None };
+        let permutation = Neighbor::default().build(&population, "p").unwrap();
+        for s in 0..24 {
+            let (x, y, place) = (s / 2 % 4, s / 8, s % 2);
+            assert_eq!(permutation.image(s), ((x + 1) % 4 + (y + 1) % 3 * 4) * 2 + place);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A fixed destination for every source, held as a table; and what permutations on the bits of terminal ids need.
+
+use crate::Population;
+use weft_units::Refusal;
+
+/// A fixed destination for every source.
+#[derive(Debug, Clone)]
+pub struct Permutation {
+    image: Vec<u32>,
+}
+
+impl Permutation {
+    /// Tabulates `image` over all terminals.
+    pub(crate) fn new(population: &Population, image: impl Fn(u32) -> u32) -> Self {
+        Self { image: (0..population.terminals).map(image).collect() }
+    }
+
+    /// Tabulates `image`(terminal, bits) over all terminals, whose ids have that many bits, 1 or more; refuses a number
+    /// of terminals that is no power of two.
+    pub(crate) fn of_bits(population: &Population, path: &str, image: fn(u32, u32) -> u32) -> Result<Self, Refusal> {
+        let bits = bits(population, path)?;
+        Ok(Self::new(population, |terminal| image(terminal, bits)))
+    }
+
+    #[inline]
+    pub(crate) fn image(&self, source: u32) -> u32 {
+        self.image[source as usize]
+    }
+}
+
+/// Bits of a terminal id, if the terminals are a power of two, 2 or more.
+pub(crate) fn bits(population: &Population, path: &str) -> Result<u32, Refusal> {
+    let terminals = population.terminals;
+    let bits = terminals.checked_ilog2().unwrap_or(0);
+    if bits > 0 && terminals.is_power_of_two() {
+        return Ok(bits);
+    }
+    let (below, above) = (1u64 << bits, 2u64 << bits);
+    let what = format!("{terminals} terminals are no power of two: 2^{bits} = {below}, 2^{} = {above}", bits + 1);
+    Err(Refusal::new(
+        path,
+        what,
+        "change the topology to a power of two of terminals, 2 or more, or take another pattern",
+    ))
+}

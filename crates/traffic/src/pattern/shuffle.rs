@@ -1,0 +1,57 @@
+//! Perfect shuffle: the destination is the source id with its bits rotated left by one.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `shuffle`.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! A permutation; applied once per bit it is the identity. 0 and N - 1 send to themselves.
+//!
+//! # Not modelled
+//! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+
+use super::permutation::Permutation;
+use crate::Population;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// The bits of the terminal id rotated left by one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shuffle {}
+
+impl Shuffle {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+        Permutation::of_bits(population, path, |terminal, bits| {
+            let highest = terminal >> (bits - 1);
+            (terminal ^ highest << (bits - 1)) << 1 | highest
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(terminals: u32) -> Result<Permutation, Refusal> {
+        let population = Population { terminals, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        Shuffle {}.build(&population, "traffic.shuffle")
+    }
+
+    #[test]
+    fn rotates_left() {
+        let permutation = build(16).unwrap();
+        assert_eq!([0b0001, 0b1000, 0b1010, 0b0111].map(|s| permutation.image(s)), [0b0010, 0b0001, 0b0101, 0b1110]);
+        assert_eq!([0, 1].map(|s| build(2).unwrap().image(s)), [0, 1]);
+        assert!(build(12).is_err());
+    }
+
+    #[test]
+    fn once_per_bit_is_the_identity() {
+        let permutation = build(1 << 7).unwrap();
+        assert!((0..1 << 7).all(|s| (0..7).fold(s, |t, _| permutation.image(t)) == s));
+    }
+}

@@ -1,0 +1,71 @@
+//! Tornado: every coordinate moves almost half-way around its dimension.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `tornado`
+//! (by digits). TCEP (ISCA'18) shifts router coordinates.
+//!
+//! # Parameters
+//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\].
+//!
+//! # Guarantees
+//! A permutation: every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Widths 1 and 2 don't move.
+//!
+//! # Not modelled
+//! BookSim's silent drop of the digits above radix^digits: radix^digits has to be the number of terminals.
+
+use super::By;
+use super::permutation::Permutation;
+use crate::Population;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every coordinate moves almost half-way around.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tornado {
+    /// What is shifted: the coordinates of routers, or the digits of terminal ids.
+    #[serde(default)]
+    pub by: By,
+}
+
+impl Tornado {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+        self.by.shift(|width| width.div_ceil(2) - 1, population, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn population() -> Population {
+        Population { terminals: 512, terminals_per_router: 8, widths: Some(vec![8, 8]), terminals_per_group: None }
+    }
+
+    #[test]
+    fn by_routers_moves_three_of_eight_in_every_dimension() {
+        let permutation = Tornado::default().build(&population(), "p").unwrap();
+        for s in 0..512 {
+            let (x, y, place) = (s / 8 % 8, s / 64, s % 8);
+            assert_eq!(permutation.image(s), ((x + 3) % 8 + (y + 3) % 8 * 8) * 8 + place);
+        }
+    }
+
+    #[test]
+    fn by_digits_moves_the_place_on_the_router_too() {
+        let by = By::Digits { radix: 8, digits: 3 };
+        let permutation = Tornado { by }.build(&population(), "p").unwrap();
+        for s in 0..512 {
+            assert_eq!(permutation.image(s), (s % 8 + 3) % 8 + (s / 8 % 8 + 3) % 8 * 8 + (s / 64 + 3) % 8 * 64);
+        }
+    }
+
+    #[test]
+    fn odd_widths_move_just_below_half() {
+        let population =
+            Population { terminals: 5, terminals_per_router: 1, widths: Some(vec![5]), terminals_per_group: None };
+        // ceil(5 / 2) - 1 = 2.
+        assert_eq!(Tornado::default().build(&population, "p").unwrap().image(4), 1);
+    }
+}

@@ -1,0 +1,60 @@
+//! Transpose: the destination is the source id with the two halves of its bits swapped.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim
+//! `transpose`.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! An involution. With N = n^2 terminals as a matrix, (x, y) sends to (y, x); the diagonal sends to itself.
+//!
+//! # Not modelled
+//! Odd numbers of bits (no halves) and numbers of terminals that are no power of two: refused.
+
+use super::permutation::{Permutation, bits};
+use crate::Population;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// The two halves of the bits of the terminal id swapped.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transpose {}
+
+impl Transpose {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+        let bits = bits(population, path)?;
+        if bits % 2 == 1 {
+            let what = format!("{} = 2^{bits} terminals: ids of {bits} bits have no halves", population.terminals);
+            return Err(Refusal::new(path, what, "take a power of four of terminals, or another pattern"));
+        }
+        let half = bits / 2;
+        let low = (1 << half) - 1;
+        Ok(Permutation::new(population, |terminal| terminal >> half | (terminal & low) << half))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(terminals: u32) -> Result<Permutation, Refusal> {
+        let population = Population { terminals, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        Transpose {}.build(&population, "traffic.transpose")
+    }
+
+    #[test]
+    fn is_the_transpose_of_a_matrix() {
+        let permutation = build(64).unwrap();
+        assert!((0..64).all(|s| permutation.image(s) == s % 8 * 8 + s / 8));
+    }
+
+    #[test]
+    fn refuses_ids_without_halves() {
+        assert_eq!(build(512).unwrap_err().what, "512 = 2^9 terminals: ids of 9 bits have no halves");
+        assert!(build(1000).unwrap_err().what.contains("no power of two"));
+    }
+}

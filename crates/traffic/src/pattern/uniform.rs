@@ -1,0 +1,77 @@
+//! Uniform random: every packet goes to a random terminal.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 3.2; BookSim
+//! `uniform` is `include_self: true`.
+//!
+//! # Parameters
+//! `include_self` \[true or false\].
+//!
+//! # Guarantees
+//! All N - 1 other terminals (N with `include_self`) are equally likely, without bias; one random number per packet.
+//!
+//! # Not modelled
+//! Locality.
+
+use crate::{Population, below};
+use rand_pcg::Pcg32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every packet to a random terminal.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Uniform {
+    /// May a terminal draw itself?
+    #[serde(default)]
+    pub include_self: bool,
+}
+
+impl Uniform {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Others, Refusal> {
+        let terminals = population.terminals;
+        if terminals == 0 || (terminals == 1 && !self.include_self) {
+            let what = format!("{terminals} terminals: a source has no other terminal to send to");
+            return Err(Refusal::new(path, what, "take 2 terminals or more, or write include_self: true"));
+        }
+        Ok(Others { terminals, include_self: self.include_self })
+    }
+}
+
+/// A random terminal, other than the source unless `include_self`.
+#[derive(Debug, Clone)]
+pub struct Others {
+    terminals: u32,
+    include_self: bool,
+}
+
+impl Others {
+    #[inline]
+    pub(crate) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+        if self.include_self {
+            return below(rng, self.terminals);
+        }
+        let drawn = below(rng, self.terminals - 1);
+        drawn + u32::from(drawn >= source)
+    }
+
+    pub(crate) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        let destinations = (0..self.terminals).filter(|&terminal| self.include_self || terminal != source);
+        let count = if self.include_self { self.terminals } else { self.terminals - 1 };
+        destinations.map(|terminal| (terminal, 1.0 / f64::from(count))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_a_terminal_alone() {
+        let alone = Population { terminals: 1, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        assert!(Uniform { include_self: false }.build(&alone, "p").is_err());
+        let others = Uniform { include_self: true }.build(&alone, "p").unwrap();
+        assert_eq!(others.distribution(0), [(0, 1.0)]);
+    }
+}

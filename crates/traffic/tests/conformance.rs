@@ -1,0 +1,177 @@
+//! The laws of every pattern: valid destinations, drawn as often as `distribution` says; permutations are bijections
+//! and involutions where they should be. A pattern without an instance here fails the suite.
+
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use weft_traffic::pattern::{By, PatternConfig, bit_complement, bit_reverse, group_shift, hot_spot};
+use weft_traffic::pattern::{neighbor, shuffle, tornado, transpose, uniform};
+use weft_traffic::{Pattern, Population, stream};
+
+/// 4 x 4 routers with 4 terminals: 64 = 2^6 terminals, also 8^2 and 4^3; and 8 groups of 8.
+fn population() -> Population {
+    Population { terminals: 64, terminals_per_router: 4, widths: Some(vec![4, 4]), terminals_per_group: Some(8) }
+}
+
+/// What a pattern promises about its destinations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Promise {
+    Random,
+    Bijection,
+    Involution,
+}
+
+use Promise::{Bijection, Involution, Random};
+
+/// Instances of every registered pattern for [`population`].
+fn instances() -> Vec<(PatternConfig, Promise)> {
+    let digits = By::Digits { radix: 8, digits: 2 };
+    let spots = |sources, share| hot_spot::HotSpot { targets: vec![5, 9, 60], sources, share };
+    let shifted = |shift, local| PatternConfig::GroupShift(group_shift::GroupShift { shift, local });
+    vec![
+        (PatternConfig::Uniform(uniform::Uniform { include_self: false }), Random),
+        (PatternConfig::Uniform(uniform::Uniform { include_self: true }), Random),
+        (PatternConfig::BitComplement(bit_complement::BitComplement {}), Involution),
+        (PatternConfig::BitReverse(bit_reverse::BitReverse {}), Involution),
+        (PatternConfig::Shuffle(shuffle::Shuffle {}), Bijection),
+        (PatternConfig::Transpose(transpose::Transpose {}), Involution),
+        (PatternConfig::Tornado(tornado::Tornado { by: By::Routers }), Bijection),
+        (PatternConfig::Tornado(tornado::Tornado { by: digits }), Bijection),
+        (PatternConfig::Neighbor(neighbor::Neighbor { by: By::Routers }), Bijection),
+        (PatternConfig::Neighbor(neighbor::Neighbor { by: digits }), Bijection),
+        (PatternConfig::HotSpot(spots(None, 1.0)), Random),
+        (PatternConfig::HotSpot(spots(Some(vec![0, 5, 40]), 0.25)), Random),
+        (shifted(1, group_shift::Local::Random), Random),
+        (shifted(3, group_shift::Local::Same), Bijection),
+        // Half-way around: there and back.
+        (shifted(4, group_shift::Local::Same), Involution),
+    ]
+}
+
+fn build(config: &PatternConfig) -> Pattern {
+    config.build(&population(), "traffic.pattern").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"))
+}
+
+#[test]
+fn every_registered_pattern_has_an_instance() {
+    let present: BTreeSet<_> = instances().iter().map(|(config, _)| config.name()).collect();
+    assert_eq!(present, PatternConfig::NAMES.iter().copied().collect());
+}
+
+#[test]
+fn distributions_are_distributions() {
+    for (config, _) in instances() {
+        let pattern = build(&config);
+        assert_eq!(pattern.name(), config.name());
+        for source in 0..64 {
+            let distribution = pattern.distribution(source);
+            let destinations: BTreeSet<_> = distribution.iter().map(|&(destination, _)| destination).collect();
+            assert_eq!(destinations.len(), distribution.len(), "{config:?}: each destination once");
+            assert!(destinations.iter().all(|&destination| destination < 64), "{config:?}");
+            assert!(distribution.iter().all(|&(_, probability)| probability > 0.0), "{config:?}");
+            let total: f64 = distribution.iter().map(|&(_, probability)| probability).sum();
+            assert!((total - 1.0).abs() < 1e-12, "{config:?}: {total}");
+        }
+    }
+}
+
+#[test]
+fn destinations_are_drawn_as_the_distribution_says() {
+    const DRAWS: u32 = 20_000;
+    for (number, (config, _)) in instances().into_iter().enumerate() {
+        let pattern = build(&config);
+        for source in [0, 5, 33, 63] {
+            let mut rng = stream(7, number as u64, source.into());
+            let mut counts = [0u32; 64];
+            for _ in 0..DRAWS {
+                counts[pattern.destination(source, &mut rng).expect("none of these is silent") as usize] += 1;
+            }
+            let mut expected = [0.0; 64];
+            for (destination, probability) in pattern.distribution(source) {
+                expected[destination as usize] = probability;
+            }
+            for (&count, &probability) in counts.iter().zip(&expected) {
+                // Binomial: deviation sqrt(n p (1 - p)); 6 of them, over the 4,000 cells of this test.
+                let n = f64::from(DRAWS);
+                let bound = 6.0 * (n * probability * (1.0 - probability)).sqrt();
+                assert!((f64::from(count) - n * probability).abs() <= bound, "{config:?} from {source}: {counts:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn permutations_are_what_they_promise() {
+    for (config, promise) in instances() {
+        let pattern = build(&config);
+        let images: Vec<_> = (0..64).map(|source| pattern.distribution(source)).collect();
+        let Some(images) =
+            images.iter().map(|image| (image.len() == 1).then(|| image[0].0)).collect::<Option<Vec<_>>>()
+        else {
+            assert_eq!(promise, Random, "{config:?}");
+            continue;
+        };
+        if promise == Random {
+            continue;
+        }
+        assert_eq!(images.iter().collect::<BTreeSet<_>>().len(), 64, "{config:?} is a bijection");
+        let returns = (0..64).all(|source| images[images[source as usize] as usize] == source);
+        assert_eq!(returns, promise == Involution, "{config:?}");
+    }
+}
+
+#[test]
+fn streams_decide_everything() {
+    for (config, _) in instances() {
+        let (pattern, again) = (build(&config), build(&config));
+        let (mut one, mut other) = (stream(1, 2, 3), stream(1, 2, 3));
+        for source in 0..64 {
+            assert_eq!(pattern.destination(source, &mut one), again.destination(source, &mut other), "{config:?}");
+        }
+    }
+}
+
+#[test]
+fn scenarios_write_patterns_like_this() {
+    let read = |text: &str| serde_json::from_str::<PatternConfig>(text);
+    assert_eq!(read(r#"{"tornado": {}}"#).unwrap(), PatternConfig::Tornado(tornado::Tornado { by: By::Routers }));
+    let digits = read(r#"{"neighbor": {"by": {"digits": {"radix": 8, "digits": 3}}}}"#).unwrap();
+    assert_eq!(digits, PatternConfig::Neighbor(neighbor::Neighbor { by: By::Digits { radix: 8, digits: 3 } }));
+    let shift = group_shift::GroupShift { shift: 2, local: group_shift::Local::Same };
+    assert_eq!(read(r#"{"group_shift": {"shift": 2, "local": "same"}}"#).unwrap(), PatternConfig::GroupShift(shift));
+    assert!(read(r#"{"uniform": {"self": true}}"#).unwrap_err().to_string().contains("include_self"));
+    for (config, _) in instances() {
+        assert_eq!(read(&serde_json::to_string(&config).unwrap()).unwrap(), config);
+    }
+}
+
+proptest! {
+    /// Any population either refuses a pattern with a reason, or every destination exists.
+    #[test]
+    fn no_population_panics(
+        routers in prop::collection::vec(1u32..5, 0..3),
+        each in 1u32..5,
+        groups in 1u32..4,
+        seed: u64,
+    ) {
+        let terminals = routers.iter().product::<u32>() * each * groups;
+        let grid = (!routers.is_empty() && groups == 1).then_some(routers);
+        let population = Population {
+            terminals,
+            terminals_per_router: each,
+            terminals_per_group: grid.is_none().then_some(terminals / groups),
+            widths: grid,
+        };
+        let mut rng = stream(seed, 0, 0);
+        for (config, _) in instances() {
+            match config.build(&population, "pattern") {
+                Err(refusal) => {
+                    prop_assert!(refusal.path.starts_with("pattern"));
+                    prop_assert!(!refusal.what.is_empty() && !refusal.help.is_empty());
+                }
+                Ok(pattern) => for source in 0..terminals {
+                    prop_assert!(pattern.destination(source, &mut rng).is_some_and(|to| to < terminals), "{config:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Exact decimal numbers with a unit: the reading and writing that every quantity shares.
+
+/// A kind of quantity: what it is called, which units it knows and how it is written.
+pub(crate) struct Kind {
+    /// With its article: "a time".
+    pub name: &'static str,
+    /// Unit and how many of the smallest unit it is, largest first. Spellings of one unit stand side by side.
+    pub units: &'static [(&'static str, u128)],
+    /// The smallest thing that can be told apart, for the refusal of finer values.
+    pub smallest: &'static str,
+    pub example: &'static str,
+}
+
+impl Kind {
+    fn unit_list(&self) -> String {
+        let names: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+        format!("units: {}; for example \"{}\"", names.join(", "), self.example)
+    }
+
+    /// Refusal of a value that is no string at all.
+    pub fn bare(&self, read: impl std::fmt::Display) -> String {
+        format!("{read} is a bare number and {} needs a unit\n{}", self.name, self.unit_list())
+    }
+
+    /// Reads `text` ("2.5ns", one space allowed before the unit) as a whole number of the smallest unit, and says which
+    /// unit was written. The error is "what is wrong", a line break, "what to write".
+    pub fn read(&self, text: &str) -> Result<(u128, &'static str), String> {
+        let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, rest) = text.split_at(split);
+        let unit = rest.strip_prefix(' ').unwrap_or(rest);
+        if number.is_empty() {
+            return Err(self.malformed(text));
+        }
+        if unit.is_empty() {
+            return Err(self.bare(format_args!("\"{text}\"")));
+        }
+        let Some(&(unit, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
+            return Err(format!("\"{text}\" has the unit \"{unit}\", which is none of {}\n{}", self.name, self.unit_list()));
+        };
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.contains('.') {
+            return Err(self.malformed(text));
+        }
+        let too_large = || format!("\"{text}\" is too large\n{}", self.unit_list());
+        let whole = whole.parse::<u128>().ok().and_then(|n| n.checked_mul(scale)).ok_or_else(too_large)?;
+        let Some(part) = fraction_of(fraction.trim_end_matches('0'), scale) else {
+            let help = format!("write a whole number of {}; for example \"{}\"", self.smallest, self.example);
+            return Err(format!("\"{text}\" is finer than {}\n{help}", self.smallest));
+        };
+        Ok((whole.checked_add(part).ok_or_else(too_large)?, unit))
+    }
+
+    fn malformed(&self, text: &str) -> String {
+        format!("\"{text}\" is not {}: a plain decimal number and a unit\n{}", self.name, self.unit_list())
+    }
+
+    /// The shortest exact way to write `value` of the smallest unit: in the largest unit of which it is at least one.
+    pub fn write(&self, value: u128) -> String {
+        let fits = |&&(_, scale): &&(&str, u128)| value >= scale;
+        let (unit, scale) = self.units.iter().find(fits).or(self.units.last()).copied().unwrap_or(("", 1));
+        let (whole, mut rest) = (value / scale, value % scale);
+        let mut text = whole.to_string();
+        if rest > 0 {
+            text.push('.');
+        }
+        while rest > 0 {
+            rest *= 10;
+            text.push(char::from(b'0' + (rest / scale) as u8));
+            rest %= scale;
+        }
+        text + unit
+    }
+}
+
+/// 0.`digits` of `scale`, where that is a whole number.
+fn fraction_of(digits: &str, scale: u128) -> Option<u128> {
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let divisor = 10u128.checked_pow(u32::try_from(digits.len()).ok()?)?;
+    let scaled = digits.parse::<u128>().ok()?.checked_mul(scale)?;
+    scaled.is_multiple_of(divisor).then_some(scaled / divisor)
+}
+
+/// Serde and JSON Schema of a quantity that has `FromStr` (error: text) and `Display`, and a `KIND`.
+macro_rules! as_text {
+    ($ty:ident, $kind:expr, $pattern:literal, $description:literal, [$($example:literal),+]) => {
+        impl serde::Serialize for $ty {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $ty {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $ty;
+                    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                        write!(f, "{} such as \"{}\"", $kind.name, $kind.example)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$ty, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                    fn visit_u64<E: serde::de::Error>(self, read: u64) -> Result<$ty, E> {
+                        Err(E::custom($kind.bare(read)))
+                    }
+                    fn visit_i64<E: serde::de::Error>(self, read: i64) -> Result<$ty, E> {
+                        Err(E::custom($kind.bare(read)))
+                    }
+                    fn visit_f64<E: serde::de::Error>(self, read: f64) -> Result<$ty, E> {
+                        Err(E::custom($kind.bare(read)))
+                    }
+                }
+                deserializer.deserialize_any(Text)
+            }
+        }
+
+        impl schemars::JsonSchema for $ty {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($ty).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": $description,
+                    "pattern": $pattern,
+                    "examples": [$($example),+]
+                })
+            }
+        }
+    };
+}
+pub(crate) use as_text;

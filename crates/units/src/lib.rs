@@ -1,0 +1,28 @@
+//! Quantities with units, refusals, and the registry of models. No other crate of Weft is known here.
+//!
+//! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"); it is kept
+//! exact (integers of the smallest unit) until it is turned into cycles or femtojoules.
+
+mod decimal;
+mod quantity;
+mod registry;
+
+pub use quantity::{Bits, Cycles, EnergyPerBit, Flits, Power, Time};
+
+/// Why a scenario can't run: at which key (dotted path), what is wrong with the arithmetic shown, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {what} ({help})")]
+pub struct Refusal {
+    /// Dotted path of the scenario key, e.g. `routing.ugal_p.threshold`.
+    pub path: String,
+    /// What is wrong, with the arithmetic.
+    pub what: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl Refusal {
+    pub fn new(path: impl Into<String>, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { path: path.into(), what: what.into(), help: help.into() }
+    }
+}

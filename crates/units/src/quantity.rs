@@ -1,0 +1,211 @@
+//! Exact quantities read from strings with units: time, flits, bits, energy per bit, power.
+//!
+//! Text of an error is "what is wrong", a line break, "what to write": a scenario shows both beside the value.
+
+use crate::Refusal;
+use crate::decimal::{Kind, as_text};
+use std::fmt;
+use std::str::FromStr;
+
+/// A whole number of simulated cycles.
+pub type Cycles = u64;
+
+/// A time: "10us", "2.5ns", or "4cycles". Stored exactly, in femtoseconds or in cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    Femtoseconds(u128),
+    Cycles(u64),
+}
+
+const TIME: Kind = Kind {
+    name: "a time",
+    units: &[
+        ("s", 1_000_000_000_000_000),
+        ("ms", 1_000_000_000_000),
+        ("us", 1_000_000_000),
+        ("ns", 1_000_000),
+        ("ps", 1_000),
+        ("fs", 1),
+        ("cycles", 1),
+        ("cycle", 1),
+    ],
+    smallest: "1fs or 1cycle",
+    example: "10us",
+};
+
+/// The units of `TIME` that are time and not cycles, for writing.
+const SECONDS: Kind = Kind { units: TIME.units.split_at(6).0, ..TIME };
+
+impl Time {
+    /// Whole cycles of length `cycle_fs` [fs, above 0]; a time that is no whole number of cycles is refused at `path`
+    /// and names its neighbours.
+    pub fn cycles(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
+        let fs = match *self {
+            Self::Cycles(n) => return Ok(n),
+            Self::Femtoseconds(fs) => fs,
+        };
+        let long = |cycles: u128| Self::Femtoseconds(cycles.saturating_mul(cycle_fs));
+        let whole = fs.checked_div(cycle_fs).unwrap_or(0);
+        if cycle_fs == 0 || whole >= u128::from(u64::MAX) {
+            let what = format!("{self} is too many cycles of {}", Self::Femtoseconds(cycle_fs));
+            return Err(Refusal::new(path, what, "write a shorter time"));
+        }
+        if fs % cycle_fs == 0 {
+            return Ok(whole as u64);
+        }
+        let what = format!("{self} is {} cycles of {}, no whole number", ratio(fs, cycle_fs), Self::Femtoseconds(cycle_fs));
+        let above = format!("{} ({})", long(whole + 1), Self::Cycles(whole as u64 + 1));
+        let help = match whole {
+            0 => format!("write {above}"),
+            _ => format!("write {} ({}) or {above}", long(whole), Self::Cycles(whole as u64)),
+        };
+        Err(Refusal::new(path, what, help))
+    }
+}
+
+/// `part / whole` in decimal: exact where four digits or fewer do, else four digits and "about".
+fn ratio(part: u128, whole: u128) -> String {
+    let (mut digits, mut rest) = (String::new(), part % whole);
+    while rest > 0 && digits.len() < 4 {
+        // A cycle time beyond 10^37 fs can't be written down, but must not overflow either.
+        rest = rest.saturating_mul(10);
+        digits.push(char::from(b'0' + (rest / whole).min(9) as u8));
+        rest %= whole;
+    }
+    let about = if rest > 0 { "about " } else { "" };
+    format!("{about}{}.{digits}", part / whole)
+}
+
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (value, unit) = TIME.read(text)?;
+        match unit.starts_with("cycle") {
+            true => Ok(Self::Cycles(narrow(value, text)?)),
+            false => Ok(Self::Femtoseconds(value)),
+        }
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match *self {
+            Self::Femtoseconds(fs) => f.write_str(&SECONDS.write(fs)),
+            Self::Cycles(1) => f.write_str("1cycle"),
+            Self::Cycles(n) => write!(f, "{n}cycles"),
+        }
+    }
+}
+
+as_text!(Time, TIME, r"^[0-9]+(\.[0-9]+)? ?(s|ms|us|ns|ps|fs|cycles?)$", "A time.", ["10us", "1.6ns", "4cycles"]);
+
+/// A count of flits: "32flits" or "1flit".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flits(pub u32);
+
+const FLITS: Kind =
+    Kind { name: "a number of flits", units: &[("flits", 1), ("flit", 1)], smallest: "1flit", example: "32flits" };
+
+impl FromStr for Flits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self(narrow(FLITS.read(text)?.0, text)?))
+    }
+}
+
+impl fmt::Display for Flits {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}flit{}", self.0, if self.0 == 1 { "" } else { "s" })
+    }
+}
+
+as_text!(Flits, FLITS, r"^[0-9]+(\.0+)? ?flits?$", "A number of flits.", ["1flit", "32flits"]);
+
+/// A size in bits: "48b", "16B".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bits(pub u64);
+
+const BITS: Kind =
+    Kind { name: "a size", units: &[("B", 8), ("b", 1)], smallest: "1b", example: "48b\" (bits) or \"6B" };
+
+impl FromStr for Bits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self(narrow(BITS.read(text)?.0, text)?))
+    }
+}
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}b", self.0)
+    }
+}
+
+as_text!(Bits, BITS, r"^[0-9]+(\.[0-9]+)? ?[bB]$", "A size in bits (b) or bytes (B).", ["48b", "6B"]);
+
+/// Energy per bit, stored in attojoules per bit (10^-18 J): "31.25pJ/bit".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EnergyPerBit(pub u64);
+
+const ENERGY_PER_BIT: Kind = Kind {
+    name: "an energy per bit",
+    units: &[("nJ/bit", 1_000_000_000), ("pJ/bit", 1_000_000), ("fJ/bit", 1_000)],
+    smallest: "0.001fJ/bit",
+    example: "31.25pJ/bit",
+};
+
+impl FromStr for EnergyPerBit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self(narrow(ENERGY_PER_BIT.read(text)?.0, text)?))
+    }
+}
+
+impl fmt::Display for EnergyPerBit {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&ENERGY_PER_BIT.write(u128::from(self.0)))
+    }
+}
+
+as_text!(
+    EnergyPerBit,
+    ENERGY_PER_BIT,
+    r"^[0-9]+(\.[0-9]+)? ?[npf]J/bit$",
+    "An energy per bit.",
+    ["31.25pJ/bit", "0.5nJ/bit"]
+);
+
+/// Power, stored in nanowatts: "0.342W", "25mW".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Power(pub u64);
+
+const POWER: Kind = Kind {
+    name: "a power",
+    units: &[("W", 1_000_000_000), ("mW", 1_000_000), ("uW", 1_000), ("nW", 1)],
+    smallest: "1nW",
+    example: "0.342W",
+};
+
+impl FromStr for Power {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self(narrow(POWER.read(text)?.0, text)?))
+    }
+}
+
+impl fmt::Display for Power {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&POWER.write(u128::from(self.0)))
+    }
+}
+
+as_text!(Power, POWER, r"^[0-9]+(\.[0-9]+)? ?(W|mW|uW|nW)$", "A power.", ["0.342W", "25mW"]);
+
+fn narrow<T: TryFrom<u128>>(value: u128, text: &str) -> Result<T, String> {
+    T::try_from(value).map_err(|_| format!("\"{text}\" is too large\nwrite a smaller value"))
+}

@@ -1,0 +1,27 @@
+/// Declares a family of models: one line per member, and the line is the whole registration.
+///
+/// For each line `"name" => module::Type` it emits `pub mod module;`, a variant `Type(module::Type)` of the
+/// configuration enum (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`.
+/// Each `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`.
+#[macro_export]
+macro_rules! registry {
+    ($(#[$meta:meta])* pub enum $config:ident: $($name:literal => $module:ident :: $ty:ident,)+) => {
+        $(pub mod $module;)+
+
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum $config {
+            $(#[serde(rename = $name)] $ty($module::$ty),)+
+        }
+
+        impl $config {
+            /// The names that a scenario may write, in the order of registration.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The name of this member.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$ty(_) => $name,)+ }
+            }
+        }
+    };
+}

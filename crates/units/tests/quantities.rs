@@ -1,0 +1,92 @@
+//! Every quantity reads what it writes, exactly, and refuses the rest in words.
+
+use proptest::prelude::*;
+use weft_units::{Bits, EnergyPerBit, Flits, Power, Time};
+
+fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
+    let value: serde_json::Value = serde_json::from_str(json).expect("the tests write JSON");
+    serde_json::from_value(value).map_err(|e| e.to_string())
+}
+
+fn round_trip<T>(value: T) -> T
+where
+    T: serde::Serialize + serde::de::DeserializeOwned,
+{
+    serde_json::from_value(serde_json::to_value(value).expect("a quantity is text")).expect("reads what it writes")
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(fs in 0..=10u128.pow(30), n: u64, m: u32) {
+        for time in [Time::Femtoseconds(fs), Time::Cycles(n)] {
+            prop_assert_eq!(round_trip(time), time);
+        }
+        prop_assert_eq!(round_trip(Flits(m)), Flits(m));
+        prop_assert_eq!(round_trip(Bits(n)), Bits(n));
+        prop_assert_eq!(round_trip(EnergyPerBit(n)), EnergyPerBit(n));
+        prop_assert_eq!(round_trip(Power(n)), Power(n));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in ".{0,40}") {
+        let _ = (text.parse::<Time>(), text.parse::<Flits>(), text.parse::<Bits>());
+        let _ = (text.parse::<EnergyPerBit>(), text.parse::<Power>());
+    }
+
+    #[test]
+    fn cycles_divide_or_name_both_neighbours(fs in 0..=10u128.pow(15), cycle in 1..=10u128.pow(9)) {
+        match Time::Femtoseconds(fs).cycles(cycle, "x") {
+            Ok(n) => prop_assert_eq!(u128::from(n) * cycle, fs),
+            Err(refusal) => {
+                let above = format!("({})", Time::Cycles((fs / cycle) as u64 + 1));
+                prop_assert!(refusal.help.contains(&above));
+            }
+        }
+    }
+}
+
+#[test]
+fn units_are_exact() {
+    assert_eq!("1.6ns".parse(), Ok(Time::Femtoseconds(1_600_000)));
+    assert_eq!("2.50 us".parse(), Ok(Time::Femtoseconds(2_500_000_000)));
+    assert_eq!("1cycle".parse(), Ok(Time::Cycles(1)));
+    assert_eq!("6B".parse(), Ok(Bits(48)));
+    assert_eq!("0.5B".parse(), Ok(Bits(4)));
+    assert_eq!("23.44pJ/bit".parse(), Ok(EnergyPerBit(23_440_000)));
+    assert_eq!("0.342W".parse(), Ok(Power(342_000_000)));
+    assert_eq!(Time::Femtoseconds(10_300_000).to_string(), "10.3ns");
+    assert_eq!(Time::Femtoseconds(0).to_string(), "0fs");
+    assert_eq!(EnergyPerBit(1).to_string(), "0.001fJ/bit");
+}
+
+#[test]
+fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
+    let units = "units: s, ms, us, ns, ps, fs, cycles, cycle; for example \"10us\"";
+    let cases = [
+        ("10", "10 is a bare number and a time needs a unit"),
+        ("\"10\"", "\"10\" is a bare number and a time needs a unit"),
+        ("\"10GHz\"", "\"10GHz\" has the unit \"GHz\", which is none of a time"),
+        ("\"-1ns\"", "\"-1ns\" is not a time: a plain decimal number and a unit"),
+        ("\"1..5ns\"", "\"1..5ns\" is not a time: a plain decimal number and a unit"),
+        ("\"\"", "\"\" is not a time: a plain decimal number and a unit"),
+    ];
+    for (json, what) in cases {
+        assert_eq!(read::<Time>(json).expect_err("refused"), format!("{what}\n{units}"));
+    }
+    assert!(read::<Time>("true").expect_err("refused").contains("a time such as \"10us\""));
+    assert!(read::<Flits>("\"1.5flits\"").expect_err("refused").contains("finer than 1flit"));
+    assert!(read::<Flits>("\"5000000000flits\"").expect_err("refused").contains("too large"));
+    let nines = "9".repeat(60);
+    assert!(read::<Time>(&format!("\"{nines}s\"")).expect_err("refused").contains("too large"));
+    assert!(read::<Time>("\"0.1fs\"").expect_err("refused").contains("finer than"));
+}
+
+#[test]
+fn a_time_between_two_cycles_names_its_neighbours() {
+    let refusal = Time::Femtoseconds(10_300_000).cycles(1_600_000, "links.default.latency").expect_err("refused");
+    assert_eq!(refusal.what, "10.3ns is 6.4375 cycles of 1.6ns, no whole number");
+    assert_eq!(refusal.help, "write 9.6ns (6cycles) or 11.2ns (7cycles)");
+    let refusal = Time::Femtoseconds(1).cycles(3, "x").expect_err("refused");
+    assert_eq!(refusal.what, "1fs is about 0.3333 cycles of 3fs, no whole number");
+    assert_eq!(refusal.help, "write 3fs (1cycle)");
+}
