@@ -1,40 +1,32 @@
-//! The allocation steps of a cycle: heads take output VCs, flits that hold one cross the switch.
+//! The allocation steps of a cycle: heads take output VCs, flits cross the switch.
 //!
-//! In a step each input and each output sends at most one flit. With `vc_realloc` = 1 a VC taken in a step takes part in
-//! switch allocation only in the next one, as in a router with separate VC and switch allocation stages.
+//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head asks for the switch and takes
+//! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first, and asks for the switch from the next
+//! step on, as in a router with separate VC and switch allocation stages; a VC then serves a packet every second step.
 
 use crate::allocator::AllocatorConfig;
 use crate::bits::{Bits, pick16};
 use crate::block::Block;
+use crate::hot::Hot;
 use crate::net::Net;
 use crate::spec::FlowControl;
-use crate::state::{InPort, NO_KEY, OutPort};
-
-/// Outputs and VCs that won the switch in a step.
-pub(crate) struct Winners {
-    len: usize,
-    list: [(u8, u8); 128],
-}
-
-impl Winners {
-    #[inline(always)]
-    pub(crate) fn push(&mut self, output: usize, vc: u8) {
-        self.list[self.len] = (output as u8, vc);
-        self.len += 1;
-    }
-}
+use crate::state::{NO_KEY, OutPort};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn allocate(&mut self, net: &Net) {
         for word in 0..self.active.0.len() {
-            let mut bits = self.active.0[word];
+            let mut bits = *self.active.0.hot(word);
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 for _ in 0..net.speedup {
-                    self.allocate_router(net, r);
+                    if net.vc_realloc {
+                        self.staged_step(net, r);
+                    } else {
+                        self.switch_step::<true>(net, r);
+                    }
                 }
-                let router = &self.routers[r];
+                let router = self.routers.hot(r);
                 if router.want.is_empty() && router.go.is_empty() {
                     self.active.clear(r);
                 }
@@ -42,34 +34,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    #[inline(always)]
-    fn allocate_router(&mut self, net: &Net, r: usize) {
-        let taken = if self.routers[r].want.is_empty() { Bits::default() } else { self.take_vcs(net, r) };
-        if !net.vc_realloc {
-            self.make_ready(r, taken);
-        }
-        if !self.routers[r].go.is_empty() {
-            let mut winners = Winners { len: 0, list: [(0, 0); 128] };
-            match &net.allocator {
-                AllocatorConfig::Islip(n) => self.grant_accept(r, n.iterations, true, &mut winners),
-                AllocatorConfig::SeparableOutputFirst(n) => self.grant_accept(r, n.iterations, false, &mut winners),
-                AllocatorConfig::SeparableInputFirst(n) => self.request_grant(r, n.iterations, &mut winners),
-            }
-            for &(output, vc) in &winners.list[..winners.len] {
-                self.send(net, r, output as usize, vc as usize);
-            }
-        }
-        if net.vc_realloc {
-            self.make_ready(r, taken);
-        }
-    }
-
-    /// Lets the VCs taken in this step take part in switch allocation.
-    #[inline(always)]
-    fn make_ready(&mut self, r: usize, mut outputs: Bits<W>) {
-        let router = &mut self.routers[r];
-        while let Some(p) = outputs.take_first() {
-            let out = &mut self.outs[router.base as usize + p];
+    /// VC allocation, and switch allocation among those that held a VC before.
+    fn staged_step(&mut self, net: &Net, r: usize) {
+        let mut taken = if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs(net, r) };
+        self.switch_step::<false>(net, r);
+        let router = self.routers.hot_mut(r);
+        while let Some(p) = taken.take_first() {
+            let out = self.outs.hot_mut(router.base as usize + p);
             out.ready |= out.fresh;
             if out.fresh & out.credit != 0 {
                 router.go.set(p);
@@ -78,208 +49,271 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// VC allocation: every free VC goes to one of the heads that want its class, in turn. Returns the outputs touched.
     #[inline(always)]
+    fn switch_step<const HEADS: bool>(&mut self, net: &Net, r: usize) {
+        let router = self.routers.hot(r);
+        let outputs = if HEADS { router.go | router.want } else { router.go };
+        if !outputs.is_empty() {
+            match &net.allocator {
+                AllocatorConfig::Islip(n) => self.output_first::<HEADS>(net, r, outputs, n.iterations, true),
+                AllocatorConfig::SeparableOutputFirst(n) => self.output_first::<HEADS>(net, r, outputs, n.iterations, false),
+                AllocatorConfig::SeparableInputFirst(n) => self.input_first::<HEADS>(net, r, outputs, n.iterations),
+            }
+        }
+    }
+
+    /// VC allocation: every free VC goes to one of the heads that want its class, in turn. Returns the outputs touched.
     fn take_vcs(&mut self, net: &Net, r: usize) -> Bits<W> {
         let mut touched = Bits::default();
-        let mut outputs = self.routers[r].want;
-        let base = self.routers[r].base as usize;
-        let need = if net.flow_control == FlowControl::VirtualCutThrough { net.packet_flits } else { 1 };
+        let mut outputs = self.routers.hot(r).want;
+        let base = self.routers.hot(r).base as usize;
         while let Some(p) = outputs.take_first() {
-            let out = &mut self.outs[base + p];
-            let mut classes = out.wanting;
+            let mut classes = self.outs.hot(base + p).wanting;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                let mut free = with_room(out, need) & net.links[out.class as usize].vcs_of[class];
-                let want = &mut self.want[(base + p) * net.classes + class];
-                let key = (p * net.classes + class) as u16;
-                while free != 0 && !want.is_empty() {
-                    let i = want.pick_from(out.rr_want as usize);
-                    let port = &mut self.ins[base + i];
-                    let same = matching(&port.keys, key);
-                    let v = pick16(same, port.rr_vc);
-                    let vc = pick16(free, out.rr_vc);
-                    free &= !(1 << vc);
-                    out.free &= !(1 << vc);
-                    out.fresh |= 1 << vc;
-                    out.holder[vc as usize] = (i << 4) as u16 | u16::from(v);
-                    out.rr_vc = (vc + 1) & 15;
-                    out.rr_want = i as u8 + 1;
-                    port.keys[v as usize] = NO_KEY;
-                    port.held[v as usize] = (p << 4) as u16 | u16::from(vc);
-                    port.rr_vc = (v + 1) & 15;
-                    if same & (same - 1) == 0 {
-                        want.clear(i);
+                loop {
+                    let out = self.outs.hot(base + p);
+                    let want = *self.want.hot((base + p) * net.classes + class);
+                    if want.is_empty() || with_room(out, net.room()) & net.vcs(out.class, class) == 0 {
+                        break;
                     }
+                    let i = want.pick_from(out.rr_want as usize);
+                    let key = (p * net.classes + class) as u16;
+                    let port = self.ins.hot_mut(base + i);
+                    let v = pick16(matching(&port.keys, key), port.rr_vc);
+                    port.rr_vc = (v + 1) & 15;
+                    let vc = self.take_vc(net, base, p, class, i, v);
+                    let out = self.outs.hot_mut(base + p);
+                    self.ins.hot_mut(base + i).hold(v, p, vc);
+                    out.hold(vc, i, v);
+                    out.ready &= !(1 << vc);
+                    out.fresh |= 1 << vc;
+                    out.rr_want = i as u8 + 1;
                     touched.set(p);
-                }
-                if want.is_empty() {
-                    out.wanting &= !(1 << class);
                 }
             }
             // what is still wanted waits for a VC or a credit: their return sets the bit again
-            self.routers[r].want.clear(p);
+            self.routers.hot_mut(r).want.clear(p);
         }
         touched
     }
 
+    /// Gives the head of VC `v` of input `i` a free VC of its class at output `p`, in turn, and ends its request.
+    #[inline(always)]
+    fn take_vc(&mut self, net: &Net, base: usize, p: usize, class: usize, i: usize, v: u8) -> u8 {
+        let out = self.outs.hot_mut(base + p);
+        let vc = pick16(with_room(out, net.room()) & net.vcs(out.class, class), out.rr_vc);
+        out.rr_vc = (vc + 1) & 15;
+        let keys = &mut self.ins.hot_mut(base + i).keys;
+        *keys.hot_mut(v as usize) = NO_KEY;
+        if matching(keys, (p * net.classes + class) as u16) == 0 {
+            let want = self.want.hot_mut((base + p) * net.classes + class);
+            want.clear(i);
+            if want.is_empty() {
+                out.wanting &= !(1 << class);
+            }
+        }
+        vc
+    }
+
+    /// Inputs not in `matched` that could send to output `p` now.
+    #[inline(always)]
+    fn requests<const HEADS: bool>(&self, net: &Net, o: usize, out: &OutPort<V>, matched: &Bits<W>) -> (bool, Bits<W>) {
+        let mut inputs = Bits::default();
+        let mut held = out.ready & out.credit;
+        while held != 0 {
+            inputs.set((out.holder.hot(held.trailing_zeros() as usize) >> 4) as usize);
+            held &= held - 1;
+        }
+        if HEADS && out.wanting != 0 {
+            let room = with_room(out, net.room());
+            let mut classes = out.wanting;
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                if room & net.vcs(out.class, class) != 0 {
+                    inputs = inputs | *self.want.hot(o * net.classes + class);
+                }
+            }
+        }
+        (inputs.is_empty(), inputs.without(matched))
+    }
+
     /// Separable, output first: outputs grant, inputs accept. `slip`: pointers move only past a grant accepted in the
     /// first iteration.
-    #[inline(always)]
-    fn grant_accept(&mut self, r: usize, iterations: u8, slip: bool, winners: &mut Winners) {
-        let base = self.routers[r].base as usize;
-        let mut outputs = self.routers[r].go;
+    #[inline(never)]
+    fn output_first<const HEADS: bool>(&mut self, net: &Net, r: usize, mut outputs: Bits<W>, iterations: u8, slip: bool) {
+        let base = self.routers.hot(r).base as usize;
         let mut matched = Bits::<W>::default();
         for iteration in 0..iterations {
             let mut granted = Bits::<W>::default();
             let mut pending = outputs;
             while let Some(p) = pending.take_first() {
-                let out = &mut self.outs[base + p];
-                let ready = out.ready & out.credit;
-                if ready == 0 {
-                    self.routers[r].go.clear(p);
-                    outputs.clear(p);
+                let (idle, inputs) = self.requests::<HEADS>(net, base + p, self.outs.hot(base + p), &matched);
+                if inputs.is_empty() {
+                    if idle {
+                        self.routers.hot_mut(r).rest::<HEADS>(p);
+                        outputs.clear(p);
+                    }
                     continue;
                 }
-                let Some(i) = pick_input(out, ready, &matched) else { continue };
+                let out = self.outs.hot_mut(base + p);
+                let i = inputs.pick_from(out.rr_in as usize);
                 if !slip {
                     out.rr_in = i as u8 + 1;
                 }
-                self.grants[i].set(p);
+                self.grants.hot_mut(i).set(p);
                 granted.set(i);
             }
-            let mut any = false;
+            if granted.is_empty() {
+                break;
+            }
             while let Some(i) = granted.take_first() {
-                let port = &mut self.ins[base + i];
-                let p = self.grants[i].pick_from(port.rr_out as usize);
-                self.grants[i] = Bits::default();
-                let out = &mut self.outs[base + p];
-                if !slip {
+                let port = self.ins.hot_mut(base + i);
+                let grants = std::mem::take(self.grants.hot_mut(i));
+                let p = grants.pick_from(port.rr_out as usize);
+                if !slip || iteration == 0 {
                     port.rr_out = p as u8 + 1;
-                } else if iteration == 0 {
-                    port.rr_out = p as u8 + 1;
-                    out.rr_in = i as u8 + 1;
                 }
-                winners.push(p, pick_vc(out, port, i));
+                if slip && iteration == 0 {
+                    self.outs.hot_mut(base + p).rr_in = i as u8 + 1;
+                }
                 matched.set(i);
                 outputs.clear(p);
-                any = true;
-            }
-            if !any {
-                break;
+                self.cross::<HEADS>(net, r, p, i);
             }
         }
     }
 
-    /// Separable, input first: inputs choose one of their ready VCs, outputs choose one input.
-    #[inline(always)]
-    fn request_grant(&mut self, r: usize, iterations: u8, winners: &mut Winners) {
-        let base = self.routers[r].base as usize;
-        let mut outputs = self.routers[r].go;
+    /// Separable, input first: inputs choose one of their requests, outputs choose one input.
+    #[inline(never)]
+    fn input_first<const HEADS: bool>(&mut self, net: &Net, r: usize, mut outputs: Bits<W>, iterations: u8) {
+        let base = self.routers.hot(r).base as usize;
         let mut matched = Bits::<W>::default();
         for _ in 0..iterations {
-            // which VCs of each input are ready for an output that is still free
-            let mut vcs = [0u16; 128];
+            // `grants` first collects the outputs that each input may send to, then the inputs that chose each output
             let mut asking = Bits::<W>::default();
+            let mut choices = [0u8; 128];
             let mut pending = outputs;
             while let Some(p) = pending.take_first() {
-                let out = &self.outs[base + p];
-                let mut ready = out.ready & out.credit;
-                if ready == 0 {
-                    self.routers[r].go.clear(p);
+                let (idle, mut inputs) = self.requests::<HEADS>(net, base + p, self.outs.hot(base + p), &matched);
+                if idle {
+                    self.routers.hot_mut(r).rest::<HEADS>(p);
                     outputs.clear(p);
                 }
-                while ready != 0 {
-                    let holder = out.holder[ready.trailing_zeros() as usize];
-                    ready &= ready - 1;
-                    if !matched.contains((holder >> 4) as usize) {
-                        vcs[(holder >> 4) as usize] |= 1 << (holder & 15);
-                        asking.set((holder >> 4) as usize);
-                    }
+                while let Some(i) = inputs.take_first() {
+                    self.grants.hot_mut(i).set(p);
+                    asking.set(i);
                 }
             }
-            // each input chooses; `grants` collects the inputs per output
-            let mut asked = Bits::<W>::default();
-            while let Some(i) = asking.take_first() {
-                let port = &self.ins[base + i];
-                let v = pick16(vcs[i], port.rr_out);
-                let p = usize::from(port.held[v as usize] >> 4);
-                self.grants[p].set(i);
-                asked.set(p);
-            }
-            let mut any = false;
-            while let Some(p) = asked.take_first() {
-                let out = &mut self.outs[base + p];
-                let i = self.grants[p].pick_from(out.rr_in as usize);
-                self.grants[p] = Bits::default();
-                out.rr_in = i as u8 + 1;
-                let port = &mut self.ins[base + i];
-                let v = pick16(vcs[i], port.rr_out);
-                port.rr_out = (v + 1) & 15;
-                winners.push(p, (port.held[v as usize] & 15) as u8);
-                matched.set(i);
-                outputs.clear(p);
-                any = true;
-            }
-            if !any {
+            if asking.is_empty() {
                 break;
             }
+            let mut inputs = asking;
+            while let Some(i) = inputs.take_first() {
+                let may = std::mem::take(self.grants.hot_mut(i));
+                *choices.hot_mut(i) = may.pick_from(self.ins.hot(base + i).rr_out as usize) as u8;
+            }
+            let mut chosen = Bits::<W>::default();
+            while let Some(i) = asking.take_first() {
+                let p = usize::from(*choices.hot(i));
+                self.grants.hot_mut(p).set(i);
+                chosen.set(p);
+            }
+            while let Some(p) = chosen.take_first() {
+                let rivals = std::mem::take(self.grants.hot_mut(p));
+                let out = self.outs.hot_mut(base + p);
+                let i = rivals.pick_from(out.rr_in as usize);
+                out.rr_in = i as u8 + 1;
+                self.ins.hot_mut(base + i).rr_out = p as u8 + 1;
+                matched.set(i);
+                outputs.clear(p);
+                self.cross::<HEADS>(net, r, p, i);
+            }
         }
+    }
+
+    /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn.
+    #[inline(always)]
+    fn cross<const HEADS: bool>(&mut self, net: &Net, r: usize, p: usize, i: usize) {
+        let base = self.routers.hot(r).base as usize;
+        let out = self.outs.hot(base + p);
+        let mut held = 0u16;
+        let mut vcs = out.ready & out.credit;
+        while vcs != 0 {
+            let holder = *out.holder.hot(vcs.trailing_zeros() as usize);
+            vcs &= vcs - 1;
+            held |= u16::from(usize::from(holder >> 4) == i) << (holder & 15);
+        }
+        let (mut heads, mut class) = (0, 0);
+        if HEADS && out.wanting != 0 {
+            (heads, class) = self.heads_of(net, base, p, i);
+        }
+        let port = self.ins.hot_mut(base + i);
+        let v = pick16(held | heads, port.rr_vc);
+        port.rr_vc = (v + 1) & 15;
+        let vc = if heads >> v & 1 == 0 {
+            (port.held.hot(v as usize) & 15) as u8
+        } else {
+            let vc = self.take_vc(net, base, p, class, i, v);
+            if net.packet_flits > 1 {
+                self.ins.hot_mut(base + i).hold(v, p, vc);
+                self.outs.hot_mut(base + p).hold(vc, i, v);
+            }
+            vc
+        };
+        self.send(net, r, p, i, v as usize, vc as usize);
+        let out = self.outs.hot(base + p);
+        if HEADS && out.wanting == 0 && out.ready == 0 {
+            self.routers.hot_mut(r).rest::<HEADS>(p);
+        }
+    }
+
+    /// Heads of input `i` that want output `p` and can have a VC there, all of one class; and that class.
+    #[inline(always)]
+    fn heads_of(&self, net: &Net, base: usize, p: usize, i: usize) -> (u16, usize) {
+        let out = self.outs.hot(base + p);
+        let room = with_room(out, net.room());
+        let mut classes = out.wanting;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            if room & net.vcs(out.class, class) != 0 {
+                let heads = matching(&self.ins.hot(base + i).keys, (p * net.classes + class) as u16);
+                if heads != 0 {
+                    return (heads, class);
+                }
+            }
+        }
+        (0, 0)
     }
 }
 
-/// The input that output `out` grants in turn, among those not matched yet.
-#[inline(always)]
-fn pick_input<const W: usize, const V: usize>(out: &OutPort<V>, mut ready: u16, matched: &Bits<W>) -> Option<usize> {
-    if ready & (ready - 1) == 0 {
-        let i = (out.holder[ready.trailing_zeros() as usize] >> 4) as usize;
-        return (!matched.contains(i)).then_some(i);
+impl Net {
+    /// Free flits that an output VC must have before a head may take it.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> u16 {
+        if self.flow_control == FlowControl::VirtualCutThrough { self.packet_flits } else { 1 }
     }
-    let mut inputs = Bits::<W>::default();
-    while ready != 0 {
-        let i = (out.holder[ready.trailing_zeros() as usize] >> 4) as usize;
-        ready &= ready - 1;
-        if !matched.contains(i) {
-            inputs.set(i);
-        }
-    }
-    (!inputs.is_empty()).then(|| inputs.pick_from(out.rr_in as usize))
-}
 
-/// The VC of output `out` that input `i` uses: its VCs take turns.
-#[inline(always)]
-fn pick_vc<const V: usize>(out: &OutPort<V>, port: &mut InPort<V>, i: usize) -> u8 {
-    let ready = out.ready & out.credit;
-    if ready & (ready - 1) == 0 {
-        return ready.trailing_zeros() as u8;
+    /// VCs of a routing class on a link class.
+    #[inline(always)]
+    pub(crate) fn vcs(&self, link: u8, class: usize) -> u16 {
+        *self.links.hot(link as usize).vcs_of.hot(class)
     }
-    let (mut inputs, mut outputs) = (0u16, [0u8; 16]);
-    let mut rest = ready;
-    while rest != 0 {
-        let vc = rest.trailing_zeros() as u8;
-        rest &= rest - 1;
-        let holder = out.holder[vc as usize];
-        if usize::from(holder >> 4) == i {
-            inputs |= 1 << (holder & 15);
-            outputs[(holder & 15) as usize] = vc;
-        }
-    }
-    let v = pick16(inputs, port.rr_switch);
-    port.rr_switch = (v + 1) & 15;
-    outputs[v as usize]
 }
 
 /// Free VCs with at least `need` credits.
 #[inline(always)]
-fn with_room<const V: usize>(out: &OutPort<V>, need: u16) -> u16 {
+pub(crate) fn with_room<const V: usize>(out: &OutPort<V>, need: u16) -> u16 {
     let mut free = out.free & out.credit;
     if need > 1 {
         let mut rest = free;
         while rest != 0 {
             let vc = rest.trailing_zeros();
             rest &= rest - 1;
-            if out.credits[vc as usize] < need {
+            if *out.credits.hot(vc as usize) < need {
                 free &= !(1 << vc);
             }
         }

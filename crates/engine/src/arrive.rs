@@ -1,5 +1,6 @@
 //! Credits and flits that reach their port in this cycle.
 
+use crate::hot::Hot;
 use crate::block::Block;
 use crate::net::Net;
 use crate::state::{ASK, Kind, NO_KEY, NONE, Segment};
@@ -22,20 +23,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// One flit of buffer is free again behind output `o`. `always`: a VC that had credits may still have been too full.
     #[inline(always)]
     fn credit(&mut self, o: usize, vc: u32, always: bool) {
-        let out = &mut self.outs[o];
+        let out = self.outs.hot_mut(o);
         let bit = 1u16 << vc;
-        out.credits[vc as usize] += 1;
+        *out.credits.hot_mut(vc as usize) += 1;
         let first = out.credit & bit == 0;
         out.credit |= bit;
         if out.kind == Kind::Injection {
-            let terminal = &mut self.terminals[out.router as usize];
+            let terminal = self.terminals.hot_mut(out.router as usize);
             if terminal.waiting {
                 terminal.waiting = false;
                 self.busy.set(out.router as usize);
             }
         } else if first || always {
             let r = out.router as usize;
-            let router = &mut self.routers[r];
+            let router = self.routers.hot_mut(r);
             let port = o - router.base as usize;
             if out.ready & bit != 0 {
                 router.go.set(port);
@@ -74,30 +75,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn receive_head(&mut self, net: &Net, i: usize, v: usize, segment: Segment) {
         let id = self.segments.add(segment);
-        let port = &mut self.ins[i];
-        let tail = port.tail[v];
-        port.tail[v] = id;
-        if port.head[v] == NONE {
-            port.head[v] = id;
+        let port = self.ins.hot_mut(i);
+        let tail = std::mem::replace(port.tail.hot_mut(v), id);
+        if *port.head.hot(v) == NONE {
+            *port.head.hot_mut(v) = id;
             self.expose(net, i, v);
         } else {
-            self.segments.items[tail as usize].next = id;
+            self.segments.items.hot_mut(tail as usize).next = id;
         }
     }
 
     #[inline(always)]
     fn receive_body(&mut self, i: usize, v: usize) {
-        let port = &self.ins[i];
-        let tail = port.tail[v];
-        let segment = &mut self.segments.items[tail as usize];
+        let port = self.ins.hot(i);
+        let tail = *port.tail.hot(v);
+        let segment = self.segments.items.hot_mut(tail as usize);
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
-        if was_dry && port.head[v] == tail && port.keys[v] == NO_KEY {
-            let held = port.held[v];
+        if was_dry && *port.head.hot(v) == tail && *port.keys.hot(v) == NO_KEY {
+            let held = *port.held.hot(v);
             let (p, vc) = ((held >> 4) as usize, held & 15);
             let r = port.router as usize;
-            let router = &mut self.routers[r];
-            let out = &mut self.outs[router.base as usize + p];
+            let router = self.routers.hot_mut(r);
+            let out = self.outs.hot_mut(router.base as usize + p);
             out.ready |= 1 << vc;
             if out.credit >> vc & 1 != 0 {
                 router.go.set(p);
@@ -109,35 +109,44 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC.
     #[inline(always)]
     pub(crate) fn expose(&mut self, net: &Net, i: usize, v: usize) {
-        let port = &mut self.ins[i];
-        let segment = self.segments.items[port.head[v] as usize];
+        let port = self.ins.hot(i);
+        let segment = *self.segments.items.hot(*port.head.hot(v) as usize);
         let mut key = segment.key;
         let r = port.router as usize;
-        let router = &mut self.routers[r];
-        let base = router.base as usize;
         if key == ASK {
-            let packet = &mut self.packets.items[segment.packet as usize];
-            let queues = crate::routing::sensor::Queues {
-                outs: &self.outs[base..],
-                links: &net.links,
-                history: self.history.as_ref().map(|h| h.sent(base)),
-                now: self.now as u32,
-            };
-            let hop = net.routing.head(net.coords[router.id as usize], &queues, packet, net.seed);
-            key = hop.key(net.classes);
+            key = self.route_here(net, r, segment.packet);
         }
-        port.keys[v] = key;
+        let port = self.ins.hot_mut(i);
+        *port.keys.hot_mut(v) = key;
         let (p, class) = split(key, net.classes);
-        let o = base + p;
-        self.want[o * net.classes + class].set(port.port as usize);
-        let out = &mut self.outs[o];
+        let router = self.routers.hot_mut(r);
+        let o = router.base as usize + p;
+        self.want.hot_mut(o * net.classes + class).set(port.port as usize);
+        let out = self.outs.hot_mut(o);
         out.wanting |= 1 << class;
-        if out.free & out.credit & net.links[out.class as usize].vcs_of[class] != 0 {
+        if out.free & out.credit & net.links.hot(out.class as usize).vcs_of.hot(class) != 0 {
             router.want.set(p);
             self.active.set(r);
         } else if out.state != crate::power::LinkState::On as u8 {
             self.power.wanted(o, self.now, out);
         }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Route key of a packet whose routing reads the queues of router `r`, where it is.
+    #[inline(never)]
+    fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
+        let router = self.routers.hot(r);
+        let base = router.base as usize;
+        let queues = crate::routing::sensor::Queues {
+            outs: &self.outs[base..],
+            links: &net.links,
+            history: self.history.as_ref().map(|h| h.sent(base)),
+            now: self.now as u32,
+        };
+        let packet = self.packets.items.hot_mut(packet as usize);
+        net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed).key(net.classes)
     }
 }
 

@@ -214,11 +214,14 @@ impl Builder<'_> {
         let horizon = net.after_grant + 4 + longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
         let blocks = self.bounds.len() - 1;
         let mut outbox = vec![Mail::default(); blocks];
-        for cut in &cuts {
-            let per_window = longest(&|l| l.latency).min(128) as usize;
-            let mail = &mut outbox[cut.block as usize];
-            mail.flits.reserve(mail.flits.capacity() + per_window);
-            mail.credits.reserve(mail.credits.capacity() + per_window);
+        for (block, mail) in outbox.iter_mut().enumerate() {
+            let channels = cuts.iter().filter(|c| c.block as usize == block).count();
+            let most = (channels * longest(&|l| l.latency).min(128) as usize).min(1 << 16);
+            *mail = Mail {
+                flits: Vec::with_capacity(most),
+                packets: Vec::with_capacity(most),
+                credits: Vec::with_capacity(most),
+            };
         }
         let windows = (spec.phases.warmup, spec.phases.warmup + spec.phases.window);
         let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
@@ -326,7 +329,6 @@ fn in_port<const V: usize>(router: u32, port: u8, class: u8) -> InPort<V> {
         class,
         rr_out: 0,
         rr_vc: 0,
-        rr_switch: 0,
         remote: false,
     }
 }

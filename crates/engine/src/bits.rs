@@ -22,11 +22,6 @@ impl<const W: usize> Bits<W> {
     }
 
     #[inline(always)]
-    pub fn contains(&self, bit: usize) -> bool {
-        self.0[if W == 1 { 0 } else { bit >> 6 }] >> (bit & 63) & 1 != 0
-    }
-
-    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&w| w == 0)
     }
@@ -42,6 +37,13 @@ impl<const W: usize> Bits<W> {
             }
         }
         None
+    }
+
+    /// The members that are not in `other`.
+    #[inline(always)]
+    pub fn without(mut self, other: &Self) -> Self {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= !b);
+        self
     }
 
     /// The first member at or after `start`, else the first member. The set must not be empty.
@@ -61,6 +63,16 @@ impl<const W: usize> Bits<W> {
         }
         let mut all = *self;
         all.take_first().unwrap_or(0)
+    }
+}
+
+impl<const W: usize> std::ops::BitOr for Bits<W> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+        self
     }
 }
 

@@ -11,6 +11,7 @@ mod barrier;
 mod bits;
 mod block;
 mod dependency;
+mod hot;
 mod imply;
 mod net;
 pub mod outcome;

@@ -1,8 +1,10 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
+use crate::hot::Hot;
 use crate::routing::AnyRouting;
 use crate::spec::{FlowControl, Phases};
 use crate::allocator::AllocatorConfig;
+use crate::state::{ASK, Packet};
 use std::sync::Arc;
 use weft_traffic::{GapTable, Pattern};
 
@@ -51,6 +53,12 @@ pub struct Net {
 }
 
 impl Net {
+    /// Route key of a packet at the router it will reach next.
+    #[inline(never)]
+    pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
+        self.routing.next(*self.coords.hot(router), packet, self.seed).map_or(ASK, |hop| hop.key(self.classes))
+    }
+
     /// First cycle of the measured window, and the first after it.
     pub fn window(&self) -> (u64, u64) {
         (self.phases.warmup, self.phases.warmup + self.phases.window)

@@ -203,6 +203,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     fn outcome(&self, spec: &Spec, ending: Ending, offered: u64, closed: &[Vec<Account>]) -> Outcome {
         let tally = self.tally();
+        let (latency, network_latency) = tally.histograms();
         let mut sums = PacketSums::default();
         tally.batches.iter().for_each(|b| sums.add(b));
         let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
@@ -218,8 +219,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             sums,
             missing_packets: offered - tally.delivered,
             batches: tally.batches,
-            latency: tally.latency,
-            network_latency: tally.network_latency,
+            latency,
+            network_latency,
             hop_counts: tally.hop_counts[..=longest].to_vec(),
             channels: self.channels(spec, closed),
             flit_hops: tally.flit_hops,

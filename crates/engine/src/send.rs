@@ -1,78 +1,85 @@
 //! A granted flit leaves its input queue for the link (or for its terminal).
 
 use crate::block::Block;
+use crate::hot::Hot;
 use crate::net::Net;
 use crate::state::{ASK, Flit, Kind, NONE};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Sends the next flit of the packet that holds VC `vc` of output `p` of router `r`.
+    /// Sends the next flit of VC `v` of input `i` on VC `vc` of output `p` of router `r`.
     #[inline(always)]
-    pub(crate) fn send(&mut self, net: &Net, r: usize, p: usize, vc: usize) {
-        let base = self.routers[r].base as usize;
-        let o = base + p;
-        let out = &mut self.outs[o];
-        let holder = out.holder[vc];
-        let (i, v) = (base + (holder >> 4) as usize, (holder & 15) as usize);
-        let port = &mut self.ins[i];
-        let id = port.head[v];
-        let segment = &mut self.segments.items[id as usize];
+    pub(crate) fn send(&mut self, net: &Net, r: usize, p: usize, i: usize, v: usize, vc: usize) {
+        let base = self.routers.hot(r).base as usize;
+        let (o, i) = (base + p, base + i);
+        let port = self.ins.hot_mut(i);
+        let id = *port.head.hot(v);
+        let segment = self.segments.items.hot_mut(id as usize);
         segment.sent += 1;
         let (head, tail) = (segment.sent == 1, segment.sent == segment.len);
         let dry = segment.sent == segment.arrived;
-        let packet = segment.packet;
-        let len = segment.len;
-        let next = segment.next;
-
-        out.credits[vc] -= 1;
-        out.flits += 1;
-        if out.credits[vc] == 0 {
-            out.credit &= !(1 << vc);
-        }
-        let link = &net.links[out.class as usize];
-        let wait = out.next_free.wrapping_sub((self.now + net.after_grant) as u32) as i32;
-        let depart = self.now + net.after_grant + wait.max(0) as u64;
-        out.next_free = (depart + 1) as u32;
-        if let Some(history) = &mut self.history {
-            history.sent_one(self.now, o, out.class);
-        }
-
-        let credit_at = self.now + net.links[port.class as usize].credit_latency;
-        if port.remote {
-            let cut = self.cuts[port.upstream as usize];
-            self.outbox[cut.block as usize].credits.push((credit_at, cut.port << 4 | v as u32));
-        } else {
-            self.credits.push(self.now, credit_at, port.upstream << 4 | v as u32);
-        }
+        let (packet, len, next) = (segment.packet, segment.len, segment.next);
 
         if tail {
+            *port.head.hot_mut(v) = next;
+        }
+        let (upstream, remote) = (port.upstream, port.remote);
+        let credit_at = self.now + net.links.hot(port.class as usize).credit_latency;
+        if remote {
+            self.mail_credit(upstream, v, credit_at);
+        } else {
+            self.credits.push(self.now, credit_at, upstream << 4 | v as u32);
+        }
+
+        let out = self.outs.hot_mut(o);
+        if tail && len > 1 {
             out.free |= 1 << vc;
             out.ready &= !(1 << vc);
             if out.wanting != 0 {
-                self.routers[r].want.set(p);
+                self.routers.hot_mut(r).want.set(p);
             }
-            port.head[v] = next;
-        } else if dry {
+        } else if dry && len > 1 {
             out.ready &= !(1 << vc);
         }
 
+        out.flits += 1;
+        let credits = out.credits.hot_mut(vc);
+        *credits -= 1;
+        if *credits == 0 {
+            out.credit &= !(1 << vc);
+        }
+        let earliest = self.now + net.after_grant;
+        let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
+        out.next_free = (depart + 1) as u32;
+        let link = net.links.hot(out.class as usize);
         let at = depart + link.latency;
-        let (kind, peer) = (out.kind, out.peer);
+        let (kind, peer, class) = (out.kind, out.peer, out.class);
         if kind == Kind::Ejection {
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.tally.accepted(at + net.ejection_delay);
             if tail {
-                self.tally.deliver(net, &self.packets.items[packet as usize], at + net.ejection_delay);
+                self.tally.deliver(net, self.packets.items.hot(packet as usize), at + net.ejection_delay);
                 self.packets.remove(packet);
             }
         } else {
-            let head_at = head.then(|| (packet, self.next_router[o]));
-            self.forward(net, kind, peer, vc, at, head_at, len);
-            if head && kind == Kind::Remote {
-                self.packets.remove(packet);
-                self.segments.items[id as usize].packet = NONE;
+            let to = peer << 4 | vc as u32;
+            let mut flit = Flit { to, packet: NONE, key: ASK, len };
+            if head {
+                let router = *self.next_router.hot(o) as usize;
+                let packet_record = self.packets.items.hot_mut(packet as usize);
+                packet_record.hops += 1;
+                flit.packet = packet;
+                flit.key = net.route_ahead(router, packet_record);
+            }
+            if kind == Kind::Local {
+                self.flits.push(self.now, at, flit);
+            } else {
+                self.mail_flit(peer, vc, at, flit, id);
             }
         }
         self.tally.flit_hops += 1;
+        if let Some(history) = &mut self.history {
+            history.sent_one(self.now, o, class);
+        }
         if tail {
             self.segments.remove(id);
             if next != NONE {
@@ -81,28 +88,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Puts a flit on the link; a head's route at the next router is worked out while its packet is at hand.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn forward(&mut self, net: &Net, kind: Kind, peer: u32, vc: usize, at: u64, head: Option<(u32, u32)>, len: u16) {
-        let mut flit = Flit { to: peer << 4 | vc as u32, packet: NONE, key: ASK, len };
-        if let Some((id, router)) = head {
-            let packet = &mut self.packets.items[id as usize];
-            packet.hops += 1;
-            flit.packet = id;
-            flit.key = net.routing.next(net.coords[router as usize], packet, net.seed).map_or(ASK, |h| h.key(net.classes));
+    #[inline(never)]
+    fn mail_credit(&mut self, cut: u32, vc: usize, at: u64) {
+        let cut = self.cuts[cut as usize];
+        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc as u32));
+    }
+
+    /// Sends a flit to another block; a head takes its packet along.
+    #[inline(never)]
+    fn mail_flit(&mut self, cut: u32, vc: usize, at: u64, mut flit: Flit, segment: u32) {
+        let cut = self.cuts[cut as usize];
+        let mail = &mut self.outbox[cut.block as usize];
+        flit.to = cut.port << 4 | vc as u32;
+        if flit.packet != NONE {
+            mail.packets.push(self.packets.items[flit.packet as usize]);
+            self.packets.remove(flit.packet);
+            self.segments.items[segment as usize].packet = NONE;
+            flit.packet = mail.packets.len() as u32 - 1;
         }
-        if kind == Kind::Remote {
-            let cut = self.cuts[peer as usize];
-            let mail = &mut self.outbox[cut.block as usize];
-            flit.to = cut.port << 4 | vc as u32;
-            if flit.packet != NONE {
-                mail.packets.push(self.packets.items[flit.packet as usize]);
-                flit.packet = mail.packets.len() as u32 - 1;
-            }
-            mail.flits.push((at, flit));
-        } else {
-            self.flits.push(self.now, at, flit);
-        }
+        mail.flits.push((at, flit));
     }
 }

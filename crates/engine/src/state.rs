@@ -4,6 +4,7 @@
 //! the routers. One cache line per output port and two per input port (V = 8).
 
 use crate::bits::Bits;
+use crate::hot::Hot;
 use rand_pcg::Pcg32;
 
 pub const NONE: u32 = u32::MAX;
@@ -80,8 +81,25 @@ pub struct InPort<const V: usize> {
     pub class: u8,
     pub rr_out: u8,
     pub rr_vc: u8,
-    pub rr_switch: u8,
     pub remote: bool,
+}
+
+impl<const V: usize> OutPort<V> {
+    /// VC `vc` is taken by the packet at the head of VC `v` of input `i`.
+    #[inline(always)]
+    pub fn hold(&mut self, vc: u8, i: usize, v: u8) {
+        self.free &= !(1 << vc);
+        self.ready |= 1 << vc;
+        *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
+    }
+}
+
+impl<const V: usize> InPort<V> {
+    /// The head of VC `v` has taken VC `vc` of output `p`.
+    #[inline(always)]
+    pub fn hold(&mut self, v: u8, p: usize, vc: u8) {
+        *self.held.hot_mut(v as usize) = (p << 4) as u16 | u16::from(vc);
+    }
 }
 
 /// A packet (or the part of it that has arrived) in one VC queue. Body flits are the counters.
@@ -136,6 +154,17 @@ pub struct Router<const W: usize> {
     pub id: u32,
 }
 
+impl<const W: usize> Router<W> {
+    /// Output `p` can do nothing until a flit, VC or credit comes. `heads`: heads were looked at, too.
+    #[inline(always)]
+    pub fn rest<const HEADS: bool>(&mut self, p: usize) {
+        self.go.clear(p);
+        if HEADS {
+            self.want.clear(p);
+        }
+    }
+}
+
 /// A source: its clock may lag behind the simulated time, so that nothing grows at overload.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
@@ -183,7 +212,7 @@ impl<T: Copy> Pool<T> {
     pub fn add(&mut self, item: T) -> u32 {
         match self.free.pop() {
             Some(id) => {
-                self.items[id as usize] = item;
+                *self.items.hot_mut(id as usize) = item;
                 id
             }
             None => {

@@ -5,6 +5,9 @@ use crate::outcome::PacketSums;
 use crate::state::{DETOUR, MEASURED, Packet};
 use hdrhistogram::Histogram;
 
+/// Latencies below this are counted one by one.
+const SHORT: usize = 1024;
+
 /// Latencies up to 2^32 cycles with 3 significant digits.
 pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid")
@@ -20,8 +23,11 @@ pub struct Tally {
     pub accepted_flits: u64,
     pub flit_hops: u64,
     pub batches: Vec<PacketSums>,
-    pub latency: Histogram<u64>,
-    pub network_latency: Histogram<u64>,
+    latency: Histogram<u64>,
+    network_latency: Histogram<u64>,
+    /// Packets with a latency below [`SHORT`] cycles, by latency: most of them, at a fraction of the cost.
+    short_latency: Vec<u64>,
+    short_network_latency: Vec<u64>,
     /// Packets by hops, the last entry counts all longer ones.
     pub hop_counts: [u64; 64],
 }
@@ -38,6 +44,8 @@ impl Tally {
             batches: vec![PacketSums::default(); batches as usize],
             latency: histogram(),
             network_latency: histogram(),
+            short_latency: vec![0; SHORT],
+            short_network_latency: vec![0; SHORT],
             hop_counts: [0; 64],
         }
     }
@@ -58,15 +66,15 @@ impl Tally {
     }
 
     /// The tail of `packet` reaches its terminal at cycle `at`.
-    #[inline(always)]
+    #[inline(never)]
     pub fn deliver(&mut self, net: &Net, packet: &Packet, at: u64) {
         if packet.flags & MEASURED == 0 {
             return;
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        self.latency.saturating_record(latency);
-        self.network_latency.saturating_record(network);
+        Self::count(&mut self.latency, &mut self.short_latency, latency);
+        Self::count(&mut self.network_latency, &mut self.short_network_latency, network);
         self.hop_counts[(packet.hops as usize).min(63)] += 1;
         let batch = ((packet.created - self.window.0) / net.batch) as usize;
         let last = self.batches.len() - 1;
@@ -79,6 +87,26 @@ impl Tally {
         sums.minimal += u64::from(packet.flags & DETOUR == 0);
     }
 
+    #[inline(always)]
+    fn count(long: &mut Histogram<u64>, short: &mut [u64], cycles: u64) {
+        match short.get_mut(cycles as usize) {
+            Some(count) => *count += 1,
+            None => long.saturating_record(cycles),
+        }
+    }
+
+    /// The histograms of packet and of network latency.
+    pub fn histograms(&self) -> (Histogram<u64>, Histogram<u64>) {
+        let all = |long: &Histogram<u64>, short: &[u64]| {
+            let mut sum = long.clone();
+            for (cycles, &count) in short.iter().enumerate().filter(|&(_, &count)| count > 0) {
+                sum.saturating_record_n(cycles as u64, count);
+            }
+            sum
+        };
+        (all(&self.latency, &self.short_latency), all(&self.network_latency, &self.short_network_latency))
+    }
+
     pub fn merge(&mut self, other: &Tally) {
         self.created += other.created;
         self.delivered += other.delivered;
@@ -88,6 +116,8 @@ impl Tally {
         self.batches.iter_mut().zip(&other.batches).for_each(|(a, b)| a.add(b));
         self.latency.add(&other.latency).expect("same bounds");
         self.network_latency.add(&other.network_latency).expect("same bounds");
+        self.short_latency.iter_mut().zip(&other.short_latency).for_each(|(a, b)| *a += b);
+        self.short_network_latency.iter_mut().zip(&other.short_network_latency).for_each(|(a, b)| *a += b);
         self.hop_counts.iter_mut().zip(&other.hop_counts).for_each(|(a, b)| *a += b);
     }
 }

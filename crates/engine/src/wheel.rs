@@ -1,6 +1,8 @@
 //! Calendar wheel: what happens at a later cycle. Slots are lists of chunks from one pool, so memory follows what is in
 //! flight, and the most recently freed (hottest) chunk is used next.
 
+use crate::hot::Hot;
+
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone)]
@@ -39,20 +41,20 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
 
     #[inline(always)]
     pub fn is_empty_at(&self, cycle: u64) -> bool {
-        self.slots[(cycle & self.mask) as usize] == NONE
+        *self.slots.hot((cycle & self.mask) as usize) == NONE
     }
 
     #[inline(always)]
     pub fn push(&mut self, now: u64, at: u64, item: T) {
         debug_assert!(at >= now && at - now <= self.mask, "event {} cycles ahead, wheel holds {}", at - now, self.mask);
         let slot = (at & self.mask) as usize;
-        let mut chunk = self.slots[slot];
-        if chunk == NONE || self.chunks[chunk as usize].len as usize == N {
+        let mut chunk = *self.slots.hot(slot);
+        if chunk == NONE || self.chunks.hot(chunk as usize).len as usize == N {
             chunk = self.add_chunk(chunk);
-            self.slots[slot] = chunk;
+            *self.slots.hot_mut(slot) = chunk;
         }
-        let c = &mut self.chunks[chunk as usize];
-        c.items[c.len as usize] = item;
+        let c = self.chunks.hot_mut(chunk as usize);
+        *c.items.hot_mut(c.len as usize) = item;
         c.len += 1;
     }
 
@@ -70,13 +72,13 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// The first chunk due at `cycle`: its number of items and its id; `None` when nothing is left.
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
-        let id = self.slots[(cycle & self.mask) as usize];
-        (id != NONE).then(|| (id, self.chunks[id as usize].len as usize))
+        let id = *self.slots.hot((cycle & self.mask) as usize);
+        (id != NONE).then(|| (id, self.chunks.hot(id as usize).len as usize))
     }
 
     #[inline(always)]
     pub fn item(&self, chunk: u32, index: usize) -> T {
-        self.chunks[chunk as usize].items[index]
+        *self.chunks.hot(chunk as usize).items.hot(index)
     }
 
     /// Gives the first chunk due at `cycle` back.
