@@ -74,16 +74,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 classes &= classes - 1;
                 loop {
                     let out = self.outs.hot(base + p);
-                    let want = *self.want.hot((base + p) * net.classes + class);
-                    if want.is_empty() || with_room(out, net.room()) & net.vcs(out.class, class) == 0 {
+                    let want = *self.want.hot(net.slot(base + p, class));
+                    let room = with_room(out, net.room()) & net.vcs(out.class, class);
+                    if want.is_empty() || room == 0 {
                         break;
                     }
                     let i = want.pick_from(out.rr_want as usize);
-                    let key = (p * net.classes + class) as u16;
-                    let port = self.ins.hot_mut(base + i);
-                    let v = pick16(matching(&port.keys, key), port.rr_vc);
-                    port.rr_vc = (v + 1) & 15;
-                    let vc = self.take_vc(net, base, p, class, i, v);
+                    let heads = matching(&self.ins.hot(base + i).keys, net.key(p, class));
+                    let (v, vc) = self.take_vc(net, base, p, class, i, heads, room);
                     let out = self.outs.hot_mut(base + p);
                     self.ins.hot_mut(base + i).hold(v, p, vc);
                     out.hold(vc, i, v);
@@ -99,27 +97,32 @@ impl<const W: usize, const V: usize> Block<W, V> {
         touched
     }
 
-    /// Gives the head of VC `v` of input `i` a free VC of its class at output `p`, in turn, and ends its request.
+    /// One of the `heads` (VCs of input `i` that want this class of output `p`) takes one of the VCs in `room`, both in
+    /// turn; its request ends. Returns the input VC and the output VC.
     #[inline(always)]
-    fn take_vc(&mut self, net: &Net, base: usize, p: usize, class: usize, i: usize, v: u8) -> u8 {
+    #[allow(clippy::too_many_arguments)]
+    fn take_vc(&mut self, net: &Net, base: usize, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
+        let port = self.ins.hot_mut(base + i);
+        let v = pick16(heads, port.rr_vc);
+        port.rr_vc = (v + 1) & 15;
+        *port.keys.hot_mut(v as usize) = NO_KEY;
         let out = self.outs.hot_mut(base + p);
-        let vc = pick16(with_room(out, net.room()) & net.vcs(out.class, class), out.rr_vc);
+        let vc = pick16(room, out.rr_vc);
         out.rr_vc = (vc + 1) & 15;
-        let keys = &mut self.ins.hot_mut(base + i).keys;
-        *keys.hot_mut(v as usize) = NO_KEY;
-        if matching(keys, (p * net.classes + class) as u16) == 0 {
-            let want = self.want.hot_mut((base + p) * net.classes + class);
+        if heads & (heads - 1) == 0 {
+            let want = self.want.hot_mut(net.slot(base + p, class));
             want.clear(i);
             if want.is_empty() {
                 out.wanting &= !(1 << class);
             }
         }
-        vc
+        (v, vc)
     }
 
-    /// Inputs not in `matched` that could send to output `p` now.
+    /// Whether nobody could send to output `o` now, and who of those not in `matched` could.
     #[inline(always)]
-    fn requests<const HEADS: bool>(&self, net: &Net, o: usize, out: &OutPort<V>, matched: &Bits<W>) -> (bool, Bits<W>) {
+    fn requests<const HEADS: bool>(&self, net: &Net, o: usize, matched: &Bits<W>) -> (bool, Bits<W>) {
+        let out = self.outs.hot(o);
         let mut inputs = Bits::default();
         let mut held = out.ready & out.credit;
         while held != 0 {
@@ -133,7 +136,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
                 if room & net.vcs(out.class, class) != 0 {
-                    inputs = inputs | *self.want.hot(o * net.classes + class);
+                    inputs = inputs | *self.want.hot(net.slot(o, class));
                 }
             }
         }
@@ -150,7 +153,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let mut granted = Bits::<W>::default();
             let mut pending = outputs;
             while let Some(p) = pending.take_first() {
-                let (idle, inputs) = self.requests::<HEADS>(net, base + p, self.outs.hot(base + p), &matched);
+                let (idle, inputs) = self.requests::<HEADS>(net, base + p, &matched);
                 if inputs.is_empty() {
                     if idle {
                         self.routers.hot_mut(r).rest::<HEADS>(p);
@@ -197,7 +200,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let mut choices = [0u8; 128];
             let mut pending = outputs;
             while let Some(p) = pending.take_first() {
-                let (idle, mut inputs) = self.requests::<HEADS>(net, base + p, self.outs.hot(base + p), &matched);
+                let (idle, mut inputs) = self.requests::<HEADS>(net, base + p, &matched);
                 if idle {
                     self.routers.hot_mut(r).rest::<HEADS>(p);
                     outputs.clear(p);
@@ -238,30 +241,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn cross<const HEADS: bool>(&mut self, net: &Net, r: usize, p: usize, i: usize) {
         let base = self.routers.hot(r).base as usize;
-        let out = self.outs.hot(base + p);
-        let mut held = 0u16;
-        let mut vcs = out.ready & out.credit;
-        while vcs != 0 {
-            let holder = *out.holder.hot(vcs.trailing_zeros() as usize);
-            vcs &= vcs - 1;
-            held |= u16::from(usize::from(holder >> 4) == i) << (holder & 15);
-        }
-        let (mut heads, mut class) = (0, 0);
-        if HEADS && out.wanting != 0 {
-            (heads, class) = self.heads_of(net, base, p, i);
-        }
-        let port = self.ins.hot_mut(base + i);
-        let v = pick16(held | heads, port.rr_vc);
-        port.rr_vc = (v + 1) & 15;
-        let vc = if heads >> v & 1 == 0 {
-            (port.held.hot(v as usize) & 15) as u8
-        } else {
-            let vc = self.take_vc(net, base, p, class, i, v);
-            if net.packet_flits > 1 {
-                self.ins.hot_mut(base + i).hold(v, p, vc);
-                self.outs.hot_mut(base + p).hold(vc, i, v);
+        let held = if HEADS && net.packet_flits == 1 { 0 } else { self.held_by(base + p, i) };
+        let turn = self.ins.hot(base + i).rr_vc;
+        let (v, vc) = if HEADS && (held == 0 || pick16(held, turn) < turn) {
+            // a head, unless there is none and a packet on its way goes on
+            match self.head_of(net, base, p, i) {
+                Some((class, heads, room)) => {
+                    let (v, vc) = self.take_vc(net, base, p, class, i, heads, room);
+                    if net.packet_flits > 1 {
+                        self.ins.hot_mut(base + i).hold(v, p, vc);
+                        self.outs.hot_mut(base + p).hold(vc, i, v);
+                    }
+                    (v, vc)
+                }
+                None => self.go_on(base, i, held),
             }
-            vc
+        } else {
+            self.go_on(base, i, held)
         };
         self.send(net, r, p, i, v as usize, vc as usize);
         let out = self.outs.hot(base + p);
@@ -270,23 +266,45 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Heads of input `i` that want output `p` and can have a VC there, all of one class; and that class.
+    /// VCs of input `i` whose packet holds a VC of output `o`, with a flit and a credit.
     #[inline(always)]
-    fn heads_of(&self, net: &Net, base: usize, p: usize, i: usize) -> (u16, usize) {
+    fn held_by(&self, o: usize, i: usize) -> u16 {
+        let out = self.outs.hot(o);
+        let (mut held, mut vcs) = (0u16, out.ready & out.credit);
+        while vcs != 0 {
+            let holder = *out.holder.hot(vcs.trailing_zeros() as usize);
+            vcs &= vcs - 1;
+            held |= u16::from(usize::from(holder >> 4) == i) << (holder & 15);
+        }
+        held
+    }
+
+    /// The next in turn of the VCs in `held`, and the output VC that its packet holds.
+    #[inline(always)]
+    fn go_on(&mut self, base: usize, i: usize, held: u16) -> (u8, u8) {
+        let port = self.ins.hot_mut(base + i);
+        let v = pick16(held, port.rr_vc);
+        port.rr_vc = (v + 1) & 15;
+        (v, (port.held.hot(v as usize) & 15) as u8)
+    }
+
+    /// The first class of output `p` that heads of input `i` want and that has VCs with room: (class, heads, VCs).
+    #[inline(always)]
+    fn head_of(&self, net: &Net, base: usize, p: usize, i: usize) -> Option<(usize, u16, u16)> {
         let out = self.outs.hot(base + p);
         let room = with_room(out, net.room());
+        let keys = &self.ins.hot(base + i).keys;
         let mut classes = out.wanting;
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            if room & net.vcs(out.class, class) != 0 {
-                let heads = matching(&self.ins.hot(base + i).keys, (p * net.classes + class) as u16);
-                if heads != 0 {
-                    return (heads, class);
-                }
+            let room = room & net.vcs(out.class, class);
+            let heads = matching(keys, net.key(p, class));
+            if room != 0 && heads != 0 {
+                return Some((class, heads, room));
             }
         }
-        (0, 0)
+        None
     }
 }
 
@@ -295,6 +313,17 @@ impl Net {
     #[inline(always)]
     pub(crate) fn room(&self) -> u16 {
         if self.flow_control == FlowControl::VirtualCutThrough { self.packet_flits } else { 1 }
+    }
+
+    /// Route key of a class of output port `p`; its place in `Block::want` counts from the first output of the block.
+    #[inline(always)]
+    pub(crate) fn key(&self, p: usize, class: usize) -> u16 {
+        self.slot(p, class) as u16
+    }
+
+    #[inline(always)]
+    pub(crate) fn slot(&self, o: usize, class: usize) -> usize {
+        o << self.class_bits | class
     }
 
     /// VCs of a routing class on a link class.

@@ -24,9 +24,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn credit(&mut self, o: usize, vc: u32, always: bool) {
         let out = self.outs.hot_mut(o);
+        let credits = out.credits.hot_mut(vc as usize);
+        *credits += 1;
+        if *credits > 1 && !always {
+            return;
+        }
         let bit = 1u16 << vc;
-        *out.credits.hot_mut(vc as usize) += 1;
-        let first = out.credit & bit == 0;
         out.credit |= bit;
         if out.kind == Kind::Injection {
             let terminal = self.terminals.hot_mut(out.router as usize);
@@ -34,7 +37,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 terminal.waiting = false;
                 self.busy.set(out.router as usize);
             }
-        } else if first || always {
+        } else {
             let r = out.router as usize;
             let router = self.routers.hot_mut(r);
             let port = o - router.base as usize;
@@ -118,10 +121,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let port = self.ins.hot_mut(i);
         *port.keys.hot_mut(v) = key;
-        let (p, class) = split(key, net.classes);
+        let (p, class) = split(key, net.class_bits);
         let router = self.routers.hot_mut(r);
         let o = router.base as usize + p;
-        self.want.hot_mut(o * net.classes + class).set(port.port as usize);
+        self.want.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.wanting |= 1 << class;
         if out.free & out.credit & net.links.hot(out.class as usize).vcs_of.hot(class) != 0 {
@@ -146,18 +149,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             now: self.now as u32,
         };
         let packet = self.packets.items.hot_mut(packet as usize);
-        net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed).key(net.classes)
+        let hop = net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
+        net.key(hop.port as usize, hop.class as usize)
     }
 }
 
 /// Output and class of a key.
 #[inline(always)]
-pub(crate) fn split(key: u16, classes: usize) -> (usize, usize) {
-    match classes {
-        1 => (key as usize, 0),
-        2 => ((key >> 1) as usize, (key & 1) as usize),
-        4 => ((key >> 2) as usize, (key & 3) as usize),
-        n => ((key as usize) / n, (key as usize) % n),
-    }
+pub(crate) fn split(key: u16, class_bits: u32) -> (usize, usize) {
+    ((key >> class_bits) as usize, (key & ((1 << class_bits) - 1)) as usize)
 }
-

@@ -38,7 +38,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let net = Net {
         coords: grid::coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
-        classes: classes.iter().copied().max().unwrap_or(1) as usize,
+        class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
         routing,
         pattern: spec.traffic.pattern.clone(),
@@ -231,7 +231,7 @@ impl Builder<'_> {
             .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency)));
         let mut block = Block {
             now: 0,
-            want: vec![Bits::default(); ins.len() * net.classes],
+            want: vec![Bits::default(); ins.len() << net.class_bits],
             active: Active::new(routers.len()),
             busy: Active::new(terminals.len()),
             segments: Pool::with_capacity(packets),

@@ -46,15 +46,15 @@ impl<const W: usize> Bits<W> {
         self
     }
 
-    /// The first member at or after `start`, else the first member. The set must not be empty.
+    /// The first member at or after `start` (modulo the size of the set), else the first. The set must not be empty.
     #[inline(always)]
     pub fn pick_from(&self, start: usize) -> usize {
         if W == 1 {
-            let above = self.0[0] & u64::MAX.checked_shl(start as u32).unwrap_or(0);
+            let above = self.0[0] & (u64::MAX << (start & 63));
             let word = if above != 0 { above } else { self.0[0] };
             return word.trailing_zeros() as usize;
         }
-        let first = start >> 6;
+        let first = (start >> 6) % W;
         for k in first..W {
             let keep = if k == first { u64::MAX << (start & 63) } else { u64::MAX };
             if self.0[k] & keep != 0 {

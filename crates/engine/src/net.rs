@@ -10,6 +10,7 @@ use weft_traffic::{GapTable, Pattern};
 
 /// A link class, in the form the loop needs.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub struct Link {
     pub latency: u64,
     /// From the grant downstream until the credit can be used upstream.
@@ -29,8 +30,8 @@ pub struct Net {
     pub coords: Vec<u64>,
     /// (router, port) of every terminal.
     pub terminal_at: Vec<(u32, u8)>,
-    /// VC classes per output in a route key.
-    pub classes: usize,
+    /// Bits of the VC class in a route key (output port << class_bits | class).
+    pub class_bits: u32,
     pub links: Vec<Link>,
     pub routing: AnyRouting,
     pub pattern: Arc<Pattern>,
@@ -56,7 +57,7 @@ impl Net {
     /// Route key of a packet at the router it will reach next.
     #[inline(never)]
     pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
-        self.routing.next(*self.coords.hot(router), packet, self.seed).map_or(ASK, |hop| hop.key(self.classes))
+        self.routing.next(*self.coords.hot(router), packet, self.seed).map_or(ASK, |hop| self.key(hop.port as usize, hop.class as usize))
     }
 
     /// First cycle of the measured window, and the first after it.

@@ -36,13 +36,6 @@ pub struct Hop {
     pub class: u8,
 }
 
-impl Hop {
-    #[inline(always)]
-    pub(crate) fn key(self, classes: usize) -> u16 {
-        u16::from(self.port) * classes as u16 + u16::from(self.class)
-    }
-}
-
 /// VC classes that a routing needs on every link class (index as in the graph; terminal links need one).
 pub type Classes = Vec<u8>;
 

@@ -77,7 +77,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             }
             return (block.outs[o].credits[vc] == 0).then(|| self.behind(b, o, vc))?;
         }
-        let (p, class) = crate::arrive::split(port.keys[v], self.net.classes);
+        let (p, class) = crate::arrive::split(port.keys[v], self.net.class_bits);
         let o = base + p;
         let out = &block.outs[o];
         if out.state != crate::power::LinkState::On as u8 {

@@ -68,7 +68,7 @@ pub struct OutPort<const V: usize> {
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct InPort<const V: usize> {
-    /// Output * classes + class that the head of each VC wants.
+    /// What the head of each VC wants: output << class_bits | class.
     pub keys: [u16; V],
     /// Output << 4 | output VC that the head packet holds.
     pub held: [u16; V],

@@ -35,7 +35,7 @@ impl Kind {
             return Err(self.bare(format_args!("\"{text}\"")));
         }
         let Some(&(unit, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
-            return Err(format!("\"{text}\" has the unit \"{unit}\", which is none of {}\n{}", self.name, self.unit_list()));
+            return Err(format!("\"{unit}\" in \"{text}\" is not a unit of {}\n{}", self.name, self.unit_list()));
         };
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.contains('.') {

@@ -53,7 +53,8 @@ impl Time {
         if fs % cycle_fs == 0 {
             return Ok(whole as u64);
         }
-        let what = format!("{self} is {} cycles of {}, no whole number", ratio(fs, cycle_fs), Self::Femtoseconds(cycle_fs));
+        let what =
+            format!("{self} is {} cycles of {}, no whole number", ratio(fs, cycle_fs), Self::Femtoseconds(cycle_fs));
         let above = format!("{} ({})", long(whole + 1), Self::Cycles(whole as u64 + 1));
         let help = match whole {
             0 => format!("write {above}"),

@@ -65,7 +65,7 @@ fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
     let cases = [
         ("10", "10 is a bare number and a time needs a unit"),
         ("\"10\"", "\"10\" is a bare number and a time needs a unit"),
-        ("\"10GHz\"", "\"10GHz\" has the unit \"GHz\", which is none of a time"),
+        ("\"10GHz\"", "\"GHz\" in \"10GHz\" is not a unit of a time"),
         ("\"-1ns\"", "\"-1ns\" is not a time: a plain decimal number and a unit"),
         ("\"1..5ns\"", "\"1..5ns\" is not a time: a plain decimal number and a unit"),
         ("\"\"", "\"\" is not a time: a plain decimal number and a unit"),

@@ -1,0 +1,79 @@
+# make run    set up and run the first example       make test   set up and pass the tests
+# make lint   formatting, lints and types            make bench  speed of the engine
+# Needs Rust (cargo) and Python 3.11+; everything else goes into .venv and target/.
+
+PYTHON ?= python3
+CARGO ?= cargo
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi' \)) \
+	Cargo.toml Cargo.lock pyproject.toml
+
+# cargo and maturin must look at the same interpreter, or the bindings are compiled twice.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+unexport PYTHONPATH
+
+.PHONY: run install test test-rust test-python lint format bench lock clean
+
+run: install
+	$(BIN)/weft run examples/quickstart.yaml
+
+install: $(VENV)/.installed
+
+test: test-rust test-python
+
+test-rust: $(VENV)/.base
+	$(CARGO) test --workspace --locked --quiet
+
+test-python: $(VENV)/.installed $(VENV)/.dev
+	$(BIN)/python -m pytest --quiet
+
+lint: $(VENV)/.installed $(VENV)/.dev
+	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests
+	$(BIN)/mypy
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format python tests
+	$(CARGO) fmt --all
+
+bench: $(VENV)/.base
+	$(CARGO) run --release --locked --bin weft-bench
+
+# Pins the packages that pyproject.toml asks for, tried in a fresh environment.
+WANTED = $(PYTHON) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
+	run = p['project']['dependencies'] + p['build-system']['requires']; \
+	print(*(run if sys.argv[1] == 'run' else p['dependency-groups']['dev']), sep='\n')"
+LOCKING := target/lock
+lock:
+	rm -rf $(LOCKING) && $(PYTHON) -m venv $(LOCKING)
+	$(WANTED) run > $(LOCKING)/wanted
+	$(LOCKING)/bin/pip install --quiet --requirement $(LOCKING)/wanted
+	$(LOCKING)/bin/pip freeze > python/requirements.lock
+	$(WANTED) dev > $(LOCKING)/wanted
+	$(LOCKING)/bin/pip install --quiet --requirement $(LOCKING)/wanted
+	$(LOCKING)/bin/pip freeze | grep -vxFf python/requirements.lock > python/requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) target
+
+$(VENV)/.base: python/requirements.lock
+	@command -v $(PYTHON) >/dev/null || { echo "weft needs Python 3.11 or newer; '$(PYTHON)' was not found: install it, or say make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "weft needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1): say make PYTHON=python3.11" >&2; exit 1; }
+	@command -v $(CARGO) >/dev/null || { echo "weft needs Rust; '$(CARGO)' was not found: install it with rustup" >&2; exit 1; }
+	@echo "making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --requirement python/requirements.lock
+	@touch $@
+
+$(VENV)/.dev: python/requirements-dev.lock $(VENV)/.base
+	@$(PIP) install --requirement python/requirements-dev.lock
+	@touch $@
+
+$(VENV)/.installed: $(SOURCES) $(VENV)/.base
+	@echo "building weft (release)"
+	@PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-deps --no-build-isolation --force-reinstall .
+	@touch $@

@@ -1,0 +1,54 @@
+//! Progress of a run and the wish to stop it, shared between a running network and Python without the GIL.
+
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use weft_engine::Progress;
+
+/// What the running engine writes and reads.
+#[derive(Debug, Default)]
+pub struct Shared {
+    cycle: AtomicU64,
+    of: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Progress for Shared {
+    fn tick(&self, cycle: u64, of: u64) -> bool {
+        self.cycle.store(cycle, Relaxed);
+        self.of.store(of, Relaxed);
+        !self.stop.load(Relaxed)
+    }
+}
+
+/// The handle of one run: read how far it is, ask it to stop.
+#[pyclass(frozen, module = "weft._engine")]
+pub struct Control {
+    pub shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl Control {
+    #[new]
+    fn new() -> Self {
+        Self { shared: Arc::default() }
+    }
+
+    /// Part of the run that is done, 0 to 1.
+    #[getter]
+    fn fraction(&self) -> f64 {
+        let of = self.shared.of.load(Relaxed);
+        if of == 0 { 0.0 } else { (self.shared.cycle.load(Relaxed) as f64 / of as f64).min(1.0) }
+    }
+
+    /// Whether the run was asked to stop.
+    #[getter]
+    fn stopped(&self) -> bool {
+        self.shared.stop.load(Relaxed)
+    }
+
+    /// Asks the run to stop at its next look at the clock.
+    fn stop(&self) {
+        self.shared.stop.store(true, Relaxed);
+    }
+}

@@ -1,0 +1,49 @@
+//! The Python module `weft._engine`: text in, plain Python values out, the GIL released while a network runs.
+//!
+//! The exceptions live in `weft.errors`, so that they have named attributes and a place in the documentation.
+
+mod control;
+mod errors;
+mod point;
+mod value;
+
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Reads a scenario and gives its points, in the order of the sweep.
+#[pyfunction]
+fn expand(py: Python<'_>, file_name: &str, text: &str, sets: Vec<(String, String)>) -> PyResult<Vec<point::Point>> {
+    let points = weft_scenario::expand(file_name, text, &sets).map_err(|problem| errors::scenario_error(py, problem))?;
+    Ok(points.into_iter().map(point::Point::new).collect())
+}
+
+/// Text of a scenario file.
+#[pyfunction]
+fn read(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+    weft_scenario::read(&file).map_err(|problem| errors::scenario_error(py, problem))
+}
+
+/// JSON Schema of a scenario.
+#[pyfunction]
+fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    value::to_python(py, &weft_scenario::schema())
+}
+
+/// Families of models, their members, and what each member takes.
+#[pyfunction]
+fn models(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    value::to_python(py, &weft_scenario::models())
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
+    module.add_class::<control::Control>()?;
+    module.add_class::<point::Point>()?;
+    module.add_class::<point::Finished>()?;
+    module.add_function(wrap_pyfunction!(expand, module)?)?;
+    module.add_function(wrap_pyfunction!(read, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(models, module)?)?;
+    Ok(())
+}

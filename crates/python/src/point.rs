@@ -1,0 +1,98 @@
+//! One point of a sweep, and its result.
+
+use crate::control::Control;
+use crate::{errors, value};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+use weft_engine::spec::Execution;
+
+/// A scenario without choices left: what the sweep set, what everything resolved to, and its hash.
+#[pyclass(frozen, module = "weft._engine")]
+pub struct Point {
+    inner: Arc<weft_scenario::Point>,
+}
+
+impl Point {
+    pub fn new(inner: weft_scenario::Point) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+}
+
+#[pymethods]
+impl Point {
+    /// What the sweep set for this point, by dotted path.
+    #[getter]
+    fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (path, set) in &self.inner.coordinates {
+            dict.set_item(path, value::to_python(py, set)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// Hash of the resolved scenario and the version of the result model.
+    #[getter]
+    fn hash(&self) -> &str {
+        &self.inner.hash
+    }
+
+    /// The resolved scenario.
+    #[getter]
+    fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &self.inner.resolved)
+    }
+
+    /// The resolved scenario as the YAML that is saved beside the results.
+    fn resolved_yaml(&self) -> String {
+        self.inner.resolved_yaml()
+    }
+
+    /// Checks sizes and units of the whole scenario; `imply` checks the routing on its network too.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.inner.spec()).map_err(|problem| errors::scenario_error(py, problem))?;
+        Ok(())
+    }
+
+    /// Checks everything that can be checked before the run, and says what the point implies.
+    fn imply<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let implied = py.detach(|| self.inner.imply()).map_err(|problem| errors::scenario_error(py, problem))?;
+        value::to_python(py, &implied)
+    }
+
+    /// Runs the point with the GIL released.
+    fn run(&self, py: Python<'_>, threads: usize, blocks: usize, control: &Control) -> PyResult<Finished> {
+        let how = Execution { threads, blocks };
+        let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
+        let finished = py.detach(move || point.run(how, &*progress));
+        finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
+    }
+}
+
+/// The result of one point, not yet on disk.
+#[pyclass(frozen, module = "weft._engine")]
+pub struct Finished {
+    inner: weft_scenario::Finished,
+}
+
+#[pymethods]
+impl Finished {
+    /// Everything measured that is not per channel.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &self.inner.summary)
+    }
+
+    /// The wait-for cycle in words if the network got stuck.
+    #[getter]
+    fn stalled(&self) -> Option<&str> {
+        self.inner.stalled.as_deref()
+    }
+
+    /// Writes the files of this result; the folder appears complete, or not at all.
+    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        py.detach(|| self.inner.save(&folder)).map_err(|problem| PyOSError::new_err(problem.to_string()))
+    }
+}

@@ -1,0 +1,244 @@
+//! The keys of a scenario: types, defaults and the descriptions that become the JSON Schema.
+
+use crate::prices::Prices;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use weft_engine::{allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+use weft_topology::TopologyConfig;
+use weft_traffic::PatternConfig;
+use weft_units::{Bits, Flits, Time};
+
+/// One run of a network: everything that its results depend on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Free text for tables and plots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Length of a cycle, the time in which a channel carries one flit [a time in seconds, not in cycles].
+    #[serde(default = "one_nanosecond")]
+    pub cycle: Time,
+    /// Size of a flit [bits or bytes]; turns energy per bit into energy per flit.
+    #[serde(default = "flit_of_48_bits")]
+    pub flit: Bits,
+    /// Routers, terminals and the links between them.
+    pub topology: TopologyConfig,
+    /// Link properties: `default` for all classes, and by class of the topology (`terminal`, `dim0`, `local`, ...) what
+    /// differs. Left out as a whole, terminal links have a latency of 1cycle.
+    #[serde(default = "links")]
+    pub links: BTreeMap<String, Link>,
+    /// The router microarchitecture.
+    #[serde(default)]
+    pub router: Router,
+    /// How packets find their way.
+    pub routing: RoutingConfig,
+    /// Who sends what.
+    pub traffic: Traffic,
+    /// Link power states and their prices.
+    #[serde(default)]
+    pub power: PowerConfig,
+    /// Phases of the run.
+    #[serde(default)]
+    pub measure: Measure,
+    /// Seed of all random streams.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Run although the channel dependency graph of the routing has a cycle (to study deadlock).
+    #[serde(default)]
+    pub allow_dependency_cycle: bool,
+}
+
+/// Properties of the links of a class; what is left out comes from `links.default`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Time a flit spends on the wire [time]; default 10cycles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Time>,
+    /// Time a credit spends on the way back [time]; default: the latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit_latency: Option<Time>,
+    /// Virtual channels, 1 to 16; default 6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16))]
+    pub vcs: Option<u32>,
+    /// Input buffer of each virtual channel [flits]; default 32flits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Flits>,
+}
+
+/// An input-queued virtual-channel router.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Router {
+    /// Time from the arrival of a head flit to its start on the next link, without contention [time].
+    pub delay: Time,
+    /// VC turn-round [allocation steps]: 0, a packet takes a VC and crosses the switch in one step; 1, one step later.
+    #[schemars(range(max = 1))]
+    pub vc_realloc: u32,
+    /// Allocation steps per cycle (internal speedup), 1 to 16.
+    #[schemars(range(min = 1, max = 16))]
+    pub speedup: u32,
+    /// Time before a returned credit can be used, on top of the link's credit latency [time].
+    pub credit_delay: Time,
+    /// Time from the arrival of a tail flit at its terminal to its delivery [time].
+    pub ejection_delay: Time,
+    /// When a packet may enter the next buffer.
+    pub flow_control: FlowControl,
+    /// Who crosses the switch.
+    pub allocator: AllocatorConfig,
+}
+
+/// When a packet may enter the next buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowControl {
+    /// Only when it has room for the whole packet.
+    VirtualCutThrough,
+    /// As soon as it has room for one flit.
+    Wormhole,
+}
+
+/// Synthetic traffic with Bernoulli injection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Who sends to whom.
+    pub pattern: PatternConfig,
+    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], above 0 to 1.
+    #[schemars(range(max = 1.0))]
+    pub load: f64,
+    /// Terminals with another load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<TerminalLoad>,
+    /// Packet length [flits], 1 to 65535.
+    #[serde(default = "one_flit")]
+    pub packet: Flits,
+}
+
+/// The load of a range of terminals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TerminalLoad {
+    /// First and last terminal of the range, both included.
+    pub terminals: [u32; 2],
+    /// Offered load of each of them [flits/cycle], 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub load: f64,
+}
+
+/// Link power: who switches links, which, and what a link costs in each state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PowerConfig {
+    /// The link power policy.
+    pub policy: PolicyConfig,
+    /// Link classes that the policy may switch, or `all`; the others stay on. Default: all classes but `terminal`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manages: Option<Classes>,
+    /// What a channel costs in each state; replaces the default table as a whole. Default: the TCEP model, 23.44pJ/bit
+    /// of the full rate in every state but `off`, and 7.81pJ/bit for what is sent.
+    pub prices: Prices,
+}
+
+/// Names of link classes; one name may stand without a list, and `all` means every class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Classes(pub Vec<String>);
+
+impl JsonSchema for Classes {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Classes".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": ["string", "array"],
+            "items": { "type": "string" },
+            "examples": ["all", ["dim0"]]
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Classes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(name) => Ok(Self(vec![name])),
+            names => Vec::deserialize(names).map(Self).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+/// Warm-up, measured window, drain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measure {
+    /// Time before anything is measured [time].
+    pub warmup: Time,
+    /// Length of the measured window [time]; energy and loads are those of the window.
+    pub window: Time,
+    /// Time at most for delivering the packets of the window after it [time]; default: 10 times the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain_limit: Option<Time>,
+    /// Parts of the window for the confidence interval, 2 to 1000.
+    #[schemars(range(min = 2, max = 1000))]
+    pub batches: u32,
+    /// A network in which nothing moves for this long while packets wait has stalled [time].
+    pub stall_limit: Time,
+}
+
+impl Default for Router {
+    fn default() -> Self {
+        Self {
+            delay: Time::Cycles(1),
+            vc_realloc: 0,
+            speedup: 2,
+            credit_delay: Time::Cycles(1),
+            ejection_delay: Time::Cycles(1),
+            flow_control: FlowControl::VirtualCutThrough,
+            allocator: AllocatorConfig::Islip(weft_engine::allocator::Iterations { iterations: 1 }),
+        }
+    }
+}
+
+impl Default for PowerConfig {
+    fn default() -> Self {
+        let policy = PolicyConfig::AlwaysOn(weft_engine::power::always_on::AlwaysOn {});
+        Self { policy, manages: None, prices: Prices::default() }
+    }
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            warmup: Time::Cycles(10_000),
+            window: Time::Cycles(20_000),
+            drain_limit: None,
+            batches: 10,
+            stall_limit: Time::Cycles(10_000),
+        }
+    }
+}
+
+fn one_nanosecond() -> Time {
+    Time::Femtoseconds(1_000_000)
+}
+
+fn flit_of_48_bits() -> Bits {
+    Bits(48)
+}
+
+fn one_flit() -> Flits {
+    Flits(1)
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn links() -> BTreeMap<String, Link> {
+    let terminal = Link { latency: Some(Time::Cycles(1)), ..Link::default() };
+    BTreeMap::from([("terminal".to_owned(), terminal)])
+}

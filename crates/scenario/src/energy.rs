@@ -1,0 +1,48 @@
+//! The energy account: integers per channel, priced once, whose total is the sum of its parts exactly.
+
+use weft_engine::outcome::ChannelCount;
+use weft_engine::power::LinkState;
+use weft_engine::spec::StatePrice;
+use weft_units::Refusal;
+
+/// Energy of a channel or of a set of channels over the window [fJ].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Energy {
+    /// For being in its states.
+    pub standing_fj: u128,
+    /// For the flits sent.
+    pub dynamic_fj: u128,
+}
+
+impl Energy {
+    pub fn total_fj(&self) -> u128 {
+        self.standing_fj + self.dynamic_fj
+    }
+
+    /// Prices the counts of one channel.
+    pub(crate) fn of(channel: &ChannelCount, prices: &[Option<StatePrice>; LinkState::COUNT]) -> Result<Self, Refusal> {
+        let mut energy = Self::default();
+        for state in LinkState::ALL {
+            let (cycles, flits) = (channel.cycles[state as usize], channel.flits[state as usize]);
+            let Some(price) = prices[state as usize] else {
+                if cycles == 0 && flits == 0 {
+                    continue;
+                }
+                let what = format!("a link spent {cycles} cycles in the state `{}`, which has no price", state.name());
+                return Err(Refusal::new("power.prices", what, "add a price for the state"));
+            };
+            energy.standing_fj += u128::from(cycles) * u128::from(price.static_fj_per_cycle);
+            energy.dynamic_fj += u128::from(flits) * u128::from(price.flit_fj);
+        }
+        Ok(energy)
+    }
+}
+
+impl std::iter::Sum for Energy {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |sum, part| Self {
+            standing_fj: sum.standing_fj + part.standing_fj,
+            dynamic_fj: sum.dynamic_fj + part.dynamic_fj,
+        })
+    }
+}

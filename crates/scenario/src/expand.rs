@@ -1,0 +1,233 @@
+//! From a file and `--set` arguments to points: overrides, sweeps, checks. Nothing runs before every point is sound.
+
+use crate::config::Scenario;
+use crate::diagnostic::{Diagnostic, Source, Span};
+use crate::path::{self, Target, sweep_note};
+use crate::point::Point;
+use crate::schema::Schema;
+use crate::tree::{self, Entry, Kind, Node};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// Points of one file at most.
+const MAX_POINTS: usize = 100_000;
+
+/// Reads a scenario file, in UTF-8.
+pub fn read(file: &Path) -> Result<String, Diagnostic> {
+    let name = file.display();
+    let bytes = std::fs::read(file).map_err(|error| {
+        let help = "give the path of a scenario file that can be read; examples/quickstart.yaml is one";
+        Diagnostic::nowhere("", &format!("{name} can't be read: {error}"), help)
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let what = format!("{name}:{line}: byte {at} of the file is not UTF-8 text");
+        Diagnostic::nowhere("", &what, "save the file as UTF-8")
+    })
+}
+
+/// Parses, overrides, expands and checks all points of a file, before anything runs.
+pub fn expand(file_name: &str, text: &str, sets: &[(String, String)]) -> Result<Vec<Point>, Diagnostic> {
+    let source = Arc::new(Source { name: file_name.to_owned(), text: text.to_owned(), is_file: true });
+    let mut root = tree::parse(&source, 0..text.len())?;
+    match &root.kind {
+        Kind::Mapping(entries) if entries.is_empty() && sets.is_empty() => {
+            let help = "start from examples/quickstart.yaml; `weft schema` lists the keys";
+            return Err(Diagnostic::nowhere("", &format!("{file_name} is empty: there is no scenario in it"), help));
+        }
+        Kind::Mapping(_) => {}
+        _ => {
+            let what = format!("a scenario is a mapping, not {}", root.describe());
+            return Err(Diagnostic::at(&root.span, "", &what, "write `key: value` lines", &[]));
+        }
+    }
+    let mut sweep = take(&mut root, "sweep")?;
+    let mut zip = take(&mut root, "zip")?;
+    for (path, value) in sets {
+        set(&mut root, &mut sweep, &mut zip, path, value)?;
+    }
+    let axes = axes(sweep, zip)?;
+    let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.length));
+    let Some(count) = count.filter(|count| *count <= MAX_POINTS) else {
+        let lengths: Vec<_> = axes.iter().map(|axis| axis.length.to_string()).collect();
+        let what = format!("the sweep has {} points, and {MAX_POINTS} is the limit", lengths.join(" x "));
+        return Err(Diagnostic::at(&axes[0].columns[0].key_span, "sweep", &what, "sweep over less", &[]));
+    };
+    (0..count).map(|index| point(&root, &axes, index)).collect()
+}
+
+/// Takes the entries of a top-level key out of the tree.
+fn take(root: &mut Node, key: &str) -> Result<Vec<Entry>, Diagnostic> {
+    let Kind::Mapping(entries) = &mut root.kind else { return Ok(Vec::new()) };
+    let Some(at) = entries.iter().position(|entry| entry.key == key) else { return Ok(Vec::new()) };
+    let taken = entries.remove(at);
+    match taken.value.kind {
+        Kind::Mapping(axes) => Ok(axes),
+        Kind::Scalar(Value::Null) => Ok(Vec::new()),
+        _ => {
+            let what = format!("`{key}` is {}", taken.value.describe());
+            let help = format!("write `{key}:` and below it `path: [values]`, such as `traffic.load: [0.1, 0.2]`");
+            Err(Diagnostic::at(&taken.value.span, key, &what, &help, &[]))
+        }
+    }
+}
+
+/// Applies one `--set path=value`. A set on a swept path replaces the sweep over it.
+fn set(
+    root: &mut Node,
+    sweep: &mut Vec<Entry>,
+    zip: &mut Vec<Entry>,
+    path: &str,
+    value: &str,
+) -> Result<(), Diagnostic> {
+    let source = Arc::new(Source { name: "--set".to_owned(), text: format!("{path}={value}"), is_file: false });
+    let node = tree::parse(&source, path.len() + 1..source.text.len())?;
+    let span = Span { source: source.clone(), range: 0..path.len() };
+    for (name, axes) in [("sweep", &mut *sweep), ("zip", &mut *zip)] {
+        if let Some(key) = path.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')) {
+            axes.retain(|entry| entry.key != key);
+            axes.push(Entry { key: key.to_owned(), key_span: span, value: node });
+            return Ok(());
+        }
+        if path == name {
+            let help = format!("write --set '{name}.traffic.load=[0.1, 0.2]'");
+            return Err(Diagnostic::at(&span, path, "a sweep is set path by path", &help, &[]));
+        }
+    }
+    sweep.retain(|entry| entry.key != path);
+    zip.retain(|entry| entry.key != path);
+    Target { path, span: &span }.place(root, node)
+}
+
+/// Paths that advance together, each with its values.
+struct Axis {
+    columns: Vec<Entry>,
+    length: usize,
+}
+
+/// One axis per swept path, then one for all zipped paths.
+fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
+    let all: Vec<_> = sweep.iter().chain(&zip).collect();
+    for (i, entry) in all.iter().enumerate() {
+        values(entry)?;
+        if let Some(other) = all[..i].iter().find(|other| overlap(&other.key, &entry.key)) {
+            let what = format!("`{}` and `{}` are both swept, and one is part of the other", other.key, entry.key);
+            return Err(Diagnostic::at(&entry.key_span, &entry.key, &what, "sweep over one of the two", &[]));
+        }
+    }
+    let mut axes = Vec::new();
+    for entry in sweep {
+        axes.push(Axis { length: values(&entry)?.len(), columns: vec![entry] });
+    }
+    if let Some(first) = zip.first() {
+        let length = values(first)?.len();
+        for entry in &zip {
+            let own = values(entry)?.len();
+            if own != length {
+                let what = format!("`{}` has {own} values and `{}` has {length}", entry.key, first.key);
+                let help =
+                    "lists under `zip` advance together: give them the same length, or use `sweep` for a product";
+                return Err(Diagnostic::at(&entry.key_span, &format!("zip.{}", entry.key), &what, help, &[]));
+            }
+        }
+        axes.push(Axis { length, columns: zip });
+    }
+    Ok(axes)
+}
+
+fn overlap(a: &str, b: &str) -> bool {
+    let inside =
+        |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    inside(a, b) || inside(b, a)
+}
+
+fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
+    match &entry.value.kind {
+        Kind::Sequence(values) if !values.is_empty() => Ok(values),
+        _ => {
+            let describe = match &entry.value.kind {
+                Kind::Sequence(_) => "an empty list".to_owned(),
+                _ => entry.value.describe(),
+            };
+            let what = format!("a sweep needs a list of values, not {describe}");
+            let help = format!("write `{}: [...]`", entry.key);
+            Err(Diagnostic::at(&entry.key_span, &entry.key, &what, &help, &[]))
+        }
+    }
+}
+
+/// Point `index` of the product; the first axis is the slowest.
+fn point(root: &Node, axes: &[Axis], index: usize) -> Result<Point, Diagnostic> {
+    let mut tree = root.clone();
+    let mut coordinates = Vec::new();
+    let mut stride: usize = axes.iter().map(|axis| axis.length).product();
+    for axis in axes {
+        stride /= axis.length;
+        let row = index / stride % axis.length;
+        for entry in &axis.columns {
+            let Some(value) = values(entry)?.get(row) else { continue };
+            coordinates.push((entry.key.clone(), value.value()));
+            let swept = Node { swept: Some(entry.key.clone()), ..value.clone() };
+            Target { path: &entry.key, span: &entry.key_span }.place(&mut tree, swept)?;
+        }
+    }
+    let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
+    path::check(&mut tree, &top, &Schema::root(), "")?;
+    let scenario = typed(&tree)?;
+    let (scenario, _) = scenario.assemble().map_err(|refusal| explain(&tree, &refusal))?;
+    Ok(Point::new(coordinates, scenario, Arc::new(tree)))
+}
+
+/// Deserialises a checked tree; an error is shown at its value.
+fn typed(tree: &Node) -> Result<Scenario, Diagnostic> {
+    use serde_path_to_error::Segment;
+    serde_path_to_error::deserialize(tree.value()).map_err(|error| {
+        let segments = error.path().iter().filter_map(|segment| match segment {
+            Segment::Map { key } => Some(key.clone()),
+            Segment::Enum { variant } => Some(variant.clone()),
+            Segment::Seq { index } => Some(index.to_string()),
+            Segment::Unknown => None,
+        });
+        let path = segments.collect::<Vec<_>>().join(".");
+        let text = error.into_inner().to_string();
+        let (what, help) = text.split_once('\n').unwrap_or((&text, ""));
+        let what = in_words(what);
+        let mut schema = Some(Schema::root());
+        for name in path.split('.') {
+            schema = schema.and_then(|schema| schema.child(name));
+        }
+        let about = schema.and_then(|schema| schema.description()).unwrap_or("");
+        let help = if help.is_empty() { about } else { help };
+        explain(tree, &Refusal::new(path, what, help))
+    })
+}
+
+/// A type error without the names of Rust's types.
+fn in_words(what: &str) -> String {
+    let types = [("u8", "a whole number"), ("u32", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
+    let found = types.iter().find_map(|(name, words)| Some((what.strip_suffix(&format!("expected {name}"))?, words)));
+    found.map_or_else(|| what.to_owned(), |(start, words)| format!("{start}expected {words}"))
+}
+
+/// A refusal, shown where its path was written: in the file, in a sweep, or on the command line.
+pub(crate) fn explain(tree: &Node, refusal: &Refusal) -> Diagnostic {
+    let path = refusal.path.as_str();
+    let mut notes = Vec::new();
+    let mut found = path::find(tree, path);
+    let names: Vec<_> = path.split('.').collect();
+    if let (false, ["links", class, key]) = (found.whole, names.as_slice()) {
+        let default = path::find(tree, &format!("links.default.{key}"));
+        if default.whole {
+            notes.push(format!("`{class}` links have the `{key}` of `links.default`"));
+            found = default;
+        }
+    }
+    if !found.whole && notes.is_empty() {
+        notes.push(format!("`{path}` is not written in the scenario: this is about its default"));
+    }
+    notes.extend(found.swept.map(sweep_note));
+    Diagnostic::at(found.span, path, &refusal.what, &refusal.help, &notes)
+}

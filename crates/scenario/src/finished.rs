@@ -1,0 +1,174 @@
+//! The results of one run: a flat summary with units in its keys, and the table of channels.
+
+use crate::RESULT_MODEL_VERSION;
+use crate::channels::{Channel, Channels};
+use crate::energy::Energy;
+use crate::point::Point;
+use crate::statistics::{latency, pairs, per_packet};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use weft_engine::Spec;
+use weft_engine::outcome::{Ending, Outcome};
+use weft_engine::power::LinkState;
+use weft_units::Refusal;
+
+/// What is kept of a run.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Flat, with units in the names of the keys; absent numbers are null.
+    pub summary: Value,
+    pub channels: Channels,
+    /// The wait-for cycle in words, where the network stalled.
+    pub stalled: Option<String>,
+    pub(crate) scenario_yaml: String,
+}
+
+impl Finished {
+    /// Prices and summarises an outcome.
+    pub fn new(point: &Point, spec: &Spec, outcome: &Outcome) -> Result<Self, Refusal> {
+        let classes: Vec<Arc<str>> = spec.graph.class_names().iter().map(|name| name.as_str().into()).collect();
+        let row = |count: &weft_engine::outcome::ChannelCount| {
+            let link_class = classes.get(usize::from(count.class)).cloned().unwrap_or_else(|| "?".into());
+            Ok(Channel { energy: Energy::of(count, &spec.prices)?, link_class, count: count.clone() })
+        };
+        let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
+        let channels = Channels { rows, window: outcome.window };
+        let mut summary = identity(point, outcome);
+        summary.extend(loads(outcome));
+        summary.extend(packets(outcome));
+        summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
+        summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
+        summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
+        summary.insert("latency_histogram".to_owned(), json!(pairs(&outcome.latency)));
+        let stalled = match &outcome.ending {
+            Ending::Stalled(stall) => Some(format!(
+                "stalled at cycle {}: {} packets can never move again\n{}",
+                stall.cycle,
+                stall.packets,
+                stall.wait_for.join("\n")
+            )),
+            _ => None,
+        };
+        Ok(Self { summary: Value::Object(summary), channels, stalled, scenario_yaml: point.resolved_yaml() })
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn identity(point: &Point, outcome: &Outcome) -> Map<String, Value> {
+    let (ending, saturated) = match &outcome.ending {
+        Ending::Drained => ("drained", false),
+        Ending::Saturated => ("saturated", true),
+        Ending::Stalled(_) => ("stalled", false),
+        Ending::Interrupted => ("interrupted", false),
+    };
+    object(json!({
+        "hash": point.hash,
+        "name": point.scenario.name,
+        "coordinates": Map::from_iter(point.coordinates.iter().cloned()),
+        "topology": point.scenario.topology.name(),
+        "routing": point.scenario.routing.name(),
+        "pattern": point.scenario.traffic.pattern.name(),
+        "policy": point.scenario.power.policy.name(),
+        "load": point.scenario.traffic.load,
+        "packet_flits": point.scenario.traffic.packet.0,
+        "seed": point.scenario.seed,
+        "weft_version": env!("CARGO_PKG_VERSION"),
+        "result_model": RESULT_MODEL_VERSION,
+        "ending": ending,
+        "saturated": saturated,
+    }))
+}
+
+/// Loads in flits per terminal and cycle of the window.
+fn loads(outcome: &Outcome) -> Map<String, Value> {
+    let slots = outcome.window as f64 * f64::from(outcome.terminals);
+    let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
+    object(json!({
+        "offered_load": load(outcome.offered_flits),
+        "injected_load": load(outcome.injected_flits),
+        "accepted_load": load(outcome.accepted_flits),
+        "terminals": outcome.terminals,
+        "window_cycles": outcome.window,
+        "cycles_total": outcome.cycles,
+        "flit_hops": outcome.flit_hops,
+    }))
+}
+
+fn packets(outcome: &Outcome) -> Map<String, Value> {
+    let sums = &outcome.sums;
+    let mut fields = object(json!({
+        "packets": sums.packets,
+        "missing_packets": outcome.missing_packets,
+        "backlog_packets": outcome.backlog_packets,
+        "hops_mean": per_packet(sums.hops, sums.packets),
+        "minimal_share": per_packet(sums.minimal, sums.packets),
+    }));
+    fields.extend(latency("packet_latency", sums, &outcome.batches, |s| s.latency, &outcome.latency));
+    let of_network = &outcome.network_latency;
+    fields.extend(latency("network_latency", sums, &outcome.batches, |s| s.network_latency, of_network));
+    fields
+}
+
+/// Energy over the window. Femtojoules are exact and therefore text (JSON numbers end at 2^53); joules are rounded.
+fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
+    let sum = |of: &dyn Fn(&Channel) -> bool| -> Energy {
+        channels.rows.iter().filter(|row| of(row)).map(|row| row.energy).sum()
+    };
+    let managed = |row: &Channel| spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false);
+    let total = sum(&|_| true);
+    let terminal = sum(&|row| row.count.class == 0);
+    let network = sum(&|row| row.count.class != 0);
+    let joules = |fj: u128| fj as f64 * 1e-15;
+    let bits = outcome.accepted_flits as f64 * flit_bits as f64;
+    let per_bit = |energy: Energy| (bits > 0.0).then(|| energy.total_fj() as f64 * 1e-3 / bits);
+    let mut fields = object(json!({
+        "energy_total_fj": total.total_fj().to_string(),
+        "energy_static_fj": total.standing_fj.to_string(),
+        "energy_dynamic_fj": total.dynamic_fj.to_string(),
+        "energy_total_j": joules(total.total_fj()),
+        "energy_static_j": joules(total.standing_fj),
+        "energy_dynamic_j": joules(total.dynamic_fj),
+        "energy_terminal_j": joules(terminal.total_fj()),
+        "energy_network_j": joules(network.total_fj()),
+        "energy_managed_j": joules(sum(&managed).total_fj()),
+        "energy_per_bit_pj": per_bit(total),
+        "energy_network_per_bit_pj": per_bit(network),
+    }));
+    let cycles = |state: LinkState| -> u64 {
+        channels.rows.iter().filter(|row| managed(row)).map(|row| row.count.cycles[state as usize]).sum()
+    };
+    let all: u64 = LinkState::ALL.into_iter().map(cycles).sum();
+    for state in LinkState::ALL {
+        let share = (all > 0).then(|| cycles(state) as f64 / all as f64);
+        fields.insert(format!("links_{}_share", state.name()), json!(share));
+    }
+    let transitions: u64 = channels.rows.iter().map(|row| row.count.transitions).sum();
+    fields.insert("link_transitions".to_owned(), json!(transitions));
+    fields
+}
+
+/// Utilisation and energy per link class.
+fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
+    let entry = |(class, name): (usize, &Arc<str>)| {
+        let rows: Vec<_> = channels.rows.iter().filter(|row| usize::from(row.count.class) == class).collect();
+        let flits = |row: &&Channel| row.count.flits.iter().sum::<u64>();
+        let share = |flits: u64, rows: usize| {
+            let slots = channels.window as f64 * rows as f64;
+            (slots > 0.0).then(|| flits as f64 / slots)
+        };
+        json!({
+            "link_class": &**name,
+            "channels": rows.len(),
+            "utilisation_mean": share(rows.iter().map(flits).sum(), rows.len()),
+            "utilisation_max": rows.iter().map(flits).max().and_then(|most| share(most, 1)),
+            "energy_j": rows.iter().map(|row| row.energy).sum::<Energy>().total_fj() as f64 * 1e-15,
+        })
+    };
+    Value::Array(classes.iter().enumerate().map(entry).collect())
+}

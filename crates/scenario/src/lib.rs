@@ -1,0 +1,41 @@
+//! From one strict YAML file to runs and their results.
+//!
+//! `expand` reads a file: the text becomes a tree with places (`tree`), overrides and sweeps act on the tree
+//! (`expand`, `path`), keys and names are checked against the JSON Schema of the types (`schema`), and the typed
+//! scenario (`config`) is turned into what the engine runs (`assemble`). An error anywhere is shown at its place in
+//! the file (`diagnostic`).
+//! `Point::run` gives a `Finished`: a flat summary and a table of channels, priced in exact femtojoules (`energy`).
+
+#![allow(rustdoc::broken_intra_doc_links, reason = "units stand in brackets, and the schema shows the same text")]
+#![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]
+
+mod assemble;
+mod channels;
+mod config;
+mod diagnostic;
+mod energy;
+mod expand;
+mod finished;
+mod links;
+mod path;
+mod point;
+mod prices;
+mod save;
+mod scalar;
+mod schema;
+mod statistics;
+mod tree;
+mod yaml;
+
+pub use channels::{Channel, Channels};
+pub use config::{Classes, FlowControl, Link, Measure, PowerConfig, Router, Scenario, TerminalLoad, Traffic};
+pub use diagnostic::Diagnostic;
+pub use energy::Energy;
+pub use expand::{expand, read};
+pub use finished::Finished;
+pub use point::Point;
+pub use prices::{Price, Prices, Standing};
+pub use schema::{models, schema};
+
+/// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
+pub const RESULT_MODEL_VERSION: u32 = 1;

@@ -1,0 +1,115 @@
+//! Link classes: every field of every class written out, and checked against the packet and the router.
+
+use crate::assemble::Clock;
+use crate::config::{FlowControl, Link, Scenario};
+use crate::diagnostic::suggestion;
+use weft_engine::spec::{LinkClass, RouterSpec};
+use weft_units::{Flits, Refusal, Time};
+
+/// What a class has where neither it nor `links.default` says otherwise.
+const LINK: Link =
+    Link { latency: Some(Time::Cycles(10)), credit_latency: None, vcs: Some(6), buffer: Some(Flits(32)) };
+const MAX_PACKET_FLITS: u32 = 65_535;
+
+impl Scenario {
+    /// Writes out every field of every class.
+    pub(crate) fn resolve_links(&mut self, classes: &[String]) -> Result<(), Refusal> {
+        let known = |name: &str| name == "default" || classes.iter().any(|class| class == name);
+        if let Some(unknown) = self.links.keys().find(|name| !known(name)) {
+            let valid: Vec<_> = std::iter::once("default").chain(classes.iter().map(String::as_str)).collect();
+            let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
+            return Err(Refusal::new(format!("links.{unknown}"), what, suggestion(unknown, "its classes", &valid)));
+        }
+        let default = self.links.get("default").cloned().unwrap_or_default().or(&LINK);
+        for class in classes {
+            let own = self.links.remove(class).unwrap_or_default();
+            // A class with its own latency and no credit latency has credits as slow as its flits, not the default's.
+            let credit_latency = own.credit_latency.or(own.latency);
+            let own = Link { credit_latency, ..own }.or(&default);
+            let credit_latency = own.credit_latency.or(own.latency);
+            self.links.insert(class.clone(), Link { credit_latency, ..own });
+        }
+        let credit_latency = default.credit_latency.or(default.latency);
+        self.links.insert("default".to_owned(), Link { credit_latency, ..default });
+        Ok(())
+    }
+
+    /// One class in cycles and flits.
+    pub(crate) fn link_class(&self, class: &str, clock: &Clock) -> Result<LinkClass, Refusal> {
+        let path = |key: &str| format!("links.{class}.{key}");
+        let Link { latency, credit_latency, vcs, buffer } =
+            self.links.get(class).cloned().unwrap_or_default().or(&LINK);
+        let latency = latency.unwrap_or(Time::Cycles(0));
+        let vcs = vcs.unwrap_or(0);
+        let buffer = buffer.unwrap_or(Flits(0)).0;
+        if !(1..=16).contains(&vcs) {
+            return Err(Refusal::new(
+                path("vcs"),
+                format!("{vcs} virtual channels; a link has 1 to 16"),
+                "write 1 to 16",
+            ));
+        }
+        if buffer == 0 {
+            return Err(Refusal::new(path("buffer"), "a buffer of 0 flits lets nothing pass", "write 1flit or more"));
+        }
+        Ok(LinkClass {
+            latency: clock.cycles(latency, &path("latency"))?,
+            credit_latency: clock.cycles(credit_latency.unwrap_or(latency), &path("credit_latency"))?,
+            vcs: vcs as u8,
+            buffer,
+        })
+    }
+
+    /// The packet is of a sensible length and, under virtual cut-through, fits into every buffer.
+    pub(crate) fn check_packet(&self, links: &[LinkClass], classes: &[String]) -> Result<(), Refusal> {
+        let packet = self.traffic.packet.0;
+        if !(1..=MAX_PACKET_FLITS).contains(&packet) {
+            let what = format!("a packet of {}; a packet has 1 to {MAX_PACKET_FLITS}", self.traffic.packet);
+            return Err(Refusal::new(
+                "traffic.packet",
+                what,
+                "write 1flit or more, and send longer messages as several packets",
+            ));
+        }
+        let small = links.iter().zip(classes).find(|(link, _)| link.buffer < packet);
+        match (self.router.flow_control, small) {
+            (FlowControl::VirtualCutThrough, Some((link, class))) => {
+                let buffer = Flits(link.buffer);
+                let what = format!(
+                    "a buffer of {buffer} on `{class}` links can't hold a packet of {packet} flits: {} < {packet}, \
+                     and virtual cut-through never starts without room for all of it",
+                    link.buffer
+                );
+                let help = format!(
+                    "write `buffer: {packet}flits` or more, `traffic.packet: {buffer}` or less, \
+                     or `router.flow_control: wormhole`"
+                );
+                Err(Refusal::new(format!("links.{class}.buffer"), what, help))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Link {
+    fn or(self, other: &Self) -> Self {
+        Self {
+            latency: self.latency.or(other.latency),
+            credit_latency: self.credit_latency.or(other.credit_latency),
+            vcs: self.vcs.or(other.vcs),
+            buffer: self.buffer.or(other.buffer),
+        }
+    }
+}
+
+/// A flit takes at least a cycle from router to router.
+pub(crate) fn check_delays(router: &RouterSpec, links: &[LinkClass], classes: &[String]) -> Result<(), Refusal> {
+    match links.iter().zip(classes).find(|(link, _)| router.delay + link.latency == 0) {
+        None => Ok(()),
+        Some((_, class)) => {
+            let what = "router.delay + latency is 0 + 0 cycles, and a flit would cross the network in no time";
+            let help = "write 1cycle or more for one of the two";
+            Err(Refusal::new(format!("links.{class}.latency"), what, help))
+        }
+    }
+}

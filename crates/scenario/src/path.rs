@@ -1,0 +1,233 @@
+//! Dotted paths: putting a value at one, and finding what stands at one. Also the check of keys and model names.
+
+use crate::diagnostic::{Diagnostic, Span, suggestion};
+use crate::schema::{Schema, View};
+use crate::tree::{Entry, Kind, Node};
+use serde_json::Value;
+
+/// Where a value goes: the path as the user wrote it, and its place for errors.
+pub(crate) struct Target<'a> {
+    pub path: &'a str,
+    pub span: &'a Span,
+}
+
+impl Target<'_> {
+    fn refuse(&self, what: &str, help: &str) -> Diagnostic {
+        Diagnostic::at(self.span, self.path, what, help, &[])
+    }
+
+    /// Puts `value` at the path below `root`, making the mappings on the way.
+    pub fn place(&self, root: &mut Node, value: Node) -> Result<(), Diagnostic> {
+        let (mut node, mut schema, mut done) = (root, Schema::root(), String::new());
+        for name in self.path.split('.') {
+            let below = schema.child(name).ok_or_else(|| self.unknown(name, &schema, &done))?;
+            node = match schema.view() {
+                View::Items(_) => self.item(node, name)?,
+                View::Models(_) => self.model(node, name, &done)?,
+                _ => self.entry(node, name)?,
+            };
+            schema = below;
+            done = join(&done, name);
+        }
+        *node = value;
+        Ok(())
+    }
+
+    fn unknown(&self, name: &str, schema: &Schema, done: &str) -> Diagnostic {
+        let place = if done.is_empty() { "a scenario".to_owned() } else { format!("`{done}`") };
+        let (what, valid) = match schema.view() {
+            View::Models(models) => ("its models", models.iter().map(|(name, _)| *name).collect()),
+            View::Keys { keys, .. } => ("its keys", keys.iter().map(|(name, _)| *name).collect()),
+            _ => ("its keys", Vec::new()),
+        };
+        self.refuse(&format!("{place} has no `{name}`"), &suggestion(name, what, &valid))
+    }
+
+    fn item<'n>(&self, node: &'n mut Node, index: &str) -> Result<&'n mut Node, Diagnostic> {
+        let Kind::Sequence(items) = &mut node.kind else {
+            return Err(self.refuse("there is no list here to change an element of", "write the whole list"));
+        };
+        let count = items.len();
+        let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));
+        item.ok_or_else(|| self.refuse(&format!("the list has {count} elements, and no `{index}`"), "count from 0"))
+    }
+
+    fn model<'n>(&self, node: &'n mut Node, name: &str, done: &str) -> Result<&'n mut Node, Diagnostic> {
+        let other = match &node.kind {
+            Kind::Scalar(Value::String(bare)) => Some(bare.clone()),
+            Kind::Mapping(entries) => entries.first().map(|entry| entry.key.clone()),
+            _ => None,
+        };
+        match other {
+            Some(other) if other != name => {
+                let what = format!("`{done}` is `{other}` here, so it has no `{name}`");
+                Err(self.refuse(&what, &format!("choose `{done}: {name}` first, or set the whole of `{done}`")))
+            }
+            // A bare name stands for `{name: {}}`, and gets its parameters here.
+            Some(_) if matches!(node.kind, Kind::Scalar(_)) => {
+                node.kind = Kind::Mapping(Vec::new());
+                self.entry(node, name)
+            }
+            _ => self.entry(node, name),
+        }
+    }
+
+    fn entry<'n>(&self, node: &'n mut Node, name: &str) -> Result<&'n mut Node, Diagnostic> {
+        if matches!(node.kind, Kind::Scalar(Value::Null)) {
+            node.kind = Kind::Mapping(Vec::new());
+        }
+        let describe = node.describe();
+        let Kind::Mapping(entries) = &mut node.kind else {
+            return Err(
+                self.refuse(&format!("the scenario has {describe} where `{name}` would be"), "set the whole of it")
+            );
+        };
+        let at = entries.iter().position(|entry| entry.key == name).unwrap_or(entries.len());
+        if at == entries.len() {
+            let value = Node::empty_mapping(self.span.clone());
+            entries.push(Entry { key: name.to_owned(), key_span: self.span.clone(), value });
+        }
+        Ok(&mut entries[at].value)
+    }
+}
+
+pub(crate) fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// What stands at a path, or at the nearest place above it.
+pub(crate) struct Found<'n> {
+    pub span: &'n Span,
+    pub swept: Option<&'n str>,
+    /// The whole path is there.
+    pub whole: bool,
+}
+
+pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
+    let mut found = Found { span: &root.span, swept: None, whole: path.is_empty() };
+    let mut node = root;
+    let mut names = path.split('.').filter(|name| !name.is_empty()).peekable();
+    while let Some(name) = names.next() {
+        let (value, key_span) = match &node.kind {
+            Kind::Mapping(entries) => match entries.iter().find(|entry| entry.key == name) {
+                Some(entry) => (&entry.value, &entry.key_span),
+                None => return found,
+            },
+            Kind::Sequence(items) => match name.parse::<usize>().ok().and_then(|index| items.get(index)) {
+                Some(item) => (item, &item.span),
+                None => return found,
+            },
+            // A bare name stands for `{name: {}}`.
+            Kind::Scalar(_) => return found,
+        };
+        // A mapping is shown by its key: its own span is that of its first entry.
+        found.span = if matches!(value.kind, Kind::Mapping(_)) { key_span } else { &value.span };
+        found.swept = value.swept.as_deref().or(found.swept);
+        found.whole = names.peek().is_none();
+        node = value;
+    }
+    found
+}
+
+/// Checks keys, model names and words below `node` against the schema, and writes bare names as mappings.
+pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &str) -> Result<(), Diagnostic> {
+    let notes = node.swept.as_deref().map(sweep_note).into_iter().collect::<Vec<_>>();
+    match schema.view() {
+        View::Keys { keys, required } => {
+            let names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
+            for entry in entries(node, path, "its keys", &names)? {
+                let below = join(path, &entry.key);
+                let Some((_, schema)) = keys.iter().find(|(name, _)| *name == entry.key) else {
+                    let what = format!("unknown key `{}`", entry.key);
+                    let help = suggestion(&entry.key, "the keys here", &names);
+                    return Err(Diagnostic::at(&entry.key_span, &below, &what, &help, &notes));
+                };
+                check(&mut entry.value, &entry.key_span, schema, &below)?;
+            }
+            let missing = required.iter().find(|name| !find(node, name).whole);
+            missing.map_or(Ok(()), |name| {
+                let about = keys.iter().find(|(key, _)| key == name).and_then(|(_, schema)| schema.description());
+                let what = format!("the key `{name}` is missing");
+                let help = format!("write `{name}: ...`: {}", about.unwrap_or("it has no default"));
+                Err(Diagnostic::at(key_span, &join(path, name), &what, &help, &notes))
+            })
+        }
+        View::Map(values) => {
+            for entry in entries(node, path, "any", &[])? {
+                check(&mut entry.value, &entry.key_span, &values, &join(path, &entry.key))?;
+            }
+            Ok(())
+        }
+        View::Models(models) => check_model(node, key_span, &models, path, &notes),
+        View::Words(words) => match &node.kind {
+            Kind::Scalar(Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
+            Kind::Scalar(Value::String(word)) => {
+                let help = suggestion(word, "write one of", &words);
+                Err(Diagnostic::at(&node.span, path, &format!("unknown word `{word}`"), &help, &notes))
+            }
+            _ => {
+                let help = format!("write one of: {}", words.join(", "));
+                Err(Diagnostic::at(&node.span, path, &format!("{} is no word", node.describe()), &help, &notes))
+            }
+        },
+        View::Items(values) => {
+            if let Kind::Sequence(items) = &mut node.kind {
+                for (i, item) in items.iter_mut().enumerate() {
+                    let span = item.span.clone();
+                    check(item, &span, &values, &join(path, &i.to_string()))?;
+                }
+            }
+            Ok(())
+        }
+        View::Plain => Ok(()),
+    }
+}
+
+/// The entries of a node that has to be a mapping; nothing at all is an empty one.
+fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Result<&'n mut Vec<Entry>, Diagnostic> {
+    let describe = node.describe();
+    if matches!(node.kind, Kind::Scalar(Value::Null)) {
+        node.kind = Kind::Mapping(Vec::new());
+    }
+    match &mut node.kind {
+        Kind::Mapping(entries) => Ok(entries),
+        _ => {
+            let keys = if valid.is_empty() { "none".to_owned() } else { valid.join(", ") };
+            let what = format!("{describe} stands where a mapping is needed");
+            Err(Diagnostic::at(&node.span, path, &what, &format!("write `key: value`; {kind}: {keys}"), &[]))
+        }
+    }
+}
+
+fn check_model(
+    node: &mut Node,
+    key_span: &Span,
+    models: &[(&'static str, Schema)],
+    path: &str,
+    notes: &[String],
+) -> Result<(), Diagnostic> {
+    let names: Vec<_> = models.iter().map(|(name, _)| *name).collect();
+    if let Kind::Scalar(Value::String(bare)) = &node.kind {
+        let value = Node::empty_mapping(node.span.clone());
+        node.kind = Kind::Mapping(vec![Entry { key: bare.clone(), key_span: node.span.clone(), value }]);
+    }
+    let Kind::Mapping(entries) = &mut node.kind else {
+        let what = format!("{} is no model", node.describe());
+        return Err(Diagnostic::at(&node.span, path, &what, &format!("write one of: {}", names.join(", ")), notes));
+    };
+    let [entry] = entries.as_mut_slice() else {
+        let span = entries.get(1).map_or(key_span, |second| &second.key_span);
+        let what = format!("{} models where one is needed", entries.len());
+        return Err(Diagnostic::at(span, path, &what, &format!("write one of: {}", names.join(", ")), notes));
+    };
+    let Some((_, schema)) = models.iter().find(|(name, _)| *name == entry.key) else {
+        let what = format!("unknown model `{}`", entry.key);
+        let help = suggestion(&entry.key, "write one of", &names);
+        return Err(Diagnostic::at(&entry.key_span, path, &what, &help, notes));
+    };
+    check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
+}
+
+pub(crate) fn sweep_note(key: &str) -> String {
+    format!("the value comes from the sweep over `{key}`")
+}

@@ -1,0 +1,86 @@
+//! One run of a file: its resolved scenario, its hash, and what can be asked of it.
+
+use crate::config::Scenario;
+use crate::diagnostic::Diagnostic;
+use crate::expand::explain;
+use crate::finished::Finished;
+use crate::tree::Node;
+use crate::{RESULT_MODEL_VERSION, yaml};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use weft_engine::Progress;
+use weft_engine::spec::Execution;
+use weft_units::Refusal;
+
+/// A scenario with every default filled in.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// Swept paths and the values they have here, as written.
+    pub coordinates: Vec<(String, Value)>,
+    pub scenario: Scenario,
+    /// The scenario as JSON, every default written out.
+    pub resolved: Value,
+    /// 16 hexadecimal digits over `resolved` and the version of the result model: the name of the result folder.
+    pub hash: String,
+    tree: Arc<Node>,
+}
+
+impl Point {
+    pub(crate) fn new(coordinates: Vec<(String, Value)>, scenario: Scenario, tree: Arc<Node>) -> Self {
+        let resolved = serde_json::to_value(&scenario).unwrap_or(Value::Null);
+        let hash = hash(&resolved);
+        Self { coordinates, scenario, resolved, hash, tree }
+    }
+
+    /// What the engine runs.
+    pub fn spec(&self) -> Result<weft_engine::Spec, Diagnostic> {
+        self.scenario.spec().map_err(|refusal| self.explain(&refusal))
+    }
+
+    /// The resolved scenario as a file that gives this point again.
+    pub fn resolved_yaml(&self) -> String {
+        yaml::write(&self.resolved)
+    }
+
+    /// What the scenario implies before it runs; refused where it can't run. Numbers that a network is too large for
+    /// are null.
+    pub fn imply(&self) -> Result<Value, Diagnostic> {
+        let spec = self.spec()?;
+        let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
+        let links = spec.graph.links_by_class();
+        let classes = spec.graph.class_names().iter().zip(implied.vc_classes);
+        Ok(json!({
+            "hash": self.hash,
+            "terminals": spec.graph.terminals(),
+            "routers": spec.graph.routers(),
+            "radix_ports": spec.graph.radix(),
+            "links": Map::from_iter(links.into_iter().map(|(class, count)| (class, json!(count)))),
+            "diameter_hops": spec.graph.diameter(),
+            "mean_distance_hops": spec.graph.mean_distance(),
+            "mean_hops": implied.mean_hops,
+            "zero_load_latency_cycles": implied.zero_load_latency,
+            "channel_load_bound": implied.channel_load_bound,
+            "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
+        }))
+    }
+
+    /// Runs the scenario.
+    pub fn run(&self, how: Execution, progress: &dyn Progress) -> Result<Finished, Diagnostic> {
+        let spec = self.spec()?;
+        let outcome = weft_engine::run(&spec, how, progress).map_err(|refusal| self.explain(&refusal))?;
+        Finished::new(self, &spec, &outcome).map_err(|refusal| self.explain(&refusal))
+    }
+
+    fn explain(&self, refusal: &Refusal) -> Diagnostic {
+        explain(&self.tree, refusal)
+    }
+}
+
+fn hash(resolved: &Value) -> String {
+    // Sorted keys: the hash covers what the scenario says, not the order of the fields in our types.
+    let mut hashed = json!({ "result_model": RESULT_MODEL_VERSION, "scenario": resolved });
+    hashed.sort_all_objects();
+    let digest = Sha256::digest(hashed.to_string());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,174 @@
+//! What a channel costs: static energy by power state, and energy per bit sent on top.
+//!
+//! # Source
+//! Default: the TCEP paper's link (ISCA 2018): 31.25 pJ/bit at full rate, of which 23.44 pJ/bit flow whether or not
+//! anything is sent; waking, draining and shadow count as on.
+//! # Guarantees
+//! A price is a whole number of femtojoules per cycle or per flit; where the scenario's numbers don't give one (a power
+//! times an odd cycle time), it is rounded half up, by at most 0.5 fJ. The account itself is integer and exact.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use weft_engine::power::{LinkState, PolicyConfig};
+use weft_engine::spec::StatePrice;
+use weft_units::{EnergyPerBit, Power, Refusal};
+
+/// Prices by power state. A state without a price can't be entered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// Carries traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Price>,
+    /// Logically off, physically ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<Price>,
+    /// On the way to off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draining: Option<Price>,
+    /// Off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<Price>,
+    /// On the way to on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waking: Option<Price>,
+}
+
+/// What one channel costs in one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// What flows whether or not anything is sent: a power ("0.342W"), or energy per bit that the channel could carry
+    /// at full rate ("23.44pJ/bit").
+    #[serde(rename = "static")]
+    pub standing: Standing,
+    /// Energy per bit sent, on top.
+    pub per_bit: EnergyPerBit,
+}
+
+/// Static consumption of a channel: per bit-time of the full rate, or as a power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    PerBit(EnergyPerBit),
+    Power(Power),
+}
+
+impl Default for Prices {
+    fn default() -> Self {
+        let price = |standing, per_bit| {
+            Some(Price { standing: Standing::PerBit(EnergyPerBit(standing)), per_bit: EnergyPerBit(per_bit) })
+        };
+        let on = price(23_440_000, 7_810_000);
+        Self { on, shadow: on, draining: on, off: price(0, 0), waking: on }
+    }
+}
+
+impl Prices {
+    pub fn of(&self, state: LinkState) -> Option<&Price> {
+        match state {
+            LinkState::On => self.on.as_ref(),
+            LinkState::Shadow => self.shadow.as_ref(),
+            LinkState::Draining => self.draining.as_ref(),
+            LinkState::Off => self.off.as_ref(),
+            LinkState::Waking => self.waking.as_ref(),
+        }
+    }
+
+    /// Integer prices per state; a state that the policy can enter and that has none is refused.
+    pub(crate) fn in_femtojoules(
+        &self,
+        policy: &PolicyConfig,
+        flit_bits: u64,
+        cycle_fs: u128,
+    ) -> Result<[Option<StatePrice>; LinkState::COUNT], Refusal> {
+        let entered = std::iter::once(&LinkState::On).chain(policy.states());
+        if let Some(state) = entered.copied().find(|state| self.of(*state).is_none()) {
+            let state = state.name();
+            let what =
+                format!("the policy `{}` can put a link in the state `{state}`, which has no price", policy.name());
+            let help =
+                format!("add `{state}: {{static: ..., per_bit: ...}}`, or leave `prices` out for the default table");
+            return Err(Refusal::new("power.prices", what, help));
+        }
+        let mut prices = [None; LinkState::COUNT];
+        for state in LinkState::ALL {
+            let path = format!("power.prices.{}", state.name());
+            let price = self.of(state).map(|price| price.in_femtojoules(flit_bits, cycle_fs, &path));
+            prices[state as usize] = price.transpose()?;
+        }
+        Ok(prices)
+    }
+}
+
+impl Price {
+    fn in_femtojoules(&self, flit_bits: u64, cycle_fs: u128, path: &str) -> Result<StatePrice, Refusal> {
+        let standing = match self.standing {
+            Standing::PerBit(price) => per_flit(price, flit_bits),
+            // nW * fs = 10^-24 J, a femtojoule is 10^9 of them.
+            Standing::Power(power) => rounded(u128::from(power.0).checked_mul(cycle_fs), 1_000_000_000),
+        };
+        let too_large = |key: &str| {
+            let what = "the price in femtojoules per cycle is too large for 64 bits";
+            Refusal::new(format!("{path}.{key}"), what, "write a smaller price, a smaller flit or a shorter cycle")
+        };
+        Ok(StatePrice {
+            static_fj_per_cycle: standing.ok_or_else(|| too_large("static"))?,
+            flit_fj: per_flit(self.per_bit, flit_bits).ok_or_else(|| too_large("per_bit"))?,
+        })
+    }
+}
+
+/// A channel carries one flit per cycle, so this is also the energy per cycle at full rate. Prices are in aJ/bit.
+fn per_flit(price: EnergyPerBit, flit_bits: u64) -> Option<u64> {
+    rounded(u128::from(price.0).checked_mul(u128::from(flit_bits)), 1_000)
+}
+
+fn rounded(value: Option<u128>, divisor: u128) -> Option<u64> {
+    u64::try_from(value?.checked_add(divisor / 2)? / divisor).ok()
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::PerBit(price) => price.fmt(f),
+            Self::Power(power) => power.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Standing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Standing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = serde_json::Value::deserialize(deserializer)?;
+        let power = text.as_str().filter(|text| text.ends_with('W')).map(str::parse);
+        let read = match power {
+            Some(power) => power.map(Self::Power),
+            None => EnergyPerBit::deserialize(text).map(Self::PerBit).map_err(|e| e.to_string()),
+        };
+        read.map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Standing {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Standing".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "A power or an energy per bit of the full rate.",
+            "pattern": r"^[0-9]+(\.[0-9]+)? ?([npf]J/bit|W|mW|uW|nW)$",
+            "examples": ["23.44pJ/bit", "0.342W"]
+        })
+    }
+}

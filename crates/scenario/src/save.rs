@@ -1,0 +1,55 @@
+//! Result folders: written beside their final place and renamed, so that a folder is complete or absent.
+
+use crate::finished::Finished;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Written last, so a folder that has it is complete.
+const SUMMARY: &str = "summary.json";
+
+impl Finished {
+    /// Writes `scenario.yaml`, `channels.parquet` and `summary.json` into `folder`; a complete folder is left alone.
+    pub fn save(&self, folder: &Path) -> io::Result<()> {
+        if folder.join(SUMMARY).exists() {
+            return Ok(());
+        }
+        let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "results need a folder with a name"));
+        };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        fs::create_dir_all(parent)?;
+        // Two processes, or two threads of one, may write the same point.
+        static PARTS: AtomicU64 = AtomicU64::new(0);
+        let part = PARTS.fetch_add(1, Ordering::Relaxed);
+        let part = parent.join(format!(".{}.{}.{part}.part", name.to_string_lossy(), std::process::id()));
+        fs::create_dir_all(&part)?;
+        let moved = self.write_into(&part).and_then(|()| match fs::rename(&part, folder) {
+            // Another process was first with the same results.
+            Err(_) if folder.join(SUMMARY).exists() => fs::remove_dir_all(&part),
+            moved => moved,
+        });
+        if let Err(error) = moved {
+            // The first error is the one to report; a left-over part folder harms nobody.
+            let _ = fs::remove_dir_all(&part);
+            return Err(error);
+        }
+        File::open(parent)?.sync_all()
+    }
+
+    fn write_into(&self, folder: &Path) -> io::Result<()> {
+        let create = |name: &str, bytes: &[u8]| -> io::Result<()> {
+            let mut file = File::create(folder.join(name))?;
+            file.write_all(bytes)?;
+            file.sync_all()
+        };
+        create("scenario.yaml", self.scenario_yaml.as_bytes())?;
+        let mut table = Vec::new();
+        self.channels.write(&mut table).map_err(io::Error::other)?;
+        create("channels.parquet", &table)?;
+        let summary = serde_json::to_string_pretty(&self.summary)?;
+        create(SUMMARY, (summary + "\n").as_bytes())?;
+        File::open(folder)?.sync_all()
+    }
+}

@@ -1,0 +1,185 @@
+//! The JSON Schema of the configuration types: what is published, and what keys, names and paths are checked against.
+
+use crate::config::Scenario;
+use schemars::{JsonSchema, schema_for};
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
+
+/// One place in the schema, with references followed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Schema(&'static Value);
+
+/// What may stand at a place.
+pub(crate) enum View {
+    /// A mapping with these keys.
+    Keys { keys: Vec<(&'static str, Schema)>, required: Vec<&'static str> },
+    /// A mapping with any keys.
+    Map(Schema),
+    /// One of these models: a bare name, or a mapping from the name to its parameters.
+    Models(Vec<(&'static str, Schema)>),
+    /// One of these words.
+    Words(Vec<&'static str>),
+    /// A list.
+    Items(Schema),
+    /// A number, a text, a quantity.
+    Plain,
+}
+
+impl Schema {
+    pub fn root() -> Self {
+        Self(&TYPES)
+    }
+
+    pub fn description(&self) -> Option<&'static str> {
+        self.0.get("description").or_else(|| self.target().get("description"))?.as_str()
+    }
+
+    /// The schema proper, behind `$ref` and behind the "or null" of an optional field.
+    fn target(&self) -> &'static Value {
+        let mut schema = self.0;
+        // Types are not recursive: a reference leads to a reference a few times at most.
+        for _ in 0..16 {
+            if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+                schema = TYPES.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null);
+            } else if let Some(some) = or_null(schema) {
+                schema = some;
+            }
+        }
+        schema
+    }
+
+    pub fn view(&self) -> View {
+        let schema = self.target();
+        if let Some(Value::Array(choices)) = schema.get("oneOf") {
+            return of_choices(choices);
+        }
+        if let Some(Value::Array(words)) = schema.get("enum") {
+            return View::Words(words.iter().filter_map(Value::as_str).collect());
+        }
+        if let Some(items) = schema.get("items") {
+            return View::Items(Self(items));
+        }
+        match (schema.get("properties"), schema.get("additionalProperties"), &schema["type"]) {
+            (Some(Value::Object(keys)), _, _) => {
+                let required = schema.get("required").and_then(Value::as_array);
+                View::Keys {
+                    keys: keys.iter().map(|(key, value)| (key.as_str(), Self(value))).collect(),
+                    required: required.into_iter().flatten().filter_map(Value::as_str).collect(),
+                }
+            }
+            (None, Some(values @ Value::Object(_)), _) => View::Map(Self(values)),
+            (None, _, Value::String(name)) if name == "object" => View::Keys { keys: Vec::new(), required: Vec::new() },
+            _ => View::Plain,
+        }
+    }
+
+    /// The place of a key, a model or a list index below this one.
+    pub fn child(&self, name: &str) -> Option<Self> {
+        match self.view() {
+            View::Keys { keys: named, .. } | View::Models(named) => {
+                named.into_iter().find(|(key, _)| *key == name).map(|(_, schema)| schema)
+            }
+            View::Map(values) | View::Items(values) => Some(values),
+            View::Words(_) | View::Plain => None,
+        }
+    }
+}
+
+/// The `X` of "X or null", which is how an optional field is described.
+fn or_null(schema: &'static Value) -> Option<&'static Value> {
+    let choices = schema.get("anyOf")?.as_array()?;
+    let mut others = choices.iter().filter(|choice| choice["type"] != "null");
+    others.next().filter(|_| others.next().is_none())
+}
+
+/// An enum: of models where each choice is an object with one key, else of words.
+fn of_choices(choices: &'static [Value]) -> View {
+    let models: Option<Vec<_>> = choices.iter().map(model).collect();
+    match models {
+        Some(models) => View::Models(models),
+        None => {
+            let words = choices.iter().flat_map(|choice| match (&choice["const"], &choice["enum"]) {
+                (Value::String(word), _) => vec![word.as_str()],
+                (_, Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+                _ => Vec::new(),
+            });
+            View::Words(words.collect())
+        }
+    }
+}
+
+fn model(choice: &'static Value) -> Option<(&'static str, Schema)> {
+    let keys = choice.get("properties")?.as_object().filter(|keys| keys.len() == 1)?;
+    keys.iter().next().map(|(name, schema)| (name.as_str(), Schema(schema)))
+}
+
+/// JSON Schema of the file: the types, bare model names, `sweep` and `zip`.
+pub fn schema() -> Value {
+    let mut schema = TYPES.clone();
+    allow_bare_names(&mut schema);
+    let lists = |description: &str| {
+        json!({
+            "type": "object",
+            "description": description,
+            "additionalProperties": { "type": "array", "minItems": 1 }
+        })
+    };
+    schema["title"] = json!("Weft scenario");
+    schema["properties"]["sweep"] =
+        lists("Dotted paths and their values: one run for every combination, the first path slowest.");
+    schema["properties"]["zip"] = lists("Dotted paths and values that advance together; lists of equal length.");
+    // A value may come from `sweep` or from the command line, so the file alone need not hold it.
+    for path in ["", "/$defs/Traffic"] {
+        if let Some(Value::Object(section)) = schema.pointer_mut(path) {
+            section.remove("required");
+        }
+    }
+    schema
+}
+
+/// Beside `{name: {parameters}}`, a model may be written as its name.
+fn allow_bare_names(schema: &mut Value) {
+    if let Some(Value::Array(choices)) = schema.get_mut("oneOf") {
+        let name = |choice: &Value| choice.get("properties")?.as_object()?.keys().next().cloned();
+        if let Some(names) = choices.iter().map(name).collect::<Option<Vec<_>>>() {
+            choices.push(json!({ "type": "string", "enum": names }));
+        }
+    }
+    match schema {
+        Value::Object(fields) => fields.values_mut().for_each(allow_bare_names),
+        Value::Array(items) => items.iter_mut().for_each(allow_bare_names),
+        _ => {}
+    }
+}
+
+/// Every model that a scenario may name: family -> list of `name` and `summary`.
+pub fn models() -> Value {
+    let families = [
+        ("topology", family::<weft_topology::TopologyConfig>()),
+        ("routing", family::<weft_engine::routing::RoutingConfig>()),
+        ("traffic.pattern", family::<weft_traffic::PatternConfig>()),
+        ("power.policy", family::<weft_engine::power::PolicyConfig>()),
+        ("router.allocator", family::<weft_engine::allocator::AllocatorConfig>()),
+    ];
+    Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
+}
+
+fn family<T: JsonSchema>() -> Value {
+    let schema = schema_for!(T).to_value();
+    let choices = schema.get("oneOf").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let entry = |choice: &Value| {
+        let (name, parameters) = choice.get("properties")?.as_object()?.iter().next()?;
+        let reference = parameters.get("$ref").and_then(Value::as_str).unwrap_or("#");
+        let target = schema.pointer(reference.trim_start_matches('#'));
+        // A variant's own words win over those of a parameter type that several share.
+        let text = choice.get("description").or_else(|| target?.get("description")).and_then(Value::as_str);
+        let summary = text.and_then(|text| text.lines().next()).unwrap_or("");
+        let mut fields = Map::new();
+        fields.insert("name".to_owned(), json!(name));
+        fields.insert("summary".to_owned(), json!(summary));
+        Some(Value::Object(fields))
+    };
+    Value::Array(choices.iter().filter_map(entry).collect())
+}

@@ -1,0 +1,89 @@
+//! Writing a resolved scenario as YAML that reads back as the same value.
+
+use serde_json::Value;
+
+/// Collections that fit into this many characters stand on one line.
+const FLOW_WIDTH: usize = 90;
+
+/// The value as a block of YAML lines.
+pub(crate) fn write(value: &Value) -> String {
+    let mut out = String::new();
+    block(value, 0, &mut out);
+    out
+}
+
+fn block(value: &Value, indent: usize, out: &mut String) {
+    let Value::Object(entries) = value else {
+        out.push_str(&flow(value));
+        out.push('\n');
+        return;
+    };
+    for (key, value) in entries {
+        let line = flow(value);
+        out.push_str(&" ".repeat(indent));
+        out.push_str(&text(key));
+        out.push(':');
+        // The top level reads best with one key per line below each section; deeper, what fits goes on one line.
+        let nested = matches!(value, Value::Object(inner) if inner.values().any(is_collection));
+        let long = line.chars().count() + indent > FLOW_WIDTH;
+        match value {
+            Value::Object(inner) if !inner.is_empty() && (long || nested || (indent == 0 && inner.len() > 1)) => {
+                out.push('\n');
+                block(value, indent + 2, out);
+            }
+            _ => {
+                out.push(' ');
+                out.push_str(&line);
+                out.push('\n');
+            }
+        }
+    }
+}
+
+fn is_collection(value: &Value) -> bool {
+    matches!(value, Value::Object(inner) if !inner.is_empty())
+}
+
+fn flow(value: &Value) -> String {
+    match value {
+        Value::String(string) => text(string),
+        Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::Object(entries) => {
+            let entries: Vec<_> =
+                entries.iter().map(|(key, value)| format!("{}: {}", text(key), flow(value))).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+/// Plain where every YAML reader takes it for the same text, else in double quotes.
+fn text(string: &str) -> String {
+    // YAML 1.1 readers take these for booleans and nulls.
+    let taken = ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf", "infinity"];
+    let quantity =
+        string.starts_with(|c: char| c.is_ascii_digit()) && string.ends_with(|c: char| c.is_ascii_alphabetic());
+    let word = string.starts_with(|c: char| c.is_ascii_alphabetic());
+    let plain = string.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-'));
+    // "1e5b" is no number, "0x1f" and "1e5" are.
+    let number_like = string.starts_with("0x") || string.starts_with("0o") || string.parse::<f64>().is_ok();
+    match (word || quantity) && plain && !number_like && !taken.contains(&string.to_lowercase().as_str()) {
+        true => string.to_owned(),
+        false => quoted(string),
+    }
+}
+
+fn quoted(string: &str) -> String {
+    let mut out = String::from("\"");
+    for c in string.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            ' '..='~' => out.push(c),
+            c if c.is_alphanumeric() => out.push(c),
+            c => out.push_str(&format!("\\U{:08X}", u32::from(c))),
+        }
+    }
+    out + "\""
+}

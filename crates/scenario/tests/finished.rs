@@ -1,0 +1,176 @@
+//! The summary and the table of channels, from an outcome made by hand.
+
+use hdrhistogram::Histogram;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use weft_engine::Outcome;
+use weft_engine::outcome::{ChannelCount, Ending, PacketSums, Stall};
+use weft_scenario::{Finished, Point, expand};
+
+/// Two routers with one terminal each; flits of 10 bits; on = 2 fJ per cycle and 10 fJ per flit; off = 0.
+const FILE: &str = "\
+name: by hand
+flit: 10b
+topology: {hyperx: {widths: [2], terminals_per_router: 1}}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.5}
+power:
+  policy: {idle_timeout: {idle: 10cycles, transition: 5cycles}}
+  prices:
+    on: {static: 2uW, per_bit: 1fJ/bit}
+    draining: {static: 2uW, per_bit: 0fJ/bit}
+    waking: {static: 2uW, per_bit: 0fJ/bit}
+    off: {static: 0W, per_bit: 0fJ/bit}
+measure: {window: 100cycles}
+";
+
+fn point() -> Point {
+    expand("hand.yaml", FILE, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0)
+}
+
+fn channel(from: Option<u32>, to: Option<u32>, class: u8, off: u64, flits: u64) -> ChannelCount {
+    let (cycles, flits) = ([100 - off, 0, 0, off, 0], [flits, 0, 0, 0, 0]);
+    ChannelCount { from, from_port: 1, to, to_port: 1, class, cycles, flits, transitions: u64::from(off > 0) }
+}
+
+fn outcome(ending: Ending) -> Outcome {
+    let mut latency = Histogram::new(3).expect("a histogram");
+    for value in [20, 20, 30, 50] {
+        latency.record(value).expect("recorded");
+    }
+    let batch = |packets, latency| PacketSums {
+        packets,
+        flits: packets,
+        latency,
+        network_latency: latency,
+        hops: packets,
+        minimal: packets,
+    };
+    Outcome {
+        ending,
+        cycles: 150,
+        window: 100,
+        terminals: 2,
+        offered_flits: 100,
+        injected_flits: 90,
+        accepted_flits: 80,
+        backlog_packets: 10,
+        sums: batch(4, 120),
+        missing_packets: 1,
+        batches: vec![batch(2, 40), batch(2, 80), batch(0, 0)],
+        network_latency: latency.clone(),
+        latency,
+        hop_counts: vec![0, 4],
+        channels: vec![
+            channel(None, Some(0), 0, 0, 40),
+            channel(Some(0), None, 0, 0, 40),
+            channel(Some(0), Some(1), 1, 25, 40),
+            channel(Some(1), Some(0), 1, 100, 0),
+        ],
+        flit_hops: 160,
+    }
+}
+
+fn finished(ending: Ending) -> Finished {
+    let point = point();
+    Finished::new(&point, &point.spec().expect("sound"), &outcome(ending)).expect("priced")
+}
+
+#[test]
+fn the_summary_is_the_arithmetic_of_the_outcome() {
+    let s = finished(Ending::Saturated).summary;
+    assert_eq!((s["ending"].as_str(), s["saturated"].as_bool()), (Some("saturated"), Some(true)));
+    assert_eq!(s["offered_load"], 0.5);
+    assert_eq!(s["accepted_load"], 0.4);
+    assert_eq!(s["packet_latency_mean_cycles"], 30.0);
+    // Two batches with means 20 and 40: s^2 = 200, t(1) = 12.706, sqrt(200 / 2) = 10.
+    assert!((s["packet_latency_ci95_cycles"].as_f64().expect("a number") - 127.06).abs() < 1e-9);
+    assert_eq!(s["packet_latency_p50_cycles"], 20);
+    assert_eq!(s["packet_latency_max_cycles"], 50);
+    assert_eq!(s["latency_histogram"], serde_json::json!([[20, 2], [30, 1], [50, 1]]));
+    assert_eq!(s["hops_mean"], 1.0);
+    assert_eq!(s["missing_packets"], 1);
+    // Static: (100 + 100 + 75 + 0) * 2 fJ; dynamic: 120 * 10 fJ.
+    assert_eq!(s["energy_static_fj"], "550");
+    assert_eq!(s["energy_dynamic_fj"], "1200");
+    assert_eq!(s["energy_total_fj"], "1750");
+    // 80 flits of 10 bits were delivered: 1750 fJ / 800 b.
+    assert!((s["energy_per_bit_pj"].as_f64().expect("a number") - 1.75 / 800.0).abs() < 1e-15);
+    assert_eq!(s["links_on_share"], 0.375);
+    assert_eq!(s["links_off_share"], 0.625);
+    assert_eq!(s["link_transitions"], 2);
+    assert_eq!(s["link_classes"][1]["utilisation_max"], 0.4);
+}
+
+#[test]
+fn the_account_closes_exactly() {
+    let finished = finished(Ending::Drained);
+    let rows: u128 = finished.channels.rows.iter().map(|row| row.energy.total_fj()).sum();
+    assert_eq!(finished.summary["energy_total_fj"], rows.to_string());
+}
+
+#[test]
+fn a_state_without_a_price_is_refused_even_after_the_run() {
+    let mut outcome = outcome(Ending::Drained);
+    outcome.channels[2].cycles = [50, 50, 0, 0, 0];
+    let point = point();
+    let refusal = Finished::new(&point, &point.spec().expect("sound"), &outcome).expect_err("shadow has no price");
+    assert_eq!(refusal.path, "power.prices");
+}
+
+#[test]
+fn a_stall_is_told_in_words() {
+    let stall = Stall { cycle: 77, packets: 3, wait_for: vec!["packet 1 waits for packet 2".to_owned()] };
+    let finished = finished(Ending::Stalled(stall));
+    let words = "stalled at cycle 77: 3 packets can never move again\npacket 1 waits for packet 2";
+    assert_eq!(finished.stalled.as_deref(), Some(words));
+    assert_eq!(finished.summary["ending"], "stalled");
+}
+
+#[test]
+fn the_table_reads_back() {
+    let mut bytes = Vec::new();
+    finished(Ending::Drained).channels.write(&mut bytes).expect("written");
+    let file = std::env::temp_dir().join(format!("weft-channels-{}.parquet", std::process::id()));
+    std::fs::write(&file, bytes).expect("a temporary file");
+    let reader = SerializedFileReader::new(std::fs::File::open(&file).expect("opened")).expect("Parquet");
+    let rows: Vec<_> = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
+    std::fs::remove_file(&file).expect("removed");
+    let cell = |row: usize, column: &str| {
+        let mut columns = rows[row].get_column_iter();
+        columns.find(|(name, _)| *name == column).map(|(_, field)| field.clone()).expect("the column")
+    };
+    assert_eq!(rows.len(), 4);
+    assert_eq!(cell(0, "link_class"), Field::Str("terminal".to_owned()));
+    assert_eq!((cell(0, "from_router"), cell(0, "from_port")), (Field::Null, Field::Null));
+    assert_eq!((cell(0, "terminal"), cell(0, "to_router")), (Field::Int(1), Field::Int(0)));
+    assert_eq!((cell(2, "link_class"), cell(2, "terminal")), (Field::Str("dim0".to_owned()), Field::Null));
+    assert_eq!((cell(2, "cycles_on"), cell(2, "cycles_off")), (Field::Long(75), Field::Long(25)));
+    assert_eq!((cell(2, "flits_on"), cell(2, "utilisation")), (Field::Long(40), Field::Double(0.4)));
+    assert_eq!((cell(2, "energy_static_fj"), cell(2, "energy_fj")), (Field::Long(150), Field::Long(550)));
+}
+
+#[test]
+fn a_folder_is_complete_or_absent_and_never_rewritten() {
+    let base = std::env::temp_dir().join(format!("weft-save-{}", std::process::id()));
+    let folder = base.join("results").join(point().hash);
+    finished(Ending::Drained).save(&folder).expect("saved");
+    let names = |of: &std::path::Path| {
+        let entries = std::fs::read_dir(of).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<_> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&folder), ["channels.parquet", "scenario.yaml", "summary.json"]);
+    assert_eq!(names(&base.join("results")), [point().hash]);
+    let saved = std::fs::read_to_string(folder.join("scenario.yaml")).expect("a scenario");
+    assert_eq!(expand("scenario.yaml", &saved, &[]).expect("sound")[0].hash, point().hash);
+    std::fs::write(folder.join("channels.parquet"), b"kept").expect("written");
+    finished(Ending::Saturated).save(&folder).expect("left alone");
+    assert_eq!(std::fs::read(folder.join("channels.parquet")).expect("read"), b"kept");
+    // A part folder of a killed run is no result, and in nobody's way.
+    let unfinished = base.join("results").join("unfinished");
+    std::fs::create_dir_all(&unfinished).expect("made");
+    finished(Ending::Drained).save(&unfinished).expect("an empty folder is taken over");
+    std::fs::remove_dir_all(&base).expect("removed");
+}

@@ -1,0 +1,59 @@
+//! The examples run from file to folder: accounts close, loads are kept, hashes name the folders.
+
+use weft_engine::Progress;
+use weft_engine::spec::Execution;
+use weft_scenario::expand;
+
+struct Quiet;
+
+impl Progress for Quiet {
+    fn tick(&self, _cycle: u64, _of: u64) -> bool {
+        true
+    }
+}
+
+const EXAMPLES: [&str; 3] = [
+    include_str!("../../../examples/quickstart.yaml"),
+    include_str!("../../../examples/dragonfly.yaml"),
+    include_str!("../../../examples/torus.yaml"),
+];
+
+#[test]
+fn the_first_point_of_every_example_runs_and_its_account_closes() {
+    for text in EXAMPLES {
+        let point = expand("example.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+        let implied = point.imply().unwrap_or_else(|error| panic!("{error}"));
+        let how = Execution { threads: 1, blocks: 0 };
+        let finished = point.run(how, &Quiet).unwrap_or_else(|error| panic!("{error}"));
+        let summary = &finished.summary;
+        assert_eq!(summary["ending"], "drained", "{text}");
+        assert_eq!(summary["missing_packets"], 0);
+        assert_eq!(summary["hash"], point.hash);
+        let latency = summary["packet_latency_mean_cycles"].as_f64().expect("packets were measured");
+        // The sources draw their own destinations, so the mean may lie a little below that over all pairs.
+        assert!(latency >= implied["zero_load_latency_cycles"].as_f64().expect("a small network") - 1.0);
+        let energy: u128 = finished.channels.rows.iter().map(|row| row.energy.total_fj()).sum();
+        assert_eq!(summary["energy_total_fj"], energy.to_string());
+        for row in &finished.channels.rows {
+            assert_eq!(row.count.cycles.iter().sum::<u64>(), finished.channels.window, "every cycle is in one state");
+        }
+    }
+}
+
+#[test]
+fn what_the_engine_refuses_is_shown_in_the_file() {
+    let text = "topology: {torus: {widths: [4, 4], terminals_per_router: 1}}\nlinks: {default: {vcs: 1}}\n\
+                routing: dimension_order\ntraffic: {pattern: uniform, load: 0.1}\n";
+    let point = expand("ring.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    let error = point.imply().expect_err("a ring needs two VC classes");
+    insta::assert_snapshot!(error.text, @r#"
+    error: links.dim0.vcs: dimension_order needs 2 VC classes on dim0 links, but there are 1 VCs
+     --> ring.yaml:2:24
+      |
+    2 | links: {default: {vcs: 1}}
+      |                        ^
+      |
+      = note: `dim0` links have the `vcs` of `links.default`
+      = help: set vcs of dim0 links to at least 2
+    "#);
+}

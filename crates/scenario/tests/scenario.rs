@@ -1,0 +1,249 @@
+//! What a file means: bare names, overrides, sweeps, defaults, hashes, the schema; and that no text makes us panic.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use weft_scenario::{Point, expand, schema};
+
+const SMALL: &str = "\
+topology:
+  hyperx: {widths: [2, 2], terminals_per_router: 2}
+routing: ugal_p
+traffic: {pattern: uniform, load: 0.3}
+";
+const EXAMPLES: [(&str, &str); 3] = [
+    ("quickstart.yaml", include_str!("../../../examples/quickstart.yaml")),
+    ("dragonfly.yaml", include_str!("../../../examples/dragonfly.yaml")),
+    ("torus.yaml", include_str!("../../../examples/torus.yaml")),
+];
+
+fn points(text: &str, sets: &[(&str, &str)]) -> Vec<Point> {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    expand("test.yaml", text, &sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn point(text: &str, sets: &[(&str, &str)]) -> Point {
+    let mut points = points(text, sets);
+    assert_eq!(points.len(), 1);
+    points.remove(0)
+}
+
+#[test]
+fn a_bare_name_is_a_model_with_its_defaults() {
+    let long = SMALL.replace("ugal_p", "{ugal_p: {}}").replace("pattern: uniform", "pattern: {uniform: {}}");
+    assert_eq!(point(SMALL, &[]).resolved, point(&long, &[]).resolved);
+    let spelt = point(SMALL, &[("router.allocator", "separable_input_first")]);
+    assert_eq!(spelt.resolved["router"]["allocator"], json!({ "separable_input_first": { "iterations": 1 } }));
+}
+
+#[test]
+fn a_set_reaches_into_bare_names_lists_and_absent_sections() {
+    let sets = [
+        ("routing.ugal_p.threshold", "5flits"),
+        ("topology.hyperx.widths.1", "3"),
+        ("links.terminal.latency", "2cycles"),
+        ("power.policy", "{idle_timeout: {idle: 1us, transition: 10ns}}"),
+        ("traffic.load", "0.5"),
+    ];
+    let resolved = point(SMALL, &sets).resolved;
+    assert_eq!(resolved["routing"]["ugal_p"]["threshold"], "5flits");
+    assert_eq!(resolved["topology"]["hyperx"]["widths"], json!([2, 3]));
+    assert_eq!(resolved["links"]["terminal"]["credit_latency"], "2cycles");
+    assert_eq!(resolved["links"]["dim1"]["latency"], "10cycles");
+    assert_eq!(resolved["power"]["policy"]["idle_timeout"]["idle"], "1us");
+    assert_eq!(resolved["traffic"]["load"], 0.5);
+}
+
+#[test]
+fn sweeps_are_products_and_zips_advance_together() {
+    let swept = format!(
+        "{SMALL}sweep: {{seed: [1, 2], routing: [ugal_p, valiant]}}\nzip:\n  traffic.load: [0.1, 0.2]\n  name: [a, b]\n"
+    );
+    let coordinates: Vec<Value> = points(&swept, &[])
+        .iter()
+        .map(|point| Value::Array(point.coordinates.iter().map(|(_, value)| value.clone()).collect()))
+        .collect();
+    assert_eq!(coordinates.len(), 8);
+    assert_eq!(coordinates[0], json!([1, "ugal_p", 0.1, "a"]));
+    assert_eq!(coordinates[1], json!([1, "ugal_p", 0.2, "b"]));
+    assert_eq!(coordinates[2], json!([1, "valiant", 0.1, "a"]));
+    assert_eq!(coordinates[7], json!([2, "valiant", 0.2, "b"]));
+}
+
+#[test]
+fn a_set_of_a_swept_path_replaces_the_sweep() {
+    let swept = format!("{SMALL}sweep: {{seed: [1, 2, 3], traffic.load: [0.1, 0.2]}}\n");
+    assert_eq!(points(&swept, &[("seed", "7")]).len(), 2);
+    assert_eq!(points(&swept, &[("sweep.seed", "[7, 8]")]).len(), 4);
+}
+
+#[test]
+fn the_hash_follows_the_resolved_scenario_and_nothing_else() {
+    let hash = point(SMALL, &[]).hash;
+    assert_eq!(hash.len(), 16);
+    let same =
+        SMALL.replace("load: 0.3", "load: 3e-1, packet: 1 flit") + "# a remark\nlinks: {terminal: {latency: 1cycle}}\n";
+    assert_eq!(point(&same, &[]).hash, hash);
+    for (path, value) in ALTERNATIVES {
+        assert_ne!(point(SMALL, &[(path, value)]).hash, hash, "{path}");
+    }
+}
+
+#[test]
+fn a_resolved_scenario_is_a_file_with_the_same_hash() {
+    for (name, text) in EXAMPLES {
+        for point in points(text, &[]) {
+            let again = expand(name, &point.resolved_yaml(), &[]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(again[0].hash, point.hash);
+            assert_eq!(again[0].resolved, point.resolved);
+        }
+    }
+}
+
+#[test]
+fn the_schema_accepts_examples_and_resolved_scenarios() {
+    let validator = jsonschema::validator_for(&schema()).expect("a schema");
+    for (name, text) in EXAMPLES {
+        for point in points(text, &[]) {
+            let errors: Vec<_> =
+                validator.iter_errors(&point.resolved).map(|e| format!("{}: {e}", e.instance_path())).collect();
+            assert_eq!(errors, Vec::<String>::new(), "{name}");
+        }
+    }
+    let quickstart = json!({
+        "topology": { "hyperx": { "widths": [8, 8], "terminals_per_router": 8 } },
+        "routing": "ugal_p",
+        "traffic": { "pattern": "uniform" },
+        "power": { "policy": "always_on", "manages": "all" },
+        "sweep": { "traffic.load": [0.1, 0.2] },
+    });
+    let errors: Vec<_> = validator.iter_errors(&quickstart).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert_eq!(errors, Vec::<String>::new());
+    for bad in
+        [json!({ "links": { "default": { "latency": "10" } } }), json!({ "routing": "ugal_q" }), json!({ "lod": 1 })]
+    {
+        assert!(!validator.is_valid(&bad), "{bad}");
+    }
+}
+
+/// Another value for every key.
+const ALTERNATIVES: &[(&str, &str)] = &[
+    ("name", "another"),
+    ("cycle", "2ns"),
+    ("flit", "16B"),
+    ("topology", "{hyperx: {widths: [3, 3], terminals_per_router: 1}}"),
+    ("links.default.latency", "20ns"),
+    ("links.default.credit_latency", "3cycles"),
+    ("links.default.vcs", "8"),
+    ("links.default.buffer", "16flits"),
+    ("router.delay", "3cycles"),
+    ("router.vc_realloc", "1"),
+    ("router.speedup", "1"),
+    ("router.credit_delay", "2cycles"),
+    ("router.ejection_delay", "2cycles"),
+    ("router.flow_control", "wormhole"),
+    ("router.allocator", "{islip: {iterations: 2}}"),
+    ("routing", "valiant"),
+    ("traffic.pattern", "tornado"),
+    ("traffic.load", "0.4"),
+    ("traffic.loads", "[{terminals: [1, 2], load: 0}]"),
+    ("traffic.packet", "2flits"),
+    ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
+    ("power.manages", "all"),
+    ("power.prices", "{on: {static: 0.342W, per_bit: 1pJ/bit}}"),
+    ("measure.warmup", "1us"),
+    ("measure.window", "1us"),
+    ("measure.drain_limit", "1us"),
+    ("measure.batches", "5"),
+    ("measure.stall_limit", "1us"),
+    ("seed", "2"),
+    ("allow_dependency_cycle", "true"),
+];
+
+#[test]
+fn every_documented_key_is_read() {
+    let spec = |sets: &[(&str, &str)]| format!("{:?}", point(SMALL, sets).spec().expect("sound"));
+    let before = spec(&[]);
+    for (path, value) in ALTERNATIVES.iter().filter(|(path, _)| *path != "name") {
+        assert_ne!(spec(&[(path, value)]), before, "{path} changes nothing");
+    }
+    let schema = schema();
+    let sections = [
+        ("", "/properties"),
+        ("links.default.", "/$defs/Link/properties"),
+        ("router.", "/$defs/Router/properties"),
+        ("traffic.", "/$defs/Traffic/properties"),
+        ("power.", "/$defs/PowerConfig/properties"),
+        ("measure.", "/$defs/Measure/properties"),
+    ];
+    for (prefix, pointer) in sections {
+        for key in schema.pointer(pointer).and_then(Value::as_object).expect(pointer).keys() {
+            let path = format!("{prefix}{key}");
+            let tested = ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
+            assert!(tested || ["sweep", "zip"].contains(&key.as_str()), "{path} has no alternative in this test");
+        }
+    }
+}
+
+#[test]
+fn the_default_price_is_exact() {
+    // 23.44 pJ/bit * 48 b = 1125.12 pJ; 7.81 pJ/bit * 48 b = 374.88 pJ.
+    let price = point(SMALL, &[]).spec().expect("sound").prices[0].expect("on has a price");
+    assert_eq!((price.static_fj_per_cycle, price.flit_fj), (1_125_120, 374_880));
+    // 0.342 W * 1 ns = 342 pJ; a third of a nanowatt-cycle rounds half up.
+    let watts = [("power.prices", "{on: {static: 0.342W, per_bit: 0pJ/bit}}")];
+    assert_eq!(point(SMALL, &watts).spec().expect("sound").prices[0].expect("on").static_fj_per_cycle, 342_000);
+}
+
+#[test]
+fn bombs_and_hostile_texts_are_one_clear_error() {
+    let bomb =
+        (1..30).fold("a0: &a0 [x, x]\n".to_owned(), |text, i| text + &format!("a{i}: &a{i} [*a{0}, *a{0}]\n", i - 1));
+    assert!(expand("bomb.yaml", &bomb, &[]).expect_err("a bomb").what.contains("more than 100000 values"));
+    let deep = "[".repeat(10_000);
+    assert!(expand("deep.yaml", &deep, &[]).is_err());
+    let file = std::env::temp_dir().join(format!("weft-not-utf8-{}.yaml", std::process::id()));
+    std::fs::write(&file, b"name: a\nflit: \xff\n").expect("a temporary file");
+    let error = weft_scenario::read(&file).expect_err("not UTF-8");
+    std::fs::remove_file(&file).expect("removed");
+    assert!(error.what.ends_with(":2: byte 14 of the file is not UTF-8 text"), "{error}");
+    assert!(weft_scenario::read(&file).expect_err("gone").what.contains("can't be read"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_us_panic(text in any::<String>(), set in ".{0,20}") {
+        let _ = expand("any.yaml", &text, &[]);
+        let _ = expand("any.yaml", SMALL, &[(set.clone(), set)]);
+    }
+
+    #[test]
+    fn no_mutation_makes_us_panic(
+        example in 0usize..3,
+        edits in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0usize..12, "[\\[\\]{}:,\\-\"'&*#\n\t 0-9a-z.]{0,4}"),
+            1..4,
+        ),
+    ) {
+        // Without the sweep, so that each case is one point.
+        let mut text = EXAMPLES[example].1.split("\nsweep:").next().expect("a first part").to_owned();
+        for (at, length, with) in edits {
+            let from = at.index(text.len());
+            let to = (from + length).min(text.len());
+            if text.is_char_boundary(from) && text.is_char_boundary(to) {
+                text.replace_range(from..to, &with);
+            }
+        }
+        let sets = [("routing".to_owned(), "minimal".to_owned()), ("traffic.load".to_owned(), "0.1".to_owned())];
+        let _ = expand("mutated.yaml", &text, &sets);
+    }
+
+    #[test]
+    fn any_name_survives_the_resolved_file(name in any::<String>()) {
+        let quoted = serde_json::to_string(&name).expect("JSON");
+        // JSON leaves some characters raw that YAML does not allow raw: then the file is refused, not misread.
+        if let Ok(points) = expand("n.yaml", &format!("{SMALL}name: {quoted}\n"), &[]) {
+            let again = expand("n.yaml", &points[0].resolved_yaml(), &[]).expect("reads back");
+            prop_assert_eq!(&again[0].hash, &points[0].hash);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+"""``weft check``: the scenario with all defaults, and what it implies before anything runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import DONE, overrides
+from weft.labels import label
+from weft.table import columns
+
+if TYPE_CHECKING:
+    import argparse
+
+    from weft._engine import Point
+    from weft.sweep import Implied, Sweep
+
+_HEADS = {
+    "terminals": "terminals",
+    "routers": "routers",
+    "radix_ports": "radix [ports]",
+    "links": "links",
+    "diameter_hops": "diameter [hops]",
+    "mean_distance_hops": "mean distance [hops]",
+    "vc_classes": "VC classes",
+    "mean_hops": "mean hops",
+    "zero_load_latency_cycles": "zero-load latency [cycles]",
+    "channel_load_bound": "channel-load bound [flits/terminal/cycle]",
+}
+
+
+def main(options: argparse.Namespace) -> int:
+    """Check and print; returns the exit status."""
+    sweep = overrides.sweep(options)
+    implied = sweep.check()
+    print(sweep.points[0].resolved_yaml().rstrip())
+    print("\n".join(["", *_sweep(sweep), "", *_implied(implied)]))
+    return DONE
+
+
+def _sweep(sweep: Sweep) -> list[str]:
+    """How many points, and which values each coordinate takes."""
+    if not sweep.points[0].coordinates:
+        return ["1 point, sound"]
+    values: dict[str, dict[str, None]] = {}
+    for point in sweep.points:
+        for path, value in point.coordinates.items():
+            values.setdefault(path, {})[label(value)] = None
+    width = max(map(len, values))
+    lines = [f"  {path.ljust(width)}  {', '.join(taken)}" for path, taken in values.items()]
+    return [f"{len(sweep)} points, all sound (above: the first)", *lines]
+
+
+def _implied(implied: list[Implied]) -> list[str]:
+    """What all points imply alike as a list, the rest as a table with a line per combination."""
+    rows = [{key: _text(value) for key, value in each.facts.items() if key in _HEADS} for each in implied]
+    shared = [key for key in _HEADS if len({row.get(key) for row in rows}) == 1]
+    width = max((len(_HEADS[key]) for key in shared), default=0)
+    lines = ["implied", *(f"  {_HEADS[key].ljust(width)}  {rows[0].get(key, '-')}" for key in shared)]
+    if len(shared) == len(_HEADS):
+        return lines
+    apart = [key for key in _HEADS if key not in shared]
+    paths = list(implied[0].points[0].coordinates)
+    taken = [[_coordinate(each.points[0], path) for path in paths] for each in implied]
+    varied = [place for place, column in enumerate(zip(*taken, strict=True)) if len(set(column)) > 1]
+    table = columns(
+        [*(paths[place] for place in varied), *(_HEADS[key] for key in apart)],
+        [
+            [*(row[place] for place in varied), *(facts.get(key, "-") for key in apart)]
+            for row, facts in zip(taken, rows, strict=True)
+        ],
+        left=len(varied),
+    )
+    return [*lines, "", *table]
+
+
+def _coordinate(point: Point, path: str) -> str:
+    return label(point.coordinates[path])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,33 @@
+"""``--set path=value``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.errors import ScenarioError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from weft.sweep import Sweep
+
+
+def sweep(options: argparse.Namespace) -> Sweep:
+    """The sweep of the file that the command line names, with its overrides.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario or an override is wrong.
+    """
+    from weft.scenario import Scenario
+
+    return Scenario.from_file(options.file).sweep(dict(map(_split, options.sets)))
+
+
+def _split(text: str) -> tuple[str, str]:
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        what = f"--set {text}: no path=value"
+        raise ScenarioError.saying(what, "write a dotted path and its value, e.g. --set traffic.load=0.3")
+    return path.strip(), value

@@ -1,0 +1,19 @@
+"""``weft schema``: the JSON Schema of a scenario."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - all commands have one signature
+    """Print; returns the exit status."""
+    from weft import _engine
+
+    print(json.dumps(_engine.schema(), indent=2))
+    return DONE

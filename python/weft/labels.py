@@ -1,0 +1,37 @@
+"""Values of a scenario as short labels, and reading them by dotted path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def at(tree: Any, path: str) -> Any:
+    """Value at a dotted path of nested dicts, ``None`` where there is none."""
+    for key in path.split("."):
+        if not isinstance(tree, dict) or key not in tree:
+            return None
+        tree = tree[key]
+    return tree
+
+
+def label(value: Any) -> str:
+    """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options stand in brackets.
+
+    Examples
+    --------
+    >>> label({"ugal_p": {"threshold": "2flits"}})
+    'ugal_p(threshold 2flits)'
+    >>> label([8, 8])
+    '8x8'
+    """
+    if isinstance(value, dict) and len(value) == 1:
+        (name, options), *_ = value.items()
+        if isinstance(options, dict):
+            return f"{name}({', '.join(f'{key} {label(o)}' for key, o in options.items())})" if options else name
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {label(option)}" for key, option in value.items())
+    if isinstance(value, list):
+        return "x".join(map(label, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

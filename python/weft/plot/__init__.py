@@ -1,0 +1,1 @@
+"""Figures: results in, a file out; nothing here runs a network."""

@@ -1,0 +1,152 @@
+"""The results of a sweep: a frame with one row per point, and the channels of each point."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.labels import label
+from weft.quantities import ENDING, STALLED
+from weft.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Results:
+    """Finished points of a sweep.
+
+    Parameters
+    ----------
+    store : Store
+        Folder of the sweep.
+
+    Attributes
+    ----------
+    name : str
+        Name of the sweep.
+    points : list of dict
+        ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
+    missing : int
+        Points without results.
+    """
+
+    def __init__(self, store: Store) -> None:
+        manifest = store.manifest()
+        listed: list[dict[str, Any]] = manifest["points"]
+        self._store = store
+        self.name: str = manifest["name"]
+        self.points = [point for point in listed if store.complete(point["hash"])]
+        self.missing = len(listed) - len(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        missing = f", {self.missing} missing" if self.missing else ""
+        return f"<weft.Results {self.name!r}: {len(self)} points{missing}>"
+
+    @property
+    def root(self) -> Path:
+        """Folder of the sweep."""
+        return self._store.root
+
+    @cached_property
+    def summaries(self) -> list[dict[str, Any]]:
+        """Contents of ``summary.json`` of each point."""
+        return [self._store.summary(point["hash"]) for point in self.points]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per point: coordinates by dotted path, then the scalars of the summary.
+
+        Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
+        """
+        rows = [
+            {path: _cell(value) for path, value in point["coordinates"].items()}
+            | {name: value for name, value in summary.items() if not isinstance(value, dict | list)}
+            for point, summary in zip(self.points, self.summaries, strict=True)
+        ]
+        return _frame(rows)
+
+    @property
+    def coordinates(self) -> list[str]:
+        """Columns of the frame that the sweep set."""
+        return list(self.points[0]["coordinates"]) if self.points else []
+
+    def folder(self, point: int) -> Path:
+        """Folder of the files of a point (its row number in `frame`)."""
+        return self._store.folder(self.points[point]["hash"])
+
+    def channels(self, point: int) -> pl.DataFrame:
+        """One row per channel of a point: flits [flits] and cycles [cycles] per power state in the window.
+
+        Parameters
+        ----------
+        point : int
+            Row number in `frame`.
+        """
+        return pl.read_parquet(self.folder(point) / "channels.parquet")
+
+    @property
+    def stalls(self) -> list[tuple[int, str]]:
+        """Points that got stuck: row number in `frame`, and the packets that wait for each other, in words."""
+        return [
+            (row, self._store.stall(point["hash"]))
+            for row, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            if summary[ENDING.column] == STALLED
+        ]
+
+    def describe(self, point: int) -> str:
+        """Coordinates of a point as words; the name of the sweep if it has only one point."""
+        coordinates = self.points[point]["coordinates"].items()
+        return ", ".join(f"{path} = {label(value)}" for path, value in coordinates) or self.name
+
+    def plot(self, path: str | Path | None = None) -> Path:
+        """Draw latency, accepted load and energy over offered load.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to; the ending chooses the format. By default ``plot.png`` in the folder of the sweep.
+        """
+        from weft.plot import load_curves
+
+        path = self.root / "plot.png" if path is None else Path(path)
+        load_curves.draw(self, path)
+        return path
+
+
+def open(folder: str | Path) -> Results:
+    """Open the folder of a sweep.
+
+    Raises
+    ------
+    ResultsError
+        If the folder was not written by a sweep.
+    """
+    return Results(Store(folder))
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, int | float | str) else label(value)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Build the frame by column; a column of mixed types becomes text."""
+    columns: dict[str, None] = {}
+    for row in rows:
+        columns |= dict.fromkeys(row)
+    return pl.DataFrame([_series(column, [row.get(column) for row in rows]) for column in columns])
+
+
+def _series(column: str, values: list[Any]) -> pl.Series:
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {int, float}:
+        return pl.Series(column, [None if value is None else float(value) for value in values])
+    if len(kinds) > 1:
+        return pl.Series(column, [None if value is None else label(value) for value in values])
+    return pl.Series(column, values)

@@ -1,0 +1,102 @@
+"""A scenario: the text of one file and the overrides on top of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weft.sweep import Sweep
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What a person wrote, not yet read.
+
+    Attributes
+    ----------
+    text : str
+        YAML (JSON is YAML too).
+    name : str
+        Name of the sweep; the default folder of its results is ``results/<name>``.
+    source : str
+        What errors call the file.
+    """
+
+    text: str
+    name: str
+    source: str
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Scenario:
+        """Read a file.
+
+        Raises
+        ------
+        ScenarioError
+            If the file can't be read, or is no text.
+        """
+        from weft._engine import read
+
+        return cls(read(path), Path(path).stem, str(path))
+
+    @classmethod
+    def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
+        """Take a dict of the shape of a scenario file: strings with units, lists under ``sweep`` and ``zip``."""
+        return cls(json.dumps(scenario, indent=2), name, f"<{name}>")
+
+    def sweep(self, set: Mapping[str, Any] | None = None) -> Sweep:
+        """Check the scenario and expand its sweep.
+
+        Parameters
+        ----------
+        set : mapping of str to value, optional
+            Overrides by dotted path, applied before the sweep expands: ``{"power.policy": "always_on"}``.
+            Values are strings as on the command line, or anything that JSON can write.
+
+        Raises
+        ------
+        ScenarioError
+            With file, line, column, what is wrong and what to do.
+        """
+        from weft._engine import expand
+        from weft.sweep import Sweep
+
+        sets = [(path, _written(value)) for path, value in (set or {}).items()]
+        return Sweep(self, expand(self.source, self.text, sets))
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def load(scenario: str | Path | Mapping[str, Any] | Scenario, *, set: Mapping[str, Any] | None = None) -> Sweep:
+    """Load a scenario and expand its sweep.
+
+    Parameters
+    ----------
+    scenario : path, YAML text, dict or Scenario
+        A string with a line break is taken as text, any other as the path of a file.
+    set : mapping of str to value, optional
+        Overrides by dotted path, as ``--set`` on the command line.
+
+    Returns
+    -------
+    Sweep
+        Every point checked, none run.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario can't be read or makes no sense.
+    """
+    if isinstance(scenario, Mapping):
+        scenario = Scenario.from_dict(scenario)
+    elif isinstance(scenario, str) and "\n" in scenario:
+        scenario = Scenario(scenario, "scenario", "<text>")
+    elif isinstance(scenario, str | Path):
+        scenario = Scenario.from_file(scenario)
+    return scenario.sweep(set)

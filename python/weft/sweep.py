@@ -1,0 +1,135 @@
+"""A sweep: the points of a scenario, checked together, run side by side, resumed where a run was cut off."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.execute import execute
+from weft.labels import at
+from weft.results import Results
+from weft.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weft._engine import Point
+    from weft.execute import Status
+    from weft.scenario import Scenario
+
+# What a point implies does not depend on these keys of the resolved scenario.
+_FREE = ("name", "seed", "measure", "power", "traffic.load", "traffic.loads")
+
+
+@dataclass(frozen=True)
+class Implied:
+    """What some points imply before they run.
+
+    Attributes
+    ----------
+    points : list of Point
+        The points: they differ in nothing that matters here.
+    facts : dict
+        ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
+        ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ...
+    """
+
+    points: list[Point]
+    facts: dict[str, Any]
+
+
+class Sweep:
+    """Points of one scenario, in the order of the sweep.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Where the points come from.
+    points : list of Point
+        At least one; each with ``coordinates``, ``resolved``, ``hash``.
+    """
+
+    def __init__(self, scenario: Scenario, points: Sequence[Point]) -> None:
+        self.scenario = scenario
+        self.points = list(points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"<weft.Sweep {self.scenario.name!r}: {len(self)} points>"
+
+    def check(self) -> list[Implied]:
+        """Check every point, and say what each distinct network, routing and pattern implies.
+
+        Raises
+        ------
+        ScenarioError
+            For the first point that can't run.
+        """
+        alike: dict[str, list[Point]] = {}
+        for point in self.points:
+            point.check()
+            alike.setdefault(_essence(point.resolved), []).append(point)
+        return [Implied(points, points[0].imply()) for points in alike.values()]
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        *,
+        jobs: int | None = None,
+        threads: int = 1,
+        blocks: int = 0,
+        force: bool = False,
+        watch: Callable[[Status], None] | None = None,
+    ) -> Results:
+        """Run every point that has no results yet.
+
+        Parameters
+        ----------
+        out : path, optional
+            Folder of the results, by default ``results/<name>``.
+        jobs : int, optional
+            Points at a time, by default as many as cores allow.
+        threads, blocks : int
+            Threads and blocks of routers inside a run; results do not depend on them. Blocks 0: chosen.
+        force : bool
+            Run all points again.
+        watch : callable, optional
+            Told the `Status` now and then.
+
+        Raises
+        ------
+        ScenarioError
+            Before anything runs if a point can't run.
+        KeyboardInterrupt
+            After Ctrl-C; finished points are saved.
+        """
+        self.check()
+        store = Store(out if out is not None else Path("results") / self.scenario.name)
+        store.write_manifest(self.scenario.name, self.scenario.source, self.points)
+        distinct = {point.hash: point for point in self.points}
+        missing = [point for point in distinct.values() if force or not store.complete(point.hash)]
+        execute(
+            missing,
+            lambda place, finished: store.save(missing[place], finished),
+            jobs=jobs,
+            threads=threads,
+            blocks=blocks,
+            reused=len(distinct) - len(missing),
+            watch=watch,
+        )
+        return Results(store)
+
+
+def _essence(resolved: dict[str, Any]) -> str:
+    """The part of a resolved scenario that decides what it implies, as text."""
+    kept = json.loads(json.dumps(resolved))
+    for path in _FREE:
+        *parents, last = path.split(".")
+        place = at(kept, ".".join(parents)) if parents else kept
+        if isinstance(place, dict):
+            place.pop(last, None)
+    return json.dumps(kept, sort_keys=True)

@@ -1,0 +1,82 @@
+"""Tables as plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import quantities as q
+from weft.curves import Panel, panels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.curves import Curve
+    from weft.quantities import Quantity
+    from weft.results import Results
+
+_SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
+_GAP = "  "
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
+    """Lines of a table with a head; the first `left` columns are flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return _GAP.join(padded).rstrip()
+
+    return [line(head), _GAP.join("-" * width for width in widths), *map(line, rows)]
+
+
+def loads(results: Results, *, width: int = 100) -> str:
+    """Latency, accepted load and energy of a sweep: loads downwards, series side by side.
+
+    Parameters
+    ----------
+    results : Results
+        Finished points.
+    width : int
+        Characters in a line; series that do not fit go below.
+    """
+    shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
+    lines = [f"{shown} over offered load [{q.OFFERED.unit}]; sat: saturated, the latency has no limit"]
+    for panel in panels(results):
+        lines += ["", panel.title or results.name, *_panel(panel, width)]
+    return "\n".join(lines)
+
+
+def _panel(panel: Panel, width: int) -> list[str]:
+    """Blocks of as many series as fit into a line."""
+    offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
+    axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
+    axis = [cell.rjust(max(map(len, axis))) for cell in axis]
+    lines: list[str] = []
+    row = axis
+    for block in (_block(curve, offered) for curve in panel.curves):
+        if row is not axis and len(row[0]) + len(_GAP) * 2 + len(block[0]) > width:
+            lines += [*(line.rstrip() for line in row), ""]
+            row = axis
+        row = [left + _GAP * 2 + right for left, right in zip(row, block, strict=True)]
+    return [*lines, *(line.rstrip() for line in row)]
+
+
+def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
+    """Title, head, rule and one line per load, all of one width."""
+    known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
+    rows = [[_cell(known.get(load), quantity) for quantity in _SHOWN] for load in offered]
+    lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
+    width = max(map(len, [curve.label, *lines]))
+    return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
+
+
+def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity) -> str:
+    if row is None:
+        return ""
+    if quantity is q.LATENCY and (row["stalled"] or row["saturated"]):
+        return "stall" if row["stalled"] else "sat"
+    value = row[quantity.column]
+    return "-" if value is None else f"{value:.{quantity.digits}f}"

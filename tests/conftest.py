@@ -1,0 +1,95 @@
+"""Scenarios and sweeps that the tests share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.results import Results
+from weft.store import Store
+
+GOLDEN = Path(__file__).parent / "data" / "golden"
+
+# Small enough for a few milliseconds a point; two patterns, two routings, three loads.
+SMALL = """\
+topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.1}
+measure: {warmup: 500cycles, window: 500cycles}
+sweep:
+  traffic.pattern: [uniform, tornado]
+  routing: [dimension_order, ugal_p]
+  traffic.load: [0.05, 0.1, 0.4]
+"""
+
+# One VC around a ring: every packet waits for the next.
+RING = """\
+topology: {torus: {widths: [8], terminals_per_router: 1}}
+links: {default: {latency: 1cycle, vcs: 1, buffer: 4flits}}
+routing: {dimension_order: {dateline: none}}
+traffic: {pattern: tornado, load: 0.1, packet: 4flits}
+measure: {warmup: 500cycles, window: 1000cycles, stall_limit: 1000cycles}
+allow_dependency_cycle: true
+sweep: {traffic.load: [0.01, 1.0]}
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The file of a sweep of twelve points; tornado over dimension order saturates at 0.25."""
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    """The file of a sweep whose second point deadlocks."""
+    path = tmp_path / "ring.yaml"
+    path.write_text(RING, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def made_up(tmp_path: Path) -> Results:
+    """Results that no network gave: two patterns, two policies, four loads; tornado is full at 0.25."""
+    points: list[dict[str, Any]] = []
+    for pattern in ("uniform", "tornado"):
+        for policy in ("always_on", {"idle_timeout": {"idle": "9cycles"}}):
+            for load in (0.1, 0.2, 0.3, 0.4):
+                hash = f"{len(points):016x}"
+                saturated = pattern == "tornado" and load > 0.25
+                folder = tmp_path / "made_up" / "points" / hash
+                folder.mkdir(parents=True)
+                summary = _summary(hash, load, saturated=saturated, asleep=policy != "always_on")
+                (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+                coordinates = {"traffic.pattern": pattern, "power.policy": policy, "traffic.load": load}
+                points.append({"hash": hash, "coordinates": coordinates})
+    manifest = {"name": "made up", "source": "nowhere.yaml", "points": points}
+    (tmp_path / "made_up" / "sweep.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return Results(Store(tmp_path / "made_up"))
+
+
+def _summary(hash: str, load: float, *, saturated: bool, asleep: bool) -> dict[str, Any]:
+    accepted = min(load, 0.25) if saturated else load
+    return {
+        "hash": hash,
+        "coordinates": {},
+        "load": load,
+        "ending": "saturated" if saturated else "drained",
+        "saturated": saturated,
+        "offered_load": load,
+        "accepted_load": accepted,
+        "packet_latency_mean_cycles": 5000.0 if saturated else 20 + 10 * load + 5 * asleep,
+        "packet_latency_p99_cycles": 60,
+        "hops_mean": 1.5,
+        "minimal_share": 1.0,
+        "energy_per_bit_pj": (20 if asleep else 50) / accepted,
+        "hop_histogram": [1, 2, 3],
+    }

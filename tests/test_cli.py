@@ -1,0 +1,122 @@
+"""The command line: what it prints and the exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weft.cli import main
+
+
+def test_run_ends_with_the_path_of_the_picture(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(small), "--out", str(tmp_path / "out")]) == 0
+    last = capsys.readouterr().out.rstrip().splitlines()[-1]
+    picture = Path(last.split()[-1])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"plot.png", "points", "sweep.json", "table.csv"}
+
+
+def test_a_point_is_a_folder_with_three_files(small: Path, tmp_path: Path) -> None:
+    main(["run", str(small), "--out", str(tmp_path / "out")])
+    folders = list((tmp_path / "out" / "points").iterdir())
+    assert len(folders) == 12
+    for folder in folders:
+        assert {path.name for path in folder.iterdir()} == {"channels.parquet", "scenario.yaml", "summary.json"}
+        assert json.loads((folder / "summary.json").read_text())["hash"] == folder.name
+
+
+def test_saturation_is_a_result(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--set", "traffic.pattern=tornado", "--set", "traffic.load=0.9"]
+    assert main(["run", str(small), "--out", str(tmp_path / "out"), *arguments]) == 0
+    # The busiest channel of dimension order carries the traffic of all 4 terminals of a router.
+    line = next(line for line in capsys.readouterr().out.splitlines() if "sat" in line and "0.9" in line)
+    assert float(line.split()[2]) == pytest.approx(0.25, rel=0.02)
+
+
+def test_a_stall_is_told_and_the_others_are_saved(
+    ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["run", str(ring), "--out", str(out)]) == 4
+    told = capsys.readouterr().err
+    assert "can never move again" in told
+    assert "waits for router" in told
+    assert len(list((out / "points").glob("*/summary.json"))) == 2
+    replay = next(line for line in told.splitlines() if line.startswith("replay: weft ")).split()[2:]
+    assert main([*replay, "--out", str(tmp_path / "again")]) == 4
+    assert main(["run", str(ring), "--out", str(out)]) == 4, "a reused point is stuck too"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--set", "traffic.load=1.2"], ["traffic.load", "at most 1"]),
+        (["--set", "rooting=minimal"], ["rooting", "did you mean `routing`"]),
+        (["--set", "no equals sign"], ["no path=value", "--set traffic.load=0.3"]),
+        (["--set", "links.default.vcs=0"], ["0 virtual channels"]),
+    ],
+)
+def test_bad_input_is_refused_before_anything_runs(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+) -> None:
+    assert main(["run", str(small), "--out", str(tmp_path / "out"), *arguments]) == 2
+    told = capsys.readouterr().err
+    assert all(word in told for word in words), told
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_error_names_file_line_and_column(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small.write_text(small.read_text().replace("window: 500cycles", "window: 500parsecs"), encoding="utf-8")
+    assert main(["check", str(small)]) == 2
+    assert f"{small}:7:" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(tmp_path / "absent.yaml")]) == 2
+    assert "absent.yaml" in capsys.readouterr().err
+
+
+def test_check_says_each_thing_once(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(small)]) == 0
+    told = capsys.readouterr().out
+    assert told.count("topology:") == 1
+    assert "12 points" in told
+    # 2 patterns x 2 routings; the loads imply the same.
+    assert sum(line.startswith(("uniform ", "tornado ")) for line in told.splitlines()) == 4
+    # 4 terminals and 3 + 3 links to the other routers of row and column.
+    assert next(line for line in told.splitlines() if "radix" in line).split()[-1] == "10"
+
+
+def test_list_knows_the_families(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    everything = capsys.readouterr().out
+    assert main(["list", "routing"]) == 0
+    routings = capsys.readouterr().out
+    assert "ugal_p" in routings
+    assert routings.strip() in everything
+    assert main(["list", "rooting"]) == 2
+
+
+def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert "topology" in json.loads(capsys.readouterr().out)["properties"]
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("weft 0.")
+
+
+def test_help_starts_at_once() -> None:
+    """No command pays for polars or matplotlib before it needs them."""
+    code = "import sys, weft.cli\ntry: weft.cli.main(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
+    begun = time.perf_counter()
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert time.perf_counter() - begun < 2, "0.1 s on a quiet machine"
+    assert not any(f"'{slow}'" in told for slow in ("polars", "matplotlib", "rich", "weft._engine"))

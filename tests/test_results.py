@@ -1,0 +1,94 @@
+"""The Python interface: scenarios in, frames out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import weft
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.results import Results
+
+SCENARIO = {
+    "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 4}},
+    "routing": {"dimension_order": {}},
+    "traffic": {"pattern": "uniform", "load": 0.1},
+    "measure": {"warmup": "500cycles", "window": "500cycles"},
+}
+
+
+def test_the_frame_has_a_row_per_point_and_coordinates_first(small: Path, tmp_path: Path) -> None:
+    frame = weft.load(small).run(tmp_path).frame
+    assert frame.height == 12
+    assert frame.columns[:3] == ["traffic.pattern", "routing", "traffic.load"]
+    for column in ("accepted_load", "packet_latency_mean_cycles", "hops_mean", "energy_per_bit_pj"):
+        assert frame[column].dtype == pl.Float64
+        assert frame[column].null_count() == 0
+    assert frame["saturated"].sum() == 1, "tornado over dimension order at 0.4"
+    assert frame["traffic.load"].to_list() == [0.05, 0.1, 0.4] * 4, "in the order of the sweep"
+
+
+def test_a_dict_and_a_text_give_the_same_point() -> None:
+    text = "topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}\nrouting: dimension_order\n"
+    text += "traffic: {pattern: uniform, load: 0.1}\nmeasure: {warmup: 500cycles, window: 500cycles}\n"
+    assert weft.load(SCENARIO).points[0].hash == weft.load(text).points[0].hash
+
+
+def test_overrides_come_before_the_sweep(small: Path) -> None:
+    assert len(weft.load(small, set={"traffic.load": 0.2})) == 4
+    assert len(weft.load(small, set={"routing": "valiant"})) == 6
+
+
+def test_an_error_has_a_place_and_a_remedy(small: Path) -> None:
+    small.write_text(small.read_text().replace("vcs: 6", "vsc: 6"), encoding="utf-8")
+    with pytest.raises(weft.ScenarioError) as caught:
+        weft.load(small)
+    assert caught.value.line == 3
+    assert caught.value.column is not None
+    assert "vcs" in caught.value.help
+    assert "vsc" in caught.value.what
+    assert caught.value.text == str(caught.value)
+    assert isinstance(caught.value, weft.WeftError)
+
+
+def test_flits_of_channels_are_the_hops_of_packets(tmp_path: Path) -> None:
+    """At the seams: over a window in which nothing is missing, flits between routers = packets x hops (about)."""
+    results = weft.load(SCENARIO, set={"measure.window": "5000cycles"}).run(tmp_path)
+    channels = results.channels(0)
+    between = channels.filter(pl.col("link_class") != "terminal")["flits"].sum()
+    row = results.frame.row(0, named=True)
+    assert between == pytest.approx(row["packets"] * row["hops_mean"], rel=0.02)
+
+
+def test_results_open_again(small: Path, tmp_path: Path) -> None:
+    written = weft.load(small).run(tmp_path)
+    opened = weft.open(tmp_path)
+    assert opened.name == "small"
+    assert opened.frame.equals(written.frame)
+    assert opened.missing == 0
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(weft.ResultsError, match="holds no results"):
+        weft.open(tmp_path)
+
+
+def test_missing_points_are_counted(made_up: Results) -> None:
+    (made_up.folder(0) / "summary.json").unlink()
+    opened = weft.open(made_up.root)
+    assert (len(opened), opened.missing) == (15, 1)
+
+
+def test_models_become_labels(made_up: Results) -> None:
+    assert made_up.frame["power.policy"].unique().sort().to_list() == ["always_on", "idle_timeout(idle 9cycles)"]
+
+
+def test_public_names_exist() -> None:
+    assert all(hasattr(weft, name) for name in weft.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'scenario_of'"):
+        _ = weft.scenario_of

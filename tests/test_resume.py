@@ -1,0 +1,105 @@
+"""A sweep that was cut off goes on with what is missing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft.execute import Status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Long enough to be cut off in the middle: about a second a point.
+SLOW = ["--set", "measure.window=100000cycles", "--jobs", "1"]
+
+
+def start(small: Path, out: Path) -> subprocess.Popen[str]:
+    """Start a slow run of the sweep in another process."""
+    code = "import sys, weft.cli; sys.exit(weft.cli.main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "run", str(small), "--out", str(out), *SLOW]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def wait_for_points(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    until = time.monotonic() + 120
+    while len(finished(out)) < count:
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def finished(out: Path) -> dict[str, int]:
+    """Time of writing of the summary of each finished point, by hash."""
+    return {path.parent.name: path.stat().st_mtime_ns for path in out.glob("points/*/summary.json")}
+
+
+def test_a_killed_run_loses_only_points_in_flight(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with start(small, out) as process:
+        wait_for_points(process, out, 2)
+        process.send_signal(signal.SIGKILL)
+    before = finished(out)
+    assert 2 <= len(before) < 12, "the kill came too late to test anything"
+
+    statuses: list[Status] = []
+    short = {"measure.window": "100000cycles"}
+    results = weft.load(small, set=short).run(out, watch=statuses.append)
+    assert statuses[0].reused == len(before)
+    assert statuses[-1].done == statuses[-1].total == 12
+    assert len(results) == 12
+    after = finished(out)
+    assert {hash: after[hash] for hash in before} == before, "finished points were not run again"
+
+
+def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with start(small, out) as process:
+        wait_for_points(process, out, 1)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=20)
+    assert process.returncode == 130, told
+    assert "interrupted" in told
+    assert 1 <= len(finished(out)) < 12
+    assert not list(out.glob("points/.*")), "no half-written folder is left"
+
+
+def test_a_rerun_runs_nothing(small: Path, tmp_path: Path) -> None:
+    sweep = weft.load(small)
+    sweep.run(tmp_path / "out")
+    before = finished(tmp_path / "out")
+    statuses: list[Status] = []
+    sweep.run(tmp_path / "out", watch=statuses.append)
+    assert finished(tmp_path / "out") == before
+    assert statuses == [Status(total=12, done=12, reused=12, running=0.0)]
+
+
+def test_force_runs_everything_again(small: Path, tmp_path: Path) -> None:
+    sweep = weft.load(small)
+    before = sweep.run(tmp_path / "out").frame
+    times = finished(tmp_path / "out")
+    after = sweep.run(tmp_path / "out", force=True).frame
+    assert not set(times.items()) & set(finished(tmp_path / "out").items())
+    assert after.equals(before), "the same scenario and seed give the same results"
+
+
+def test_a_changed_scenario_runs_only_what_is_new(small: Path, tmp_path: Path) -> None:
+    weft.load(small).run(tmp_path / "out")
+    statuses: list[Status] = []
+    small.write_text(small.read_text().replace("0.4]", "0.4, 0.2]"), encoding="utf-8")
+    results = weft.load(small).run(tmp_path / "out", watch=statuses.append)
+    assert statuses[0].reused == 12
+    assert len(results) == 16
+
+
+def test_an_impossible_point_stops_all_before_the_first(small: Path, tmp_path: Path) -> None:
+    small.write_text(small.read_text().replace("0.4]", "7]"), encoding="utf-8")
+    with pytest.raises(weft.ScenarioError, match="load"):
+        weft.load(small).run(tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,152 @@
+"""Comparison with peers: mapping of rows, and the judge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from conftest import GOLDEN
+from weft.cli import main
+from weft.validate import report
+from weft.validate.case import Case, MustMatch, Numbers
+from weft.validate.judge import Ours, judge
+from weft.validate.read import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def a_case(must_match: MustMatch, *, band: float = 0.05, oblivious: bool = True) -> Case:
+    """A row whose peer measured 100 cycles, 2 hops and 0.4."""
+    return Case(
+        line=2,
+        peer="Peer",
+        name="made_up",
+        load=0.5,
+        theirs=Numbers(100.0, 2.0, 0.4),
+        must_match=must_match,
+        why="",
+        band=band,
+        scenario={},
+        oblivious=oblivious,
+    )
+
+
+def ours(latency: float = 100.0, hops: float = 2.0, accepted: float = 0.4, *, spread: float = 0.0) -> Ours:
+    """Five runs around the given means; only the latency spreads, with a sigma of `spread`."""
+    steps = [-1.0, -1.0, 0.0, 1.0, 1.0]  # sigma 1: the squares sum to 4 = n - 1
+    return Ours([Numbers(latency + spread * step, hops, accepted) for step in steps], bound=0.45)
+
+
+@pytest.mark.parametrize(
+    ("runs", "answer"),
+    [
+        (ours(), "agrees"),
+        (ours(104.9), "agrees"),
+        (ours(105.1), "fails"),
+        # 3 sigma of one run and of our mean: 3 * 2 * sqrt(1 + 1/5) = 6.57 cycles.
+        (ours(106.5, spread=2.0), "agrees"),
+        (ours(106.6, spread=2.0), "fails"),
+        (ours(hops=2.2), "fails"),
+        (ours(accepted=0.3), "fails"),
+    ],
+)
+def test_latency_rows_compare_three_numbers(runs: Ours, answer: str) -> None:
+    assert judge(a_case("latency"), runs).answer == answer
+
+
+def test_accepted_rows_look_at_nothing_else() -> None:
+    assert judge(a_case("accepted"), ours(latency=1e6, hops=9, accepted=0.419)).answer == "agrees"
+    assert judge(a_case("accepted"), ours(accepted=0.379)).answer == "fails"
+
+
+def test_order_rows_are_between_peer_and_bound() -> None:
+    assert judge(a_case("order"), ours(accepted=0.45)).answer == "agrees"
+    assert judge(a_case("order"), ours(accepted=0.451)).answer == "fails"
+    assert judge(a_case("order"), ours(accepted=0.379)).answer == "fails"
+    adaptive = a_case("order", oblivious=False)
+    assert judge(adaptive, ours(accepted=0.5)).answer == "agrees", "the offered load is its only bound"
+
+
+def test_a_row_that_can_not_be_run_fails_unless_it_is_info() -> None:
+    case = replace(a_case("latency"), scenario=None, refusal="no such topology")
+    verdict = judge(case, None)
+    assert verdict.answer == "fails"
+    assert verdict.reasons == ("not expressible: no such topology",)
+    assert judge(replace(case, must_match="info"), None).answer == "info"
+
+
+def test_a_stuck_run_fails() -> None:
+    assert judge(a_case("latency"), replace(ours(), stalled=1)).answer == "fails"
+
+
+def test_a_run_without_latency_fails() -> None:
+    silent = Ours([Numbers(None, None, 0.4)] * 5, bound=1.0)
+    assert judge(a_case("latency"), silent).answer == "fails"
+
+
+def test_the_report_counts_and_explains() -> None:
+    verdicts = [judge(a_case("latency"), ours()), judge(a_case("accepted"), ours(accepted=0.3))]
+    told = report.text(verdicts)
+    assert "latency 1 of 1, accepted 0 of 1; 1 failed" in told
+    assert "line 2, Peer made_up 0.5 (accepted): accepted load differs by -0.1 (-25.0%)" in told
+    document: dict[str, Any] = json.loads(json.dumps(report.document(verdicts)))
+    assert document["failed"] is True
+    assert document["count"] == {"agrees": 1, "fails": 1}
+    assert document["rows"][0]["latency"] == {"peer": 100.0, "weft": 100.0, "sigma": 0.0, "tolerance": 5.0}
+
+
+def test_hops_are_links_for_both_peers() -> None:
+    assert read(GOLDEN / "booksim.csv")[0].theirs.hops == 0.0, "one router visited is no link crossed"
+    assert read(GOLDEN / "caminos.csv")[0].theirs.hops == 1.75986
+
+
+@pytest.mark.parametrize("name", ["booksim.csv", "caminos.csv"])
+def test_every_row_is_a_sound_scenario_or_says_what_is_missing(name: str) -> None:
+    missing = set()
+    for case in read(GOLDEN / name):
+        if case.scenario is None:
+            missing.add(case.refusal)
+        else:
+            weft.Scenario.from_dict(case.scenario).sweep().points[0].check()
+    kinds = {"allocator for max_size", "allocator for wavefront", "topology for fattree", "like par", "like graphshort"}
+    assert all(any(kind in words for kind in kinds) for words in missing), missing
+
+
+def test_validate_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rows.csv"
+    rows = (GOLDEN / "booksim.csv").read_text().splitlines()
+    chosen = [rows[0], *(row for row in rows if row.startswith("xbar8_uniform_v4_1f,") and ",0.1,6" in row)]
+    chosen.append(next(row for row in rows if row.startswith("ftree4x3")))
+    file.write_text("\n".join(chosen) + "\n", encoding="utf-8")
+    assert main(["validate", str(file), "--filter", "xbar"]) == 0
+    assert "latency 1 of 1; 0 failed" in capsys.readouterr().out
+    assert main(["validate", str(file), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert [row["answer"] for row in document["rows"]] == ["agrees", "fails"]
+    assert document["rows"][1]["reasons"] == ["not expressible: Weft has no topology for fattree"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("a,b\n1,2\n", "neither the columns"), ("", "neither the columns"), (None, "can't be read")]
+)
+def test_a_bad_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, words: str
+) -> None:
+    file = tmp_path / "rows.csv"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    assert main(["validate", str(file)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_bad_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rows.csv"
+    rows = (GOLDEN / "booksim.csv").read_text().splitlines()[:2]
+    file.write_text("\n".join(rows).replace(",0.3,", ",fast,"), encoding="utf-8")
+    assert main(["validate", str(file)]) == 2
+    assert f"{file}:2: " in capsys.readouterr().err
