@@ -13,7 +13,7 @@ use crate::spec::FlowControl;
 use crate::state::{NO_KEY, OutPort};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    pub(crate) fn allocate(&mut self, net: &Net) {
+    pub(crate) fn allocate<const SINGLE: bool>(&mut self, net: &Net) {
         for word in 0..self.active.0.len() {
             let mut bits = *self.active.0.hot(word);
             while bits != 0 {
@@ -21,9 +21,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 bits &= bits - 1;
                 for _ in 0..net.speedup {
                     if net.vc_realloc {
-                        self.staged_step(net, r);
+                        self.staged_step::<SINGLE>(net, r);
                     } else {
-                        self.switch_step::<true>(net, r);
+                        self.switch_step::<true, SINGLE>(net, r);
                     }
                 }
                 let router = self.routers.hot(r);
@@ -35,9 +35,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// VC allocation, and switch allocation among those that held a VC before.
-    fn staged_step(&mut self, net: &Net, r: usize) {
+    fn staged_step<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
         let mut taken = if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs(net, r) };
-        self.switch_step::<false>(net, r);
+        self.switch_step::<false, SINGLE>(net, r);
         let router = self.routers.hot_mut(r);
         while let Some(p) = taken.take_first() {
             let out = self.outs.hot_mut(router.base as usize + p);
@@ -50,14 +50,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(always)]
-    fn switch_step<const HEADS: bool>(&mut self, net: &Net, r: usize) {
+    fn switch_step<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize) {
         let router = self.routers.hot(r);
         let outputs = if HEADS { router.go | router.want } else { router.go };
         if !outputs.is_empty() {
             match &net.allocator {
-                AllocatorConfig::Islip(n) => self.output_first::<HEADS>(net, r, outputs, n.iterations, true),
-                AllocatorConfig::SeparableOutputFirst(n) => self.output_first::<HEADS>(net, r, outputs, n.iterations, false),
-                AllocatorConfig::SeparableInputFirst(n) => self.input_first::<HEADS>(net, r, outputs, n.iterations),
+                AllocatorConfig::Islip(n) => self.output_first::<HEADS, SINGLE, true>(net, r, outputs, n.iterations),
+                AllocatorConfig::SeparableOutputFirst(n) => self.output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations),
+                AllocatorConfig::SeparableInputFirst(n) => self.input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations),
             }
         }
     }
@@ -103,13 +103,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[allow(clippy::too_many_arguments)]
     fn take_vc(&mut self, net: &Net, base: usize, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
         let port = self.ins.hot_mut(base + i);
-        let v = pick16(heads, port.rr_vc);
+        let only = heads & (heads - 1) == 0;
+        let v = if only { heads.trailing_zeros() as u8 } else { pick16(heads, port.rr_vc) };
         port.rr_vc = (v + 1) & 15;
         *port.keys.hot_mut(v as usize) = NO_KEY;
         let out = self.outs.hot_mut(base + p);
         let vc = pick16(room, out.rr_vc);
         out.rr_vc = (vc + 1) & 15;
-        if heads & (heads - 1) == 0 {
+        if only {
             let want = self.want.hot_mut(net.slot(base + p, class));
             want.clear(i);
             if want.is_empty() {
@@ -119,79 +120,116 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (v, vc)
     }
 
-    /// Whether nobody could send to output `o` now, and who of those not in `matched` could.
+    /// Inputs that could send to output `p` now. Notes in `offers` which classes of heads may have which VCs.
     #[inline(always)]
-    fn requests<const HEADS: bool>(&self, net: &Net, o: usize, matched: &Bits<W>) -> (bool, Bits<W>) {
-        let out = self.outs.hot(o);
+    fn requests<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, base: usize, p: usize) -> Bits<W> {
+        let out = self.outs.hot(base + p);
         let mut inputs = Bits::default();
-        let mut held = out.ready & out.credit;
-        while held != 0 {
-            inputs.set((out.holder.hot(held.trailing_zeros() as usize) >> 4) as usize);
-            held &= held - 1;
+        if !HEADS || !SINGLE {
+            let mut held = out.ready & out.credit;
+            while held != 0 {
+                inputs.set((out.holder.hot(held.trailing_zeros() as usize) >> 4) as usize);
+                held &= held - 1;
+            }
         }
         if HEADS && out.wanting != 0 {
-            let room = with_room(out, net.room());
+            let room = with_room(out, if SINGLE { 1 } else { net.room() });
             let mut classes = out.wanting;
+            let mut offers = 0;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
                 if room & net.vcs(out.class, class) != 0 {
-                    inputs = inputs | *self.want.hot(net.slot(o, class));
+                    inputs = inputs | *self.want.hot(net.slot(base + p, class));
+                    offers |= 1 << class;
                 }
             }
+            *self.offers.hot_mut(p) = (offers, room);
         }
-        (inputs.is_empty(), inputs.without(matched))
+        inputs
     }
 
-    /// Separable, output first: outputs grant, inputs accept. `slip`: pointers move only past a grant accepted in the
+    /// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the
     /// first iteration.
-    #[inline(never)]
-    fn output_first<const HEADS: bool>(&mut self, net: &Net, r: usize, mut outputs: Bits<W>, iterations: u8, slip: bool) {
-        let base = self.routers.hot(r).base as usize;
-        let mut matched = Bits::<W>::default();
-        for iteration in 0..iterations {
-            let mut granted = Bits::<W>::default();
-            let mut pending = outputs;
-            while let Some(p) = pending.take_first() {
-                let (idle, inputs) = self.requests::<HEADS>(net, base + p, &matched);
-                if inputs.is_empty() {
-                    if idle {
-                        self.routers.hot_mut(r).rest::<HEADS>(p);
-                        outputs.clear(p);
-                    }
-                    continue;
-                }
-                let out = self.outs.hot_mut(base + p);
-                let i = inputs.pick_from(out.rr_in as usize);
-                if !slip {
-                    out.rr_in = i as u8 + 1;
-                }
-                self.grants.hot_mut(i).set(p);
-                granted.set(i);
-            }
-            if granted.is_empty() {
+    #[inline(always)]
+    fn output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        mut outputs: Bits<W>,
+        iterations: u8,
+    ) {
+        if iterations == 1 {
+            self.match_once::<HEADS, SINGLE, SLIP, true>(net, r, &mut outputs, &mut Bits::default());
+            return;
+        }
+        let mut matched = Bits::default();
+        let mut first = true;
+        for _ in 0..iterations {
+            let found = if first {
+                self.match_once::<HEADS, SINGLE, SLIP, true>(net, r, &mut outputs, &mut matched)
+            } else {
+                self.match_once::<HEADS, SINGLE, SLIP, false>(net, r, &mut outputs, &mut matched)
+            };
+            if !found {
                 break;
             }
-            while let Some(i) = granted.take_first() {
-                let port = self.ins.hot_mut(base + i);
-                let grants = std::mem::take(self.grants.hot_mut(i));
-                let p = grants.pick_from(port.rr_out as usize);
-                if !slip || iteration == 0 {
-                    port.rr_out = p as u8 + 1;
-                }
-                if slip && iteration == 0 {
-                    self.outs.hot_mut(base + p).rr_in = i as u8 + 1;
-                }
-                matched.set(i);
-                outputs.clear(p);
-                self.cross::<HEADS>(net, r, p, i);
-            }
+            first = false;
         }
+    }
+
+    /// One round of grants and accepts among `outputs` and the inputs not in `matched`; false if nobody asked.
+    #[inline(never)]
+    fn match_once<const HEADS: bool, const SINGLE: bool, const SLIP: bool, const FIRST: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        outputs: &mut Bits<W>,
+        matched: &mut Bits<W>,
+    ) -> bool {
+        let base = self.routers.hot(r).base as usize;
+        let mut granted = Bits::<W>::default();
+        let mut pending = *outputs;
+        while let Some(p) = pending.take_first() {
+            let mut inputs = self.requests::<HEADS, SINGLE>(net, base, p);
+            if inputs.is_empty() {
+                self.routers.hot_mut(r).rest::<HEADS>(p);
+                continue;
+            }
+            if !FIRST {
+                inputs = inputs.without(matched);
+                if inputs.is_empty() {
+                    continue;
+                }
+            }
+            let out = self.outs.hot_mut(base + p);
+            let i = inputs.pick_from(out.rr_in as usize);
+            if !SLIP {
+                out.rr_in = i as u8 + 1;
+            }
+            self.grants.hot_mut(i).set(p);
+            granted.set(i);
+        }
+        *matched = *matched | granted;
+        let found = !granted.is_empty();
+        while let Some(i) = granted.take_first() {
+            let port = self.ins.hot_mut(base + i);
+            let p = std::mem::take(self.grants.hot_mut(i)).pick_from(port.rr_out as usize);
+            if !SLIP || FIRST {
+                port.rr_out = p as u8 + 1;
+            }
+            if SLIP && FIRST {
+                self.outs.hot_mut(base + p).rr_in = i as u8 + 1;
+            }
+            outputs.clear(p);
+            self.cross::<HEADS, SINGLE>(net, r, base, p, i);
+        }
+        found
     }
 
     /// Separable, input first: inputs choose one of their requests, outputs choose one input.
     #[inline(never)]
-    fn input_first<const HEADS: bool>(&mut self, net: &Net, r: usize, mut outputs: Bits<W>, iterations: u8) {
+    fn input_first<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, mut outputs: Bits<W>, iterations: u8) {
         let base = self.routers.hot(r).base as usize;
         let mut matched = Bits::<W>::default();
         for _ in 0..iterations {
@@ -200,11 +238,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let mut choices = [0u8; 128];
             let mut pending = outputs;
             while let Some(p) = pending.take_first() {
-                let (idle, mut inputs) = self.requests::<HEADS>(net, base + p, &matched);
-                if idle {
+                let all = self.requests::<HEADS, SINGLE>(net, base, p);
+                if all.is_empty() {
                     self.routers.hot_mut(r).rest::<HEADS>(p);
                     outputs.clear(p);
                 }
+                let mut inputs = all.without(&matched);
                 while let Some(i) = inputs.take_first() {
                     self.grants.hot_mut(i).set(p);
                     asking.set(i);
@@ -232,34 +271,32 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.ins.hot_mut(base + i).rr_out = p as u8 + 1;
                 matched.set(i);
                 outputs.clear(p);
-                self.cross::<HEADS>(net, r, p, i);
+                self.cross::<HEADS, SINGLE>(net, r, base, p, i);
             }
         }
     }
 
     /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn.
     #[inline(always)]
-    fn cross<const HEADS: bool>(&mut self, net: &Net, r: usize, p: usize, i: usize) {
-        let base = self.routers.hot(r).base as usize;
-        let held = if HEADS && net.packet_flits == 1 { 0 } else { self.held_by(base + p, i) };
-        let turn = self.ins.hot(base + i).rr_vc;
-        let (v, vc) = if HEADS && (held == 0 || pick16(held, turn) < turn) {
-            // a head, unless there is none and a packet on its way goes on
-            match self.head_of(net, base, p, i) {
-                Some((class, heads, room)) => {
-                    let (v, vc) = self.take_vc(net, base, p, class, i, heads, room);
-                    if net.packet_flits > 1 {
-                        self.ins.hot_mut(base + i).hold(v, p, vc);
-                        self.outs.hot_mut(base + p).hold(vc, i, v);
-                    }
-                    (v, vc)
-                }
-                None => self.go_on(base, i, held),
-            }
+    fn cross<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, p: usize, i: usize) {
+        let (v, vc) = if HEADS && SINGLE {
+            self.head_enters(net, base, p, i)
         } else {
-            self.go_on(base, i, held)
+            let held = self.held_by(base + p, i);
+            let turn = self.ins.hot(base + i).rr_vc;
+            if held == 0 || (HEADS && pick16(held, turn) < turn && self.wanted_by(net, base, p, i)) {
+                let (v, vc) = self.head_enters(net, base, p, i);
+                self.ins.hot_mut(base + i).hold(v, p, vc);
+                self.outs.hot_mut(base + p).hold(vc, i, v);
+                (v, vc)
+            } else {
+                let port = self.ins.hot_mut(base + i);
+                let v = pick16(held, turn);
+                port.rr_vc = (v + 1) & 15;
+                (v, (port.held.hot(v as usize) & 15) as u8)
+            }
         };
-        self.send(net, r, p, i, v as usize, vc as usize);
+        self.send::<SINGLE>(net, r, base, p, i, v as usize, vc as usize);
         let out = self.outs.hot(base + p);
         if HEADS && out.wanting == 0 && out.ready == 0 {
             self.routers.hot_mut(r).rest::<HEADS>(p);
@@ -279,32 +316,32 @@ impl<const W: usize, const V: usize> Block<W, V> {
         held
     }
 
-    /// The next in turn of the VCs in `held`, and the output VC that its packet holds.
-    #[inline(always)]
-    fn go_on(&mut self, base: usize, i: usize, held: u16) -> (u8, u8) {
-        let port = self.ins.hot_mut(base + i);
-        let v = pick16(held, port.rr_vc);
-        port.rr_vc = (v + 1) & 15;
-        (v, (port.held.hot(v as usize) & 15) as u8)
+    /// Whether a head of input `i` may have a VC of output `p`.
+    fn wanted_by(&self, net: &Net, base: usize, p: usize, i: usize) -> bool {
+        let mut classes = if self.outs.hot(base + p).wanting == 0 { 0 } else { self.offers.hot(p).0 };
+        while classes != 0 {
+            if self.want.hot(net.slot(base + p, classes.trailing_zeros() as usize)).contains(i) {
+                return true;
+            }
+            classes &= classes - 1;
+        }
+        false
     }
 
-    /// The first class of output `p` that heads of input `i` want and that has VCs with room: (class, heads, VCs).
+    /// A head of input `i` takes one of the VCs that output `p` offers: the first class that has both.
     #[inline(always)]
-    fn head_of(&self, net: &Net, base: usize, p: usize, i: usize) -> Option<(usize, u16, u16)> {
-        let out = self.outs.hot(base + p);
-        let room = with_room(out, net.room());
-        let keys = &self.ins.hot(base + i).keys;
-        let mut classes = out.wanting;
-        while classes != 0 {
+    fn head_enters(&mut self, net: &Net, base: usize, p: usize, i: usize) -> (u8, u8) {
+        let (mut classes, room) = *self.offers.hot(p);
+        loop {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            let room = room & net.vcs(out.class, class);
-            let heads = matching(keys, net.key(p, class));
-            if room != 0 && heads != 0 {
-                return Some((class, heads, room));
+            let heads = matching(&self.ins.hot(base + i).keys, net.key(p, class));
+            if heads != 0 {
+                let room = room & net.vcs(self.outs.hot(base + p).class, class);
+                return self.take_vc(net, base, p, class, i, heads, room);
             }
+            debug_assert!(classes != 0, "input {i} won output {p} without a head for it");
         }
-        None
     }
 }
 

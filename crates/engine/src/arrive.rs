@@ -52,12 +52,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    pub(crate) fn receive_flits(&mut self, net: &Net) {
+    pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
         while let Some((chunk, len)) = self.flits.due(self.now) {
             for k in 0..len {
                 let flit = self.flits.item(chunk, k);
                 let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-                if flit.packet == NONE {
+                if !SINGLE && flit.packet == NONE {
                     self.receive_body(i, v);
                 } else {
                     let segment = Segment {
@@ -68,7 +68,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                         len: flit.len,
                         key: flit.key,
                     };
-                    self.receive_head(net, i, v, segment);
+                    self.receive_head::<SINGLE>(net, i, v, segment);
                 }
             }
             self.flits.release(self.now);
@@ -76,8 +76,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(always)]
-    fn receive_head(&mut self, net: &Net, i: usize, v: usize, segment: Segment) {
-        let id = self.segments.add(segment);
+    fn receive_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, segment: Segment) {
+        let id = if SINGLE {
+            *self.segments.items.hot_mut(segment.packet as usize) = segment;
+            segment.packet
+        } else {
+            self.segments.add(segment)
+        };
         let port = self.ins.hot_mut(i);
         let tail = std::mem::replace(port.tail.hot_mut(v), id);
         if *port.head.hot(v) == NONE {

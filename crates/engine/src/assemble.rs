@@ -243,6 +243,7 @@ impl Builder<'_> {
             outbox,
             next_router,
             grants: vec![Bits::default(); radix],
+            offers: vec![(0, 0); radix],
             power: Manager::new(policy, all_vcs),
             history,
             tally: Tally::new(windows, spec.phases.batches),

@@ -22,6 +22,11 @@ impl<const W: usize> Bits<W> {
     }
 
     #[inline(always)]
+    pub fn contains(&self, bit: usize) -> bool {
+        self.0[if W == 1 { 0 } else { bit >> 6 }] >> (bit & 63) & 1 != 0
+    }
+
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&w| w == 0)
     }

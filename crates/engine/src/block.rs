@@ -50,6 +50,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub outbox: Vec<Mail>,
     /// Scratch of the switch allocator: outputs that granted each input.
     pub grants: Vec<Bits<W>>,
+    /// Scratch of the switch allocator: per output, the classes whose heads may have a VC, and the VCs with room.
+    pub offers: Vec<(u16, u16)>,
     pub power: Manager,
     pub history: Option<History>,
     pub tally: Tally,
@@ -57,12 +59,14 @@ pub struct Block<const W: usize, const V: usize> {
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
-    pub fn step(&mut self, net: &Net) {
-        self.receive_credits(net); //  credits  -> counters
-        self.receive_flits(net); //    flits    -> VC queues, route of new heads
-        self.inject(net); //           sources  -> injection channels
-        self.manage_power(); //        timers   -> link states
-        self.allocate(net); //         heads    -> VCs, flits -> switch -> links, step by step
+    ///
+    /// `SINGLE`: all packets have one flit, so a packet never needs more than one segment, which has its number.
+    pub fn step<const SINGLE: bool>(&mut self, net: &Net) {
+        self.receive_credits(net); //          credits  -> counters
+        self.receive_flits::<SINGLE>(net); //  flits    -> VC queues, route of new heads
+        self.inject::<SINGLE>(net); //         sources  -> injection channels
+        self.manage_power(); //                timers   -> link states
+        self.allocate::<SINGLE>(net); //       heads    -> VCs, flits -> switch -> links, step by step
         self.now += 1;
     }
 
@@ -71,8 +75,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         while self.now < until {
             if self.is_quiet() && self.nothing_due() {
                 self.now += 1;
+            } else if net.packet_flits == 1 {
+                self.step::<true>(net);
             } else {
-                self.step(net);
+                self.step::<false>(net);
             }
         }
     }
@@ -89,11 +95,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
     }
 
+    /// Adds a packet; with `single`, room for its segment, too.
+    #[inline(always)]
+    pub fn add_packet(&mut self, packet: Packet, single: bool) -> u32 {
+        let id = self.packets.add(packet);
+        if single && id as usize >= self.segments.items.len() {
+            self.segments.items.push(Segment::default());
+        }
+        id
+    }
+
     /// Takes the mail of another block.
-    pub fn take(&mut self, mail: &mut Mail) {
+    pub fn take(&mut self, net: &Net, mail: &mut Mail) {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
-                flit.packet = self.packets.add(mail.packets[flit.packet as usize]);
+                flit.packet = self.add_packet(mail.packets[flit.packet as usize], net.packet_flits == 1);
             }
             self.flits.push(self.now, at, flit);
         }

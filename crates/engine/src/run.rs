@@ -335,7 +335,7 @@ fn advance_share<const W: usize, const V: usize>(
         barrier.wait();
         for (k, block) in blocks.iter_mut().enumerate() {
             for from in (0..total).filter(|&from| from != first + k) {
-                block.take(&mut slots[from * total + first + k].lock().expect("no panic while holding mail"));
+                block.take(net, &mut slots[from * total + first + k].lock().expect("no panic while holding mail"));
             }
         }
         parity += 1;

@@ -8,16 +8,17 @@ use crate::state::{ASK, Flit, Kind, NONE};
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends the next flit of VC `v` of input `i` on VC `vc` of output `p` of router `r`.
     #[inline(always)]
-    pub(crate) fn send(&mut self, net: &Net, r: usize, p: usize, i: usize, v: usize, vc: usize) {
-        let base = self.routers.hot(r).base as usize;
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, p: usize, i: usize, v: usize, vc: usize) {
         let (o, i) = (base + p, base + i);
         let port = self.ins.hot_mut(i);
         let id = *port.head.hot(v);
         let segment = self.segments.items.hot_mut(id as usize);
-        segment.sent += 1;
-        let (head, tail) = (segment.sent == 1, segment.sent == segment.len);
+        segment.sent += u16::from(!SINGLE);
+        let (head, tail) = (SINGLE || segment.sent == 1, SINGLE || segment.sent == segment.len);
         let dry = segment.sent == segment.arrived;
-        let (packet, len, next) = (segment.packet, segment.len, segment.next);
+        let packet = if SINGLE { id } else { segment.packet };
+        let (len, next) = (if SINGLE { 1 } else { segment.len }, segment.next);
 
         if tail {
             *port.head.hot_mut(v) = next;
@@ -31,13 +32,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
 
         let out = self.outs.hot_mut(o);
-        if tail && len > 1 {
+        if tail && (!SINGLE || net.vc_realloc) {
             out.free |= 1 << vc;
             out.ready &= !(1 << vc);
             if out.wanting != 0 {
                 self.routers.hot_mut(r).want.set(p);
             }
-        } else if dry && len > 1 {
+        } else if dry && !SINGLE {
             out.ready &= !(1 << vc);
         }
 
@@ -81,7 +82,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             history.sent_one(self.now, o, class);
         }
         if tail {
-            self.segments.remove(id);
+            if !SINGLE {
+                self.segments.remove(id);
+            }
             if next != NONE {
                 self.expose(net, i, v);
             }

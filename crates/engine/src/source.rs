@@ -11,13 +11,13 @@ use crate::net::Net;
 use crate::state::{ASK, Flit, MEASURED, NONE, Packet};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    pub(crate) fn inject(&mut self, net: &Net) {
+    pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         for word in 0..self.busy.0.len() {
             let mut bits = *self.busy.0.hot(word);
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.send_from(net, t);
+                self.send_from::<SINGLE>(net, t);
             }
         }
         while let Some((chunk, len)) = self.alarms.due(self.now) {
@@ -25,7 +25,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let t = self.alarms.item(chunk, k) as usize;
                 if self.terminals.hot(t).next_packet <= self.now {
                     self.busy.set(t);
-                    self.send_from(net, t);
+                    self.send_from::<SINGLE>(net, t);
                 } else {
                     self.sleep(t, self.now);
                 }
@@ -47,13 +47,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Sends one flit of terminal `t`, whose next packet is already created.
-    fn send_from(&mut self, net: &Net, t: usize) {
-        if self.terminals.hot_mut(t).packet == NONE && !self.create(net, t) {
+    fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize) {
+        if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
         let terminal = self.terminals.hot_mut(t);
         let out = self.outs.hot_mut(terminal.out as usize);
-        let head = terminal.left == net.packet_flits;
+        let head = SINGLE || terminal.left == net.packet_flits;
         if head {
             let room = with_room(out, net.room());
             if room == 0 {
@@ -97,7 +97,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Makes the packet of terminal `t` that was due; false if the pattern sends nothing from here.
-    fn create(&mut self, net: &Net, t: usize) -> bool {
+    fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
         let Some(dst) = net.pattern.destination(terminal.id, &mut terminal.targets) else {
             self.busy.clear(t);
@@ -124,7 +124,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         net.routing.source(net, &mut packet);
         terminal.seq = terminal.seq.wrapping_add(1);
         terminal.left = net.packet_flits;
-        terminal.packet = self.packets.add(packet);
+        let id = self.add_packet(packet, SINGLE);
+        self.terminals.hot_mut(t).packet = id;
         self.tally.created += u64::from(measured);
         true
     }

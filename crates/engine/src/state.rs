@@ -196,39 +196,66 @@ pub struct Flit {
     pub len: u16,
 }
 
-/// Slots in a vector, most recently freed first.
-#[derive(Debug, Clone, Default)]
-pub struct Pool<T> {
-    pub items: Vec<T>,
-    free: Vec<u32>,
+/// A record that can hold the number of another one while it is free.
+pub trait Linked {
+    fn link(&mut self) -> &mut u32;
 }
 
-impl<T: Copy> Pool<T> {
+impl Linked for Segment {
+    #[inline(always)]
+    fn link(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Packet {
+    #[inline(always)]
+    fn link(&mut self) -> &mut u32 {
+        &mut self.src
+    }
+}
+
+/// Slots in a vector; the free ones form a list, most recently freed (hottest) first.
+#[derive(Debug, Clone)]
+pub struct Pool<T> {
+    pub items: Vec<T>,
+    free: u32,
+    in_use: usize,
+}
+
+impl<T: Copy + Linked> Pool<T> {
     pub fn with_capacity(n: usize) -> Self {
-        Self { items: Vec::with_capacity(n), free: Vec::with_capacity(n) }
+        Self { items: Vec::with_capacity(n), free: NONE, in_use: 0 }
     }
 
     #[inline(always)]
     pub fn add(&mut self, item: T) -> u32 {
-        match self.free.pop() {
-            Some(id) => {
-                *self.items.hot_mut(id as usize) = item;
-                id
-            }
-            None => {
-                self.items.push(item);
-                self.items.len() as u32 - 1
-            }
+        self.in_use += 1;
+        let id = self.free;
+        if id == NONE {
+            return self.grow(item);
         }
+        let slot = self.items.hot_mut(id as usize);
+        self.free = *slot.link();
+        *slot = item;
+        id
+    }
+
+    #[inline(never)]
+    fn grow(&mut self, item: T) -> u32 {
+        self.items.push(item);
+        self.items.len() as u32 - 1
     }
 
     #[inline(always)]
     pub fn remove(&mut self, id: u32) {
-        self.free.push(id);
+        *self.items.hot_mut(id as usize).link() = self.free;
+        self.free = id;
+        self.in_use -= 1;
     }
 
     pub fn in_use(&self) -> usize {
-        self.items.len() - self.free.len()
+        self.in_use
     }
 }
 

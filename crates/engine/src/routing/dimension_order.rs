@@ -54,7 +54,7 @@ impl DimensionOrder {
 
 impl Runtime {
     #[inline(always)]
-    pub(super) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+    pub(crate) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let Some(d) = Grid::first_difference(at, packet.dest) else {
             return Some(Hop { port: packet.dst_port, class: 0 });
         };
