@@ -156,40 +156,36 @@ impl<const W: usize, const V: usize> Block<W, V> {
         &mut self,
         net: &Net,
         r: usize,
-        mut outputs: Bits<W>,
+        outputs: Bits<W>,
         iterations: u8,
     ) {
-        if iterations == 1 {
-            self.match_once::<HEADS, SINGLE, SLIP, true>(net, r, &mut outputs, &mut Bits::default());
-            return;
-        }
-        let mut matched = Bits::default();
-        let mut first = true;
-        for _ in 0..iterations {
-            let found = if first {
-                self.match_once::<HEADS, SINGLE, SLIP, true>(net, r, &mut outputs, &mut matched)
+        let (mut outputs, mut matched) = (outputs, Bits::default());
+        for iteration in 0..iterations {
+            let (served, winners) = if iteration == 0 {
+                self.match_once::<HEADS, SINGLE, SLIP, true>(net, r, outputs, matched)
             } else {
-                self.match_once::<HEADS, SINGLE, SLIP, false>(net, r, &mut outputs, &mut matched)
+                self.match_once::<HEADS, SINGLE, SLIP, false>(net, r, outputs, matched)
             };
-            if !found {
+            if winners.is_empty() {
                 break;
             }
-            first = false;
+            outputs = outputs.without(&served);
+            matched = matched | winners;
         }
     }
 
-    /// One round of grants and accepts among `outputs` and the inputs not in `matched`; false if nobody asked.
+    /// One round of grants and accepts among `outputs` and the inputs not in `matched`: (outputs, inputs) that sent.
     #[inline(never)]
     fn match_once<const HEADS: bool, const SINGLE: bool, const SLIP: bool, const FIRST: bool>(
         &mut self,
         net: &Net,
         r: usize,
-        outputs: &mut Bits<W>,
-        matched: &mut Bits<W>,
-    ) -> bool {
+        outputs: Bits<W>,
+        matched: Bits<W>,
+    ) -> (Bits<W>, Bits<W>) {
         let base = self.routers.hot(r).base as usize;
-        let mut granted = Bits::<W>::default();
-        let mut pending = *outputs;
+        let (mut granted, mut served) = (Bits::<W>::default(), Bits::default());
+        let mut pending = outputs;
         while let Some(p) = pending.take_first() {
             let mut inputs = self.requests::<HEADS, SINGLE>(net, base, p);
             if inputs.is_empty() {
@@ -197,7 +193,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 continue;
             }
             if !FIRST {
-                inputs = inputs.without(matched);
+                inputs = inputs.without(&matched);
                 if inputs.is_empty() {
                     continue;
                 }
@@ -210,8 +206,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.grants.hot_mut(i).set(p);
             granted.set(i);
         }
-        *matched = *matched | granted;
-        let found = !granted.is_empty();
+        let winners = granted;
         while let Some(i) = granted.take_first() {
             let port = self.ins.hot_mut(base + i);
             let p = std::mem::take(self.grants.hot_mut(i)).pick_from(port.rr_out as usize);
@@ -221,10 +216,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if SLIP && FIRST {
                 self.outs.hot_mut(base + p).rr_in = i as u8 + 1;
             }
-            outputs.clear(p);
+            served.set(p);
             self.cross::<HEADS, SINGLE>(net, r, base, p, i);
         }
-        found
+        (served, winners)
     }
 
     /// Separable, input first: inputs choose one of their requests, outputs choose one input.

@@ -3,7 +3,9 @@
 
 use crate::hot::Hot;
 
-const NONE: u32 = u32::MAX;
+/// The end of every list: a chunk without items that counts as full, so that one test finds both an empty slot and a
+/// full chunk.
+const END: u32 = 0;
 
 #[derive(Debug, Clone)]
 struct Chunk<T, const N: usize> {
@@ -25,11 +27,13 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// `events` bounds what is in flight at once: memory is reserved for it (touched only when used).
     pub fn new(horizon: u64, events: usize) -> Self {
         let slots = horizon.max(2).next_power_of_two();
-        let chunks = events / N + slots.min(events as u64) as usize + 1;
+        let chunks = events / N + slots.min(events as u64) as usize + 2;
+        let mut all = Vec::with_capacity(chunks);
+        all.push(Chunk { next: END, len: N as u32, items: [T::default(); N] });
         Self {
-            slots: vec![NONE; slots as usize],
+            slots: vec![END; slots as usize],
             mask: slots - 1,
-            chunks: Vec::with_capacity(chunks),
+            chunks: all,
             free: Vec::with_capacity(chunks),
         }
     }
@@ -41,7 +45,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
 
     #[inline(always)]
     pub fn is_empty_at(&self, cycle: u64) -> bool {
-        *self.slots.hot((cycle & self.mask) as usize) == NONE
+        *self.slots.hot((cycle & self.mask) as usize) == END
     }
 
     #[inline(always)]
@@ -49,7 +53,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         debug_assert!(at >= now && at - now <= self.mask, "event {} cycles ahead, wheel holds {}", at - now, self.mask);
         let slot = (at & self.mask) as usize;
         let mut chunk = *self.slots.hot(slot);
-        if chunk == NONE || self.chunks.hot(chunk as usize).len as usize == N {
+        if self.chunks.hot(chunk as usize).len as usize == N {
             chunk = self.add_chunk(chunk);
             *self.slots.hot_mut(slot) = chunk;
         }
@@ -73,7 +77,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
         let id = *self.slots.hot((cycle & self.mask) as usize);
-        (id != NONE).then(|| (id, self.chunks.hot(id as usize).len as usize))
+        (id != END).then(|| (id, self.chunks.hot(id as usize).len as usize))
     }
 
     #[inline(always)]
@@ -95,7 +99,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     pub fn for_each(&self, mut f: impl FnMut(T)) {
         for &slot in &self.slots {
             let mut id = slot;
-            while id != NONE {
+            while id != END {
                 let c = &self.chunks[id as usize];
                 c.items[..c.len as usize].iter().for_each(|&t| f(t));
                 id = c.next;

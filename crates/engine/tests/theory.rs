@@ -2,13 +2,232 @@
 
 mod common;
 use common::*;
-use weft_engine::outcome::Ending;
+use weft_engine::routing::RoutingConfig;
+use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
+use weft_engine::{Spec, imply};
+use weft_topology::TopologyConfig;
+
+// ---- zero-load latency ----------------------------------------------------------------------------------------------
+
+/// More than any packet of these tests needs: 10 hops of 10 + 3 cycles, 40 flits, and the credits on their way back.
+const APART: u64 = 300;
+
+/// T0 = routers * delay + links + ejection + flits - 1, with hops + 1 routers and all links between routers alike.
+fn t0(spec: &Spec, hops: u64) -> u64 {
+    let wire = spec.links.get(1).map_or(0, |l| l.latency) * hops + 2 * spec.links[0].latency;
+    (hops + 1) * spec.router.delay + wire + spec.router.ejection_delay + u64::from(spec.traffic.packet_flits) - 1
+}
+
+/// Every packet of a terminal that has the network for itself takes exactly T0 of its hops; returns the hops seen.
+fn check_t0(mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
+    alone(&mut spec, sender, APART);
+    let out = run(&spec);
+    assert_drained(&out);
+    assert_eq!(out.sums.packets, creations(&spec, sender).len() as u64);
+    let what = format!("{:?} {:?} {} flits", spec.routing, spec.router, spec.traffic.packet_flits);
+    let mut total = 0;
+    for (hops, &packets) in (0..).zip(&out.hop_counts) {
+        let expected = t0(&spec, hops);
+        total += packets * expected;
+        // below 2,048 cycles the histogram is exact, so this looks at every packet by itself
+        assert!(out.latency.count_at(expected) >= packets, "{what}: {packets} packets of {hops} hops, T0 {expected}");
+    }
+    assert_eq!((out.sums.latency, out.sums.network_latency), (total, total), "{what}");
+    out.hop_counts
+}
 
 #[test]
-fn smoke() {
+fn the_512_node_butterfly_has_t0_of_11_h_plus_4() {
+    // h + 1 routers of 1 cycle, h links of 10, two terminal links of 1, ejection 1: 11 h + 4.
+    for sender in [0, 77, 511] {
+        let hops = check_t0(butterfly(DOR), sender, |_, h| 11 * h + 4);
+        assert_eq!(hops.len(), 3, "packets of 0 (rarely), 1 and 2 hops: {hops:?}");
+    }
+}
+
+#[test]
+fn the_mean_over_the_pairs_of_the_butterfly_is_23_29() {
+    // Of the 511 other terminals, 7/8 * 512 = 448 are in another column, and as many in another row: mean h = 2 * 448 / 511.
+    let mean_hops = 2.0 * 448.0 / 511.0;
+    let implied = imply(&butterfly(DOR)).unwrap();
+    let latency = implied.zero_load_latency.unwrap();
+    assert!((implied.mean_hops.unwrap() - mean_hops).abs() < 1e-9);
+    assert!((latency - (11.0 * mean_hops + 4.0)).abs() < 1e-9);
+    assert_eq!(format!("{latency:.2}"), "23.29");
+}
+
+#[test]
+fn every_registered_name_is_in_the_table_of_pairs() {
+    let named = |json: &str, name: &str| json.starts_with(&format!("{{\"{name}\""));
+    for name in TopologyConfig::NAMES {
+        assert!(PAIRS.iter().any(|(t, _)| named(t, name)), "no pair with topology {name}");
+    }
+    for name in RoutingConfig::NAMES {
+        assert!(PAIRS.iter().any(|(_, r)| named(r, name)), "no pair with routing {name}");
+    }
+}
+
+/// (delay, vc_realloc, speedup); separate VC and switch allocation steps need a cycle at speedup 1.
+const ROUTERS: [(u64, u8, u8); 9] =
+    [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1), (1, 1, 1), (1, 0, 2), (2, 1, 1), (2, 1, 2), (3, 0, 2)];
+
+/// Every pair and router. `buffer`: for wormhole less than a packet, but more than the credit loop (10 + 3 + 11 cycles).
+fn check_all_pairs(flits: u32, flow_control: FlowControl, buffer: u32) {
+    for (k, &(topology, routing)) in PAIRS.iter().enumerate() {
+        for variant in ROUTERS {
+            let mut spec = spec(topology, routing);
+            packets(&mut spec, flits, flow_control, buffer);
+            router(&mut spec, variant);
+            check_t0(spec, k as u32 % 8, t0);
+        }
+    }
+}
+
+#[test]
+fn zero_load_latency_of_every_pair_with_one_flit() {
+    check_all_pairs(1, VirtualCutThrough, 32);
+}
+
+#[test]
+fn zero_load_latency_of_every_pair_with_5_flits() {
+    check_all_pairs(5, VirtualCutThrough, 32);
+}
+
+#[test]
+fn zero_load_latency_of_every_pair_with_40_flits_that_cut_through() {
+    check_all_pairs(40, VirtualCutThrough, 40);
+}
+
+#[test]
+fn zero_load_latency_of_every_pair_with_40_flits_that_stream() {
+    check_all_pairs(40, Wormhole, 26);
+}
+
+#[test]
+fn local_and_global_links_of_a_dragonfly_count_apart() {
+    // To another group: one global link (30 cycles), the other hops are local (7): T0 = 2 (h + 1) + 30 + 7 (h - 1) + 3.
+    for sender in [0, 13, 71] {
+        let mut spec = spec(DRAGONFLY, DF_MINIMAL);
+        pattern(&mut spec, ADVERSE);
+        router(&mut spec, (2, 1, 1));
+        (spec.links[1].latency, spec.links[2].latency) = (7, 30);
+        let hops = check_t0(spec, sender, |_, h| 2 * (h + 1) + 30 + 7 * h.saturating_sub(1) + 3);
+        assert_eq!(hops[0], 0);
+    }
+}
+
+/// With one sender of a permutation the network sees one path, and `imply` must know its length.
+fn check_implied(mut spec: Spec, pattern_json: &str) {
+    pattern(&mut spec, pattern_json);
+    (1..spec.links.len()).for_each(|class| spec.links[class].latency = 5 + 8 * class as u64);
+    packets(&mut spec, 3, VirtualCutThrough, 32);
+    for sender in 0..spec.graph.terminals() {
+        alone(&mut spec, sender, APART);
+        let implied = imply(&spec).unwrap().zero_load_latency.unwrap();
+        let sums = run(&spec).sums;
+        assert_eq!(sums.latency as f64, implied * sums.packets as f64, "{:?} from {sender}", spec.routing);
+    }
+}
+
+#[test]
+fn the_implied_latency_is_that_of_every_single_path() {
+    check_implied(spec(HYPERX, DOR), TORNADO);
+    check_implied(spec(HYPERX, MINIMAL), TORNADO);
+    check_implied(spec(HYPERX, UGAL_P), NEIGHBOR);
+    check_implied(spec(TORUS, DOR), NEIGHBOR);
+    check_implied(spec(MESH, UGAL), NEIGHBOR);
+    check_implied(spec(DRAGONFLY, DF_MINIMAL), r#"{"group_shift": {"shift": 2, "local": "same"}}"#);
+    check_implied(spec(DRAGONFLY, DF_UGAL), r#"{"group_shift": {"shift": 5, "local": "same"}}"#);
+}
+
+// ---- channel-load bounds --------------------------------------------------------------------------------------------
+
+/// Beyond the load at which the busiest channels are full, accepted load stays within `share` of that bound.
+fn check_bound(mut spec: Spec, pattern_json: &str, load: f64, bound: f64, share: f64) {
+    pattern(&mut spec, pattern_json);
+    spec.set_load(load);
+    phases(&mut spec, 2000, 4000);
+    let implied = imply(&spec).unwrap().channel_load_bound.unwrap();
+    assert!((implied - bound).abs() < 1e-9, "implied {implied}, derived {bound}");
+    let accepted = accepted(&run(&spec));
+    assert!(accepted <= bound && accepted >= share * bound, "accepted {accepted}, bound {bound}");
+}
+
+#[test]
+fn minimal_under_tornado_on_the_butterfly_saturates_at_an_eighth() {
+    // Tornado shifts routers by 3 in both dimensions: the 8 terminals of a router share one link in each.
+    check_bound(butterfly(DOR), TORNADO, 0.3, 1.0 / 8.0, 0.99);
+}
+
+#[test]
+fn dragonfly_minimal_under_adversarial_traffic_saturates_at_one_link_per_group() {
+    // The a p = 8 terminals of a group share the one link to the next group.
+    check_bound(spec(DRAGONFLY, DF_MINIMAL), ADVERSE, 0.3, 1.0 / 8.0, 0.99);
+}
+
+#[test]
+fn valiant_under_tornado_saturates_near_one_half() {
+    // Each of the two legs is uniform over all 64 routers: 8 terminals * 1/8 = 1 flit per cycle, leg and channel.
+    check_bound(butterfly(VALIANT), TORNADO, 0.5, 1.0 / 2.0, 0.95);
+    check_bound(butterfly(VALIANT), UNIFORM_SELF, 0.6, 1.0 / 2.0, 0.9);
+}
+
+#[test]
+fn uniform_traffic_fills_the_butterfly() {
+    // 8 terminals send 64 of 511 packets into each other column: 512 / 511 per channel.
     let mut spec = butterfly(DOR);
+    spec.set_load(1.0);
+    phases(&mut spec, 1500, 1500);
+    assert!((imply(&spec).unwrap().channel_load_bound.unwrap() - 511.0 / 512.0).abs() < 1e-9);
+    let accepted = accepted(&run(&spec));
+    assert!((0.9..=511.0 / 512.0).contains(&accepted), "accepted {accepted}");
+}
+
+// ---- one switch -----------------------------------------------------------------------------------------------------
+
+/// A switch of 8 x 8 with one FIFO per input, always full, uniform with self.
+fn check_head_of_line_limit(vc_realloc: u8, expected: f64) {
+    let mut spec = spec(SINGLE, DOR);
+    pattern(&mut spec, UNIFORM_SELF);
+    queues(&mut spec, 1, 16);
+    router(&mut spec, (1, vc_realloc, 1));
+    spec.set_load(1.0);
+    phases(&mut spec, 1000, 60_000);
+    let accepted = accepted(&run(&spec));
+    assert!((accepted / expected - 1.0).abs() < 0.01, "accepted {accepted}, expected {expected}");
+}
+
+#[test]
+fn a_single_fifo_switch_has_the_head_of_line_limit() {
+    // Hluchyj and Karol, IEEE JSAC 1988, table I: 0.6184 for N = 8 (2 - sqrt(2) = 0.586 for N without limit).
+    check_head_of_line_limit(0, 0.6184);
+}
+
+#[test]
+fn taking_a_vc_first_halves_the_head_of_line_limit() {
+    // With one VC and a separate VC allocation step every packet occupies its output for two cycles.
+    check_head_of_line_limit(1, 0.6184 / 2.0);
+}
+
+// ---- adaptive routing -----------------------------------------------------------------------------------------------
+
+/// Few detours when idle; far above the minimal bound of 1/8 under tornado. A detour needs a minimal output with 2 flits
+/// (UGAL, 2 hops; else 3 and more) in a credit round trip of 22 cycles: at load 0.01 a Poisson number of mean 0.22, in
+/// 2 % of the cases.
+fn check_adaptive(routing: &str) {
+    let mut spec = butterfly(routing);
+    phases(&mut spec, 1000, 2000);
+    spec.set_load(0.01);
+    let sums = run(&spec).sums;
+    assert!(sums.minimal as f64 >= 0.95 * sums.packets as f64, "{routing}: {} of {}", sums.minimal, sums.packets);
+    pattern(&mut spec, TORNADO);
     spec.set_load(0.3);
-    let out = run(&spec);
-    assert_eq!(out.ending, Ending::Drained);
-    println!("{:?} {}", out.sums, out.sums.latency as f64 / out.sums.packets as f64);
+    let accepted = accepted(&run(&spec));
+    assert!(accepted > 2.0 / 8.0, "{routing}: {accepted}");
+}
+
+#[test]
+fn ugal_is_minimal_when_idle_and_beats_minimal_under_tornado() {
+    check_adaptive(UGAL);
+    check_adaptive(UGAL_P);
 }

@@ -1,0 +1,171 @@
+//! Nothing is lost and nothing is made up: packets, flits, credits, and the cycles and flits of the energy account.
+
+mod common;
+use common::*;
+use weft_engine::power::LinkState;
+use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
+use weft_engine::{Outcome, Simulation, Spec};
+
+const ISLIP_2: &str = r#"{"islip": {"iterations": 2}}"#;
+const INPUT_FIRST: &str = r#"{"separable_input_first": {"iterations": 1}}"#;
+const OUTPUT_FIRST: &str = r#"{"separable_output_first": {"iterations": 2}}"#;
+const ALLOCATORS: [&str; 3] = [ISLIP_2, INPUT_FIRST, OUTPUT_FIRST];
+const POLICIES: [&str; 2] = [r#"{"always_on": {}}"#, IDLE_TIMEOUT];
+const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)];
+
+// ---- what is injected is delivered ----------------------------------------------------------------------------------
+
+/// Stops the sources at `stop`, lets the network drain, and compares what was measured (all packets: no warm-up, and a
+/// window beyond the end) with what must have been.
+fn check_drains(spec: &mut Spec, stop: u64) {
+    phases(spec, 0, 1_000_000);
+    let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.packet_flits);
+    let mut sim = Simulation::<1, 8>::new(spec, ONE).expect("a network");
+    sim.advance(stop);
+    sim.stop_sources();
+    drain(&mut sim, 300_000, &what);
+    phases(spec, 0, sim.now());
+    let out = sim.run(spec, &());
+    let flits = u64::from(spec.traffic.packet_flits);
+    assert_eq!(out.missing_packets, 0, "{what}");
+    assert!(out.sums.packets > 0, "{what}");
+    assert_eq!((out.sums.flits, out.sums.packets * flits), (out.offered_flits, out.offered_flits), "{what}");
+    assert_eq!((out.injected_flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
+    // a packet of h hops crosses h + 1 routers
+    let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
+    assert_eq!(out.flit_hops, crossed, "{what}");
+    assert_eq!(out.latency.len(), out.sums.packets, "{what}");
+    let hops: u64 = (0..).zip(&out.hop_counts).map(|(hops, packets)| hops * packets).sum();
+    assert_eq!(out.sums.hops, hops, "{what}");
+}
+
+/// Every pair, below saturation and far above, the other choices in turn.
+fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
+    for (k, &(topology, routing)) in PAIRS.iter().enumerate() {
+        for (j, load) in [0.1, 1.0].into_iter().enumerate() {
+            let mut spec = spec(topology, routing);
+            packets(&mut spec, flits, flow_control, buffer);
+            router(&mut spec, ROUTERS[(k + j) % ROUTERS.len()]);
+            allocator(&mut spec, ALLOCATORS[k % ALLOCATORS.len()]);
+            policy(&mut spec, POLICIES[(k / 2 + j) % POLICIES.len()]);
+            spec.set_load(load);
+            check_drains(&mut spec, 1000);
+        }
+    }
+}
+
+#[test]
+fn one_flit_packets_are_all_delivered() {
+    check_all_drain(1, VirtualCutThrough, 2);
+}
+
+#[test]
+fn packets_of_5_flits_that_cut_through_are_all_delivered() {
+    check_all_drain(5, VirtualCutThrough, 6);
+}
+
+#[test]
+fn packets_of_5_flits_that_worm_are_all_delivered() {
+    check_all_drain(5, Wormhole, 2);
+}
+
+#[test]
+fn packets_of_40_flits_that_worm_are_all_delivered() {
+    check_all_drain(40, Wormhole, 8);
+}
+
+#[test]
+fn an_overloaded_butterfly_drains() {
+    for (routing, pattern_json) in [(VALIANT, TORNADO), (UGAL_P, TORNADO), (DOR, UNIFORM_SELF)] {
+        let mut spec = butterfly(routing);
+        pattern(&mut spec, pattern_json);
+        spec.set_load(1.0);
+        check_drains(&mut spec, 2000);
+    }
+}
+
+// ---- the account of the channels ------------------------------------------------------------------------------------
+
+/// What holds in every run, drained or not.
+fn check_account(spec: &Spec, out: &Outcome) {
+    let what = format!("{:?} {:?}", spec.routing, spec.policy);
+    let states = spec.policy.states();
+    for c in &out.channels {
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
+        for state in LinkState::ALL.into_iter().filter(|s| !states.contains(s)) {
+            assert_eq!(c.cycles[state as usize], 0, "{what}: {c:?}");
+        }
+        assert_eq!(c.flits[1..], [0; LinkState::COUNT - 1], "{what}: only a channel that is on carries flits: {c:?}");
+        if !spec.managed[c.class as usize] || states.len() == 1 {
+            assert_eq!((c.cycles[0], c.transitions), (out.window, 0), "{what}: {c:?}");
+        }
+    }
+    let injected: u64 = out.channels.iter().filter(|c| c.from.is_none()).map(|c| c.flits[0]).sum();
+    assert_eq!(injected, out.injected_flits, "{what}");
+    // no terminal takes more than a flit per cycle
+    assert!(out.accepted_flits <= out.window * u64::from(out.terminals), "{what}");
+    if spec.phases.warmup == 0 {
+        assert!(out.accepted_flits <= out.injected_flits && out.injected_flits <= out.offered_flits, "{what}");
+    }
+    assert_eq!(out.batches.iter().map(|b| b.packets).sum::<u64>(), out.sums.packets, "{what}");
+    assert_eq!(out.sums.flits + out.missing_packets * u64::from(spec.traffic.packet_flits), out.offered_flits, "{what}");
+}
+
+#[test]
+fn the_account_of_every_channel_closes() {
+    for &(topology, routing) in PAIRS {
+        for (policy_json, load, warmup) in [(POLICIES[0], 0.2, 0), (POLICIES[1], 0.02, 700), (POLICIES[1], 1.0, 0)] {
+            let mut spec = spec(topology, routing);
+            packets(&mut spec, 5, VirtualCutThrough, 32);
+            policy(&mut spec, policy_json);
+            spec.set_load(load);
+            phases(&mut spec, warmup, 1500);
+            check_account(&spec, &run(&spec));
+        }
+    }
+}
+
+/// One terminal sends, the window holds all its packets from creation to delivery: every flit is on as many channels
+/// between routers as it has hops, and on one channel from and one to a terminal.
+fn check_flits_per_hop(mut spec: Spec, sender: u32) {
+    packets(&mut spec, 5, VirtualCutThrough, 32);
+    alone(&mut spec, sender, 800);
+    let out = run(&spec);
+    assert_drained(&out);
+    let flits = |kind: fn(bool, bool) -> bool| -> u64 {
+        let channels = out.channels.iter().filter(|c| kind(c.from.is_some(), c.to.is_some()));
+        channels.map(|c| c.flits[0]).sum()
+    };
+    assert_eq!(flits(|from, to| from && to), out.sums.hops * 5);
+    assert_eq!(flits(|from, _| !from), out.sums.flits);
+    assert_eq!(flits(|_, to| !to), out.sums.flits);
+    assert_eq!((out.injected_flits, out.accepted_flits), (out.sums.flits, out.sums.flits));
+    check_account(&spec, &out);
+}
+
+#[test]
+fn channels_carry_each_flit_once_per_hop() {
+    for &(topology, routing) in PAIRS {
+        for policy_json in POLICIES {
+            let mut spec = spec(topology, routing);
+            policy(&mut spec, policy_json);
+            check_flits_per_hop(spec, 3);
+        }
+    }
+}
+
+#[test]
+fn an_idle_network_goes_to_sleep_and_nothing_else() {
+    // idle 40 cycles, on the way down 25, then off for the rest of the window; terminals stay on
+    let mut spec = spec(HYPERX, DOR);
+    policy(&mut spec, IDLE_TIMEOUT);
+    spec.set_load(0.0);
+    phases(&mut spec, 0, 1000);
+    let out = run(&spec);
+    for c in &out.channels {
+        let expected = if c.class == 0 { [1000, 0, 0, 0, 0] } else { [40, 0, 25, 1000 - 65, 0] };
+        assert_eq!(c.cycles, expected, "{c:?}");
+        assert_eq!(c.transitions, if c.class == 0 { 0 } else { 2 });
+    }
+    assert_eq!(out.flit_hops, 0);
+}
