@@ -273,8 +273,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Stops the sources: what is under way can drain.
     pub fn stop_sources(&mut self) {
         for block in &mut self.blocks {
-            for t in &mut block.terminals {
-                t.next_packet = u64::MAX / 2;
+            for (t, terminal) in block.terminals.iter_mut().enumerate() {
+                terminal.next_packet = u64::MAX / 2;
+                if terminal.packet == NONE {
+                    block.busy.clear(t);
+                }
             }
         }
     }
