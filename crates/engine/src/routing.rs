@@ -27,7 +27,7 @@ use crate::net::Net;
 use crate::state::Packet;
 use sensor::Congestion;
 use weft_topology::{Graph, Shape};
-use weft_units::Refusal;
+use weft_units::{Flits, Refusal};
 
 /// An output port and the VC class on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,6 +170,11 @@ impl AnyRouting {
     pub(crate) fn is_valiant(&self) -> bool {
         matches!(self, Self::Valiant(_) | Self::DragonflyValiant(_))
     }
+}
+
+/// Bias of the adaptive routings toward the minimal path [flits]: that of BookSim2's flattened butterfly.
+fn default_threshold() -> Flits {
+    Flits(2)
 }
 
 /// A hash of (seed, packet, salt), for choices that must not depend on the order of events.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub const STATES: &[LinkState] = &[LinkState::On];
 
+/// Every channel stays on for ever.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlwaysOn {}

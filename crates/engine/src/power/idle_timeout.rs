@@ -17,6 +17,7 @@ use weft_units::{Refusal, Time};
 
 pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking];
 
+/// On/off per direction: a channel that was idle for `idle` goes down, and a packet that wants it wakes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {

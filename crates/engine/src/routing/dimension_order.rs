@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
+/// Dimension order: dimension 0 first, each dimension finished before the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DimensionOrder {

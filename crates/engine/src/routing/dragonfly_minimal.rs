@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
+/// Dragonfly minimal: local, global, local; VC class = global links crossed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyMinimal {}

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
+/// Dragonfly UGAL-L: at the source router, minimal or over a random intermediate, by the queues of the two first hops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyUgal {
@@ -23,19 +24,11 @@ pub struct DragonflyUgal {
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
-    #[serde(default = "two")]
+    #[serde(default = "super::default_threshold")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default = "used_credits")]
+    #[serde(default)]
     pub sensor: Sensor,
-}
-
-fn used_credits() -> Sensor {
-    Sensor::UsedCredits
-}
-
-fn two() -> Flits {
-    Flits(2)
 }
 
 #[derive(Debug, Clone)]

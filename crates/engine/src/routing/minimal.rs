@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
+/// Minimal on a HyperX in a random order of dimensions; the VC class is the hop index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Minimal {}

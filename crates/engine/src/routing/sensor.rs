@@ -7,12 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Congestion of an output port in flits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensor {
     /// Flits that have crossed the switch and wait for the link.
     OutputQueue,
-    /// Credits in use, summed over the VCs: downstream buffer, wire and returning credits. Sees "phantom" congestion on long links.
+    /// Credits in use, summed over the VCs: downstream buffer, wire and returning credits. Sees "phantom" congestion on
+    /// long links.
+    #[default]
     UsedCredits,
     /// Credits in use minus the flits sent during the last credit round trip (history window; Won et al., HPCA 2015).
     HistoryWindow,

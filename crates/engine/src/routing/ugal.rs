@@ -16,26 +16,19 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
+/// UGAL-L: at the source router, minimal or over one random intermediate, by the queues of the two first hops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ugal {
     /// Bias toward the minimal path.
-    #[serde(default = "two")]
+    #[serde(default = "super::default_threshold")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default = "used_credits")]
+    #[serde(default)]
     pub sensor: Sensor,
     /// Where the intermediate router is drawn from.
     #[serde(default)]
     pub intermediate: Intermediate,
-}
-
-fn used_credits() -> Sensor {
-    Sensor::UsedCredits
-}
-
-fn two() -> Flits {
-    Flits(2)
 }
 
 /// Where the intermediate router is drawn from.

@@ -17,23 +17,16 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
+/// UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalP {
     /// Bias toward the minimal path.
-    #[serde(default = "two")]
+    #[serde(default = "super::default_threshold")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default = "used_credits")]
+    #[serde(default)]
     pub sensor: Sensor,
-}
-
-fn used_credits() -> Sensor {
-    Sensor::UsedCredits
-}
-
-fn two() -> Flits {
-    Flits(2)
 }
 
 #[derive(Debug, Clone)]

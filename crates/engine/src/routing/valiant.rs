@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
+/// Valiant: dimension order to a random router, then dimension order to the destination.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Valiant {}
