@@ -1,5 +1,6 @@
 //! The networks that the benchmark runs.
 
+use crate::booksim::Peer;
 use weft_engine::Spec;
 use weft_units::Refusal;
 
@@ -7,74 +8,175 @@ use weft_units::Refusal;
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
-    topology: &'static str,
-    routing: &'static str,
+    network: &'static Network,
+    routing: Routing,
     pub load: f64,
-    packet: u32,
+    pub packet_flits: u32,
     /// Cycles to fill the network before the clock starts, and cycles timed.
     pub warmup: u64,
     pub cycles: u64,
 }
 
-const BUTTERFLY: &str = r#"{"hyperx": {"widths": [8, 8], "terminals_per_router": 8}}"#;
-const LARGE: &str = r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 22}}"#;
-const TORUS: &str = r#"{"torus": {"widths": [8, 8, 8], "terminals_per_router": 1}}"#;
-const DF_1K: &str = r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 4, "global_links_per_router": 4, "arrangement": "absolute"}}"#;
-const DF_16K: &str = r#"{"dragonfly": {"routers_per_group": 16, "terminals_per_router": 8, "global_links_per_router": 8, "arrangement": "absolute"}}"#;
-const DF_92K: &str = r#"{"dragonfly": {"groups": 181, "routers_per_group": 32, "terminals_per_router": 16, "global_links_per_router": 16}}"#;
-const DOR: &str = r#"{"dimension_order": {}}"#;
-const UGAL_P: &str = r#"{"ugal_p": {}}"#;
-const DF_MIN: &str = r#"{"dragonfly_minimal": {}}"#;
+/// A topology with the links that go with it.
+#[derive(Debug)]
+struct Network {
+    name: &'static str,
+    topology: &'static str,
+    vcs: u8,
+    buffer: u32,
+    /// Latency of the link classes after the terminal links; the last one stands for all that follow.
+    latencies: &'static [u64],
+    /// The keys by which BookSim knows the network.
+    booksim: Option<&'static str>,
+}
+
+/// A routing with its configuration and its BookSim name.
+#[derive(Debug, Clone, Copy)]
+struct Routing {
+    name: &'static str,
+    config: &'static str,
+    booksim: &'static str,
+}
+
+const BUTTERFLY_512: Network = Network {
+    name: "butterfly-512",
+    topology: r#"{"hyperx": {"widths": [8, 8], "terminals_per_router": 8}}"#,
+    vcs: 6,
+    buffer: 32,
+    latencies: &[10],
+    booksim: Some("topology=flatfly;k=8;n=2;c=8;x=8;y=8;xr=8;yr=1"),
+};
+const BUTTERFLY_10K: Network = Network {
+    name: "butterfly-10648",
+    topology: r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 22}}"#,
+    booksim: Some("topology=flatfly;k=22;n=2;c=22;x=22;y=22;xr=22;yr=1"),
+    ..BUTTERFLY_512
+};
+const TORUS: Network = Network {
+    name: "torus-512",
+    topology: r#"{"torus": {"widths": [8, 8, 8], "terminals_per_router": 1}}"#,
+    vcs: 4,
+    buffer: 16,
+    latencies: &[2],
+    booksim: Some("topology=torus;k=8;n=3;use_noc_latency=1"),
+};
+const DRAGONFLY_1K: Network = Network {
+    name: "dragonfly-1056",
+    topology: r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 4, "global_links_per_router": 4,
+        "arrangement": "absolute"}}"#,
+    vcs: 3,
+    buffer: 256,
+    latencies: &[10, 100],
+    booksim: Some("topology=dragonflynew;k=4;n=1"),
+};
+const DRAGONFLY_16K: Network = Network {
+    name: "dragonfly-16512",
+    topology: r#"{"dragonfly": {"routers_per_group": 16, "terminals_per_router": 8, "global_links_per_router": 8,
+        "arrangement": "absolute"}}"#,
+    booksim: Some("topology=dragonflynew;k=8;n=1"),
+    ..DRAGONFLY_1K
+};
+const DRAGONFLY_92K: Network = Network {
+    name: "dragonfly-92672",
+    topology: r#"{"dragonfly": {"groups": 181, "routers_per_group": 32, "terminals_per_router": 16,
+        "global_links_per_router": 16}}"#,
+    booksim: None,
+    ..DRAGONFLY_1K
+};
+
+const MINIMAL: Routing = Routing { name: "minimal", config: r#"{"dimension_order": {}}"#, booksim: "ran_min" };
+const UGAL_P: Routing = Routing { name: "ugal_p", config: r#"{"ugal_p": {}}"#, booksim: "ugal" };
+const TORUS_ORDER: Routing =
+    Routing { name: "dimension_order", config: r#"{"dimension_order": {}}"#, booksim: "dim_order" };
+const DRAGONFLY_MINIMAL: Routing = Routing { name: "minimal", config: r#"{"dragonfly_minimal": {}}"#, booksim: "min" };
 
 /// All cases, smallest first.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut add = |name: String, topology, routing, load, packet, warmup, cycles| {
-        cases.push(Case { name, topology, routing, load, packet, warmup, cycles });
+    let mut add = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
+        let name = format!("{}/{}/{packet_flits}f/{load:.2}", network.name, routing.name);
+        cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
     };
-    for (label, routing) in [("minimal", DOR), ("ugal_p", UGAL_P)] {
+    for routing in [MINIMAL, UGAL_P] {
         for packet in [1, 8, 64] {
-            for (load, cycles) in [(0.05, 60_000), (0.30, 12_000), (0.60, 6_000)] {
-                add(format!("butterfly-512/{label}/{packet}f/{load:.2}"), BUTTERFLY, routing, load, packet, 2_000, cycles);
+            for (load, cycles) in [(0.05, 200_000), (0.30, 40_000), (0.60, 20_000)] {
+                add(&BUTTERFLY_512, routing, packet, load, (2_000, cycles));
             }
         }
     }
-    for (load, cycles) in [(0.05, 2_500), (0.30, 500)] {
-        add(format!("butterfly-10648/minimal/1f/{load:.2}"), LARGE, DOR, load, 1, 200, cycles);
-    }
-    add("torus-512/dimension_order/1f/0.20".into(), TORUS, DOR, 0.2, 1, 1_000, 8_000);
-    add("dragonfly-1056/minimal/1f/0.30".into(), DF_1K, DF_MIN, 0.3, 1, 1_000, 5_000);
-    add("dragonfly-16512/minimal/1f/0.30".into(), DF_16K, DF_MIN, 0.3, 1, 400, 400);
-    add("dragonfly-92672/minimal/1f/0.20".into(), DF_92K, DF_MIN, 0.2, 1, 300, 300);
+    add(&TORUS, TORUS_ORDER, 1, 0.2, (1_000, 20_000));
+    add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
+    add(&BUTTERFLY_10K, MINIMAL, 1, 0.05, (200, 8_000));
+    add(&BUTTERFLY_10K, MINIMAL, 1, 0.3, (200, 1_500));
+    add(&DRAGONFLY_16K, DRAGONFLY_MINIMAL, 1, 0.3, (400, 800));
+    add(&DRAGONFLY_92K, DRAGONFLY_MINIMAL, 1, 0.2, (300, 300));
     cases
 }
 
 impl Case {
+    /// What the engine runs.
     pub fn spec(&self) -> Result<Spec, Refusal> {
         let parse = |e: serde_json::Error| Refusal::new(&self.name, e.to_string(), "mend the case");
-        let topology = serde_json::from_str(self.topology).map_err(parse)?;
-        let mut spec = Spec::new(&topology, serde_json::from_str(self.routing).map_err(parse)?)?;
-        spec.traffic.packet_flits = self.packet;
+        let topology = serde_json::from_str(self.network.topology).map_err(parse)?;
+        let mut spec = Spec::new(&topology, serde_json::from_str(self.routing.config).map_err(parse)?)?;
+        spec.traffic.packet_flits = self.packet_flits;
         spec.set_load(self.load);
-        if self.topology.contains("dragonfly") {
-            for (class, latency) in [(1, 10), (2, 100)] {
-                spec.links[class].latency = latency;
-                spec.links[class].credit_latency = latency;
+        for (class, link) in spec.links.iter_mut().enumerate() {
+            (link.vcs, link.buffer) = (self.network.vcs, self.buffer());
+            if let Some(k) = class.checked_sub(1) {
+                let latencies = self.network.latencies;
+                link.latency = latencies[k.min(latencies.len() - 1)];
+                link.credit_latency = link.latency;
             }
-            for link in &mut spec.links {
-                (link.vcs, link.buffer) = (3, 256);
-            }
-        } else if self.topology == TORUS {
-            for link in &mut spec.links {
-                (link.vcs, link.buffer, link.latency, link.credit_latency) = (4, 16, 2, 2);
-            }
-        }
-        if self.packet > 32 {
-            // virtual cut-through needs room for the packet
-            spec.links.iter_mut().for_each(|l| l.buffer = 2 * self.packet);
         }
         spec.phases.warmup = self.warmup;
         spec.phases.window = self.cycles;
         Ok(spec)
+    }
+
+    /// Flits per VC; virtual cut-through needs room for a packet, and two keep a link busy.
+    fn buffer(&self) -> u32 {
+        if self.packet_flits > self.network.buffer { 2 * self.packet_flits } else { self.network.buffer }
+    }
+
+    /// The same case for BookSim, if it can express it.
+    pub fn booksim(&self) -> Option<Peer> {
+        Some(Peer {
+            network: self.network.booksim?,
+            routing: self.routing.booksim,
+            vcs: self.network.vcs,
+            buffer: self.buffer(),
+            load: self.load,
+            packet_flits: self.packet_flits,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_differ_and_small_cases_are_valid() {
+        let cases = all();
+        let names: std::collections::BTreeSet<_> = cases.iter().map(|c| &c.name).collect();
+        assert_eq!(names.len(), cases.len());
+        for case in cases.iter().filter(|c| c.name.contains("-512")) {
+            case.spec().expect("a valid case");
+        }
+    }
+
+    #[test]
+    fn links_follow_the_network() {
+        let case = all().into_iter().find(|c| c.name.starts_with("dragonfly-1056")).expect("a case");
+        let latencies: Vec<_> = case.spec().expect("a valid case").links.iter().map(|l| l.latency).collect();
+        assert_eq!(latencies, [1, 10, 100]);
+    }
+
+    #[test]
+    fn long_packets_get_room() {
+        let buffer = |name| all().iter().find(|c| c.name == name).map(Case::buffer);
+        assert_eq!(buffer("butterfly-512/minimal/8f/0.30"), Some(32));
+        assert_eq!(buffer("butterfly-512/minimal/64f/0.30"), Some(128));
     }
 }

@@ -1,31 +1,160 @@
-//! Speed of the engine.
+//! Speed of the engine: time, instructions and memory per flit-hop (one flit through one router) of a set of networks.
+//!
+//! Every sample runs in a process of its own (this program again, with hidden options) and prints one JSON line.
 
+mod booksim;
 mod cases;
+mod child;
+mod measure;
+mod report;
+mod sample;
 
-use std::time::Instant;
-use weft_engine::{Simulation, spec::Execution};
+use clap::Parser;
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let filter = args.first().cloned().unwrap_or_default();
-    let env = |k: &str| std::env::var(k).ok().and_then(|t| t.parse::<u64>().ok());
-    for case in cases::all().iter().filter(|c| c.name.contains(&filter)) {
-        let mut case = case.clone();
-        if let Some(c) = env("CYCLES") { case.cycles = c; }
-        if let Some(c) = env("WARM") { case.warmup = c; }
-        let spec = case.spec().unwrap();
-        let threads = std::env::var("THREADS").ok().and_then(|t| t.parse().ok()).unwrap_or(1);
-        let blocks = std::env::var("BLOCKS").ok().and_then(|t| t.parse().ok()).unwrap_or(0);
-        let t0 = Instant::now();
-        let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads, blocks }).unwrap();
-        let setup = t0.elapsed();
-        sim.advance(case.warmup);
-        let before = sim.flit_hops();
-        let t0 = Instant::now();
-        sim.advance(case.warmup + case.cycles);
-        let t = t0.elapsed().as_secs_f64();
-        let hops = (sim.flit_hops() - before) as f64;
-        println!("total hops {}", sim.flit_hops());
-        println!("{:40} setup {:6.2}s {:8.1} ns/flit-hop {:10.0} cycles/s  {:.1} M hops/s", case.name, setup.as_secs_f64(), t / hops * 1e9, case.cycles as f64 / t, hops / t / 1e6);
+/// Speed of Weft's engine: ns, instructions and memory per flit-hop (one flit through one router).
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Options {
+    /// Only cases whose name contains this
+    case: Option<String>,
+    /// One JSON document instead of the table
+    #[arg(long)]
+    json: bool,
+    /// Print the names of the cases and stop
+    #[arg(long)]
+    list: bool,
+    /// Samples per case, of which the median counts
+    #[arg(long, value_name = "N", default_value = "3")]
+    repeat: NonZeroUsize,
+    /// Threads inside one simulation
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
+    /// Blocks of routers; 0 chooses by memory size
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    blocks: usize,
+    /// Independent simulations of the case at the same time, a thread each
+    #[arg(long, value_name = "N", default_value = "1")]
+    copies: NonZeroUsize,
+    /// Do not count instructions (slow, needs valgrind)
+    #[arg(long)]
+    no_instructions: bool,
+    /// A BookSim binary to run in between, on the same core, for the cases that it knows
+    #[arg(long, value_name = "PATH")]
+    booksim: Option<PathBuf>,
+    /// Run this very case here, once, and print one sample
+    #[arg(long, hide = true, requires_all = ["warmup", "cycles"])]
+    sample: Option<String>,
+    #[arg(long, hide = true)]
+    warmup: Option<u64>,
+    #[arg(long, hide = true)]
+    cycles: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    match start(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("weft-bench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(options: &Options) -> Result<(), Box<dyn Error>> {
+    let cases = cases::all();
+    if let (Some(name), Some(warmup), Some(cycles)) = (&options.sample, options.warmup, options.cycles) {
+        let mut case = cases.into_iter().find(|c| c.name == *name).ok_or_else(|| format!("no case is named {name}"))?;
+        (case.warmup, case.cycles) = (warmup, cycles);
+        println!("{}", serde_json::to_string(&case.sample(options.how())?)?);
+        return Ok(());
+    }
+    let wanted = options.case.as_deref().unwrap_or_default();
+    let chosen: Vec<_> = cases.into_iter().filter(|c| c.name.contains(wanted)).collect();
+    if chosen.is_empty() {
+        return Err(format!("no case has \"{wanted}\" in its name; --list shows them all").into());
+    }
+    if options.list {
+        chosen.iter().for_each(|case| println!("{}", case.name));
+        return Ok(());
+    }
+    measure_all(options, &chosen)
+}
+
+fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn Error>> {
+    let (plan, notes) = options.plan();
+    let machine = report::Machine::here();
+    let booksim = plan.booksim.is_some();
+    if !options.json {
+        println!("{}\n{}", machine.line(), report::head(booksim));
+    }
+    let mut rows = Vec::new();
+    for case in cases {
+        let row = measure::row(case, &plan)?;
+        if !options.json {
+            println!("{}", report::line(&row, booksim));
+        }
+        rows.push(row);
+    }
+    if options.json {
+        let sample::How { threads, blocks, copies } = plan.how;
+        let document = report::Document { machine, threads, blocks, copies, repeat: plan.repeat, rows, notes };
+        println!("{}", serde_json::to_string_pretty(&document)?);
+    } else {
+        notes.iter().for_each(|note| println!("note: {note}"));
+    }
+    Ok(())
+}
+
+impl Options {
+    fn how(&self) -> sample::How {
+        sample::How { threads: self.threads.get(), blocks: self.blocks, copies: self.copies.get() }
+    }
+
+    /// What to measure, and remarks on what cannot be.
+    fn plan(&self) -> (measure::Plan, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut usable = |program: &str, without: &str| {
+            let found = child::exists(program);
+            if !found {
+                notes.push(format!("{program} was not found: {without}"));
+            }
+            found
+        };
+        let how = self.how();
+        let single = how.threads * how.copies == 1;
+        let instructions = !self.no_instructions && usable("valgrind", "instructions are not counted");
+        let pin = single && self.booksim.is_some() && usable("taskset", "the two programs may run on different cores");
+        let core = pin.then(|| std::thread::available_parallelism().map_or(1, usize::from) - 1);
+        let booksim = self.booksim.clone();
+        (measure::Plan { how, repeat: self.repeat.get(), instructions, booksim, core }, notes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn options_are_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn zero_of_anything_is_refused() {
+        for option in ["--repeat", "--threads", "--copies"] {
+            assert!(Options::try_parse_from(["weft-bench", option, "0"]).is_err(), "{option}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_case_is_refused() {
+        let options = Options::try_parse_from(["weft-bench", "ring-of-bells"]).expect("valid options");
+        let error = start(&options).expect_err("no such case").to_string();
+        assert!(error.contains("ring-of-bells") && error.contains("--list"), "{error}");
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! The exceptions live in `weft.errors`, so that they have named attributes and a place in the documentation.
 
+#![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]
+
 mod control;
 mod errors;
 mod point;
@@ -13,7 +15,8 @@ use std::path::PathBuf;
 /// Reads a scenario and gives its points, in the order of the sweep.
 #[pyfunction]
 fn expand(py: Python<'_>, file_name: &str, text: &str, sets: Vec<(String, String)>) -> PyResult<Vec<point::Point>> {
-    let points = weft_scenario::expand(file_name, text, &sets).map_err(|problem| errors::scenario_error(py, problem))?;
+    let points =
+        weft_scenario::expand(file_name, text, &sets).map_err(|problem| errors::scenario_error(py, problem))?;
     Ok(points.into_iter().map(point::Point::new).collect())
 }
 

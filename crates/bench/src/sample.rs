@@ -1,0 +1,106 @@
+//! One timed run, in the process that runs it.
+
+use crate::cases::Case;
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use std::error::Error;
+use std::time::Instant;
+use weft_engine::{Simulation, spec::Execution};
+
+/// Up to 64 ports per router and 8 VCs: enough for all cases.
+type Network = Simulation<1, 8>;
+
+/// How a case is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct How {
+    /// Threads inside one simulation.
+    pub threads: usize,
+    /// Blocks of routers; 0 lets the engine choose.
+    pub blocks: usize,
+    /// Independent simulations at the same time.
+    pub copies: usize,
+}
+
+/// What a run of `cycles` cycles after the warm-up took; sums over the copies, except for `wall` and `cycles`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    pub setup_seconds: f64,
+    pub cpu_seconds: f64,
+    pub wall_seconds: f64,
+    pub cycles: u64,
+    pub flit_hops: u64,
+    /// Largest resident size so far [MiB], if the system tells.
+    pub peak_mib: Option<f64>,
+}
+
+impl Case {
+    /// Fills the network, then times it.
+    pub fn sample(&self, how: How) -> Result<Sample, Box<dyn Error>> {
+        let spec = self.spec()?;
+        let start = Instant::now();
+        let execution = Execution { threads: how.threads, blocks: how.blocks };
+        let mut simulations =
+            (0..how.copies).map(|_| Simulation::new(&spec, execution)).collect::<Result<Vec<Network>, _>>()?;
+        let setup_seconds = start.elapsed().as_secs_f64();
+        advance(&mut simulations, self.warmup);
+        let before: u64 = simulations.iter().map(Network::flit_hops).sum();
+        let (cpu, wall) = (cpu_seconds()?, Instant::now());
+        advance(&mut simulations, self.warmup + self.cycles);
+        let (wall, cpu) = (wall.elapsed(), cpu_seconds()? - cpu);
+        Ok(Sample {
+            setup_seconds,
+            cpu_seconds: cpu,
+            wall_seconds: wall.as_secs_f64(),
+            cycles: self.cycles,
+            flit_hops: simulations.iter().map(Network::flit_hops).sum::<u64>() - before,
+            peak_mib: std::fs::read_to_string("/proc/self/status").ok().as_deref().and_then(peak_mib),
+        })
+    }
+}
+
+/// All simulations at the same time, the first on this thread.
+fn advance(simulations: &mut [Network], until: u64) {
+    let (first, others) = simulations.split_first_mut().expect("at least one copy");
+    std::thread::scope(|scope| {
+        for simulation in others {
+            scope.spawn(|| simulation.advance(until));
+        }
+        first.advance(until);
+    });
+}
+
+/// CPU time of this process, all threads.
+fn cpu_seconds() -> Result<f64, nix::Error> {
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
+    Ok(std::time::Duration::from(time).as_secs_f64())
+}
+
+/// The high-water mark in the text of `/proc/self/status`.
+fn peak_mib(status: &str) -> Option<f64> {
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?;
+    Some(kib.trim().parse::<f64>().ok()? / 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_peak() {
+        assert_eq!(peak_mib("VmPeak:\t  99 kB\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n"), Some(2.0));
+        assert_eq!(peak_mib("VmRSS:\t 1 kB\n"), None);
+    }
+
+    #[test]
+    fn counts_only_the_timed_cycles() {
+        let mut case = crate::cases::all().swap_remove(0);
+        (case.warmup, case.cycles) = (100, 0);
+        let how = How { threads: 1, blocks: 0, copies: 1 };
+        assert_eq!(case.sample(how).expect("a valid case").flit_hops, 0);
+        case.cycles = 200;
+        let one = case.sample(how).expect("a valid case").flit_hops;
+        // 512 terminals x 0.05 x 200 cycles x 2.75 routers
+        assert!((12_000..16_500).contains(&one), "{one}");
+        assert_eq!(case.sample(How { copies: 2, ..how }).expect("a valid case").flit_hops, 2 * one);
+    }
+}

@@ -1,0 +1,205 @@
+//! A result depends on the spec alone: not on threads, blocks, mask widths or build; and cases that are the same network
+//! under two names agree to the digit.
+
+mod common;
+use common::*;
+use weft_engine::outcome::Ending;
+use weft_engine::spec::Execution;
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+use weft_engine::{Simulation, Spec};
+
+/// 24 terminals of a column share 4 links of each of its routers: full at load 2/3 of uniform traffic.
+const OVERSUBSCRIBED: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 6}}"#;
+
+/// Routings with a sensor, on and off the grid, and links of 1 cycle (blocks that meet every cycle).
+fn cases() -> Vec<(&'static str, Spec)> {
+    let mut cases = vec![
+        ("ugal_p", spec(OVERSUBSCRIBED, UGAL_P)),
+        ("ugal_p, history window", spec(OVERSUBSCRIBED, UGAL_P_HISTORY)),
+        ("dragonfly_ugal", spec(DRAGONFLY, DF_UGAL)),
+        ("torus, short links", spec(TORUS, UGAL)),
+    ];
+    pattern(&mut cases[2].1, ADVERSE);
+    for link in &mut cases[3].1.links {
+        (link.latency, link.credit_latency) = (1, 1);
+    }
+    cases
+}
+
+/// The same result on 1 and 2 threads, in 1 block, in 3, and in one per router.
+fn check_executions(what: &str, spec: &Spec) -> Ending {
+    let alone = run(spec);
+    let routers = spec.graph.routers() as usize;
+    for (threads, blocks) in [(1, 3), (2, 3), (1, routers), (2, routers)] {
+        let other = run_as(spec, Execution { threads, blocks });
+        assert_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
+    }
+    alone.ending
+}
+
+fn check_all_executions(flits: u32, load: f64, change: impl Fn(&mut Spec)) {
+    for (name, mut spec) in cases() {
+        packets(&mut spec, flits, VirtualCutThrough, 16);
+        phases(&mut spec, 300, 600);
+        spec.set_load(load);
+        change(&mut spec);
+        let ending = check_executions(name, &spec);
+        let expected = if load < 0.5 { Ending::Drained } else { Ending::Saturated };
+        assert_eq!(ending, expected, "{name}");
+    }
+}
+
+#[test]
+fn threads_and_blocks_change_nothing_below_saturation() {
+    check_all_executions(1, 0.2, |_| {});
+    check_all_executions(8, 0.2, |_| {});
+}
+
+#[test]
+fn threads_and_blocks_change_nothing_at_overload() {
+    check_all_executions(1, 1.0, |_| {});
+    check_all_executions(8, 1.0, |_| {});
+}
+
+#[test]
+fn threads_and_blocks_change_nothing_with_links_that_sleep() {
+    check_all_executions(1, 0.05, |spec| policy(spec, IDLE_TIMEOUT));
+    check_all_executions(8, 1.0, |spec| policy(spec, IDLE_TIMEOUT));
+}
+
+#[test]
+fn threads_and_blocks_change_nothing_for_worms_in_staged_routers() {
+    check_all_executions(8, 1.0, |spec| {
+        packets(spec, 8, Wormhole, 3);
+        router(spec, (1, 1, 1));
+    });
+}
+
+#[test]
+fn two_runs_are_equal_and_another_seed_is_another_run() {
+    let mut spec = spec(DRAGONFLY, DF_UGAL);
+    let (first, second) = (run(&spec), run(&spec));
+    assert_same(&first, &second, "the same spec");
+    spec.seed += 1;
+    assert_ne!(first.sums, run(&spec).sums);
+}
+
+#[test]
+fn wide_masks_give_the_same_result_as_narrow_ones() {
+    for (name, mut spec) in cases() {
+        for (flits, load) in [(1, 0.3), (8, 1.0)] {
+            packets(&mut spec, flits, VirtualCutThrough, 16);
+            phases(&mut spec, 300, 600);
+            spec.set_load(load);
+            let narrow = Simulation::<1, 8>::new(&spec, ONE).unwrap().run(&spec, &());
+            let wide = Simulation::<2, 16>::new(&spec, ONE).unwrap().run(&spec, &());
+            assert_same(&narrow, &wide, name);
+        }
+    }
+}
+
+// ---- streams --------------------------------------------------------------------------------------------------------
+
+/// Flits on every injection channel = creations of that terminal's own stream, which no other component can change.
+fn check_streams(topology: &str, seed: u64) {
+    let mut spec = spec(topology, DOR);
+    pattern(&mut spec, r#"{"hot_spot": {"targets": [0]}}"#);
+    // far from full: a packet is injected in the cycle of its creation
+    spec.set_load(0.04);
+    spec.seed = seed;
+    phases(&mut spec, 500, 3000);
+    let out = run(&spec);
+    for c in out.channels.iter().filter(|c| c.from.is_none()) {
+        assert_eq!(c.flits[0], creations(&spec, c.from_port).len() as u64, "{topology}: terminal {}", c.from_port);
+    }
+}
+
+#[test]
+fn adding_a_terminal_or_a_router_changes_no_other_stream() {
+    for seed in 0..3 {
+        check_streams(SINGLE, seed);
+        check_streams(r#"{"single_router": {"terminals": 9}}"#, seed);
+        check_streams(HYPERX, seed);
+    }
+}
+
+// ---- the same network under two names -------------------------------------------------------------------------------
+
+/// Equal in all but the names of the channels.
+fn check_isomorphic(mut a: Spec, mut b: Spec) {
+    for (flits, load) in [(1, 0.3), (1, 1.0), (8, 0.3), (8, 1.0)] {
+        let outcome = |spec: &mut Spec| {
+            packets(spec, flits, VirtualCutThrough, 16);
+            phases(spec, 300, 1000);
+            spec.traffic.load.iter_mut().filter(|l| **l > 0.0).for_each(|l| *l = load);
+            run(spec)
+        };
+        let (a, b) = (outcome(&mut a), outcome(&mut b));
+        assert!(a.sums.packets > 0);
+        assert_eq!((&a.ending, &a.sums), (&b.ending, &b.sums), "{flits} flits at {load}");
+        assert!(packet_numbers(&a) == packet_numbers(&b), "{flits} flits at {load}");
+    }
+}
+
+#[test]
+fn a_hyperx_of_one_router_is_a_single_router() {
+    check_isomorphic(spec(SINGLE, DOR), spec(r#"{"hyperx": {"widths": [1], "terminals_per_router": 8}}"#, DOR));
+}
+
+#[test]
+fn a_dragonfly_of_groups_of_one_router_is_a_complete_graph() {
+    // absolute: global port k leads to the k-th other group, as port k of a HyperX to the k-th other coordinate
+    let dragonfly = r#"{"dragonfly": {"routers_per_group": 1, "terminals_per_router": 3,
+        "global_links_per_router": 4, "arrangement": "absolute"}}"#;
+    check_isomorphic(spec(dragonfly, DF_MINIMAL), spec(r#"{"hyperx": {"widths": [5], "terminals_per_router": 3}}"#, DOR));
+}
+
+#[test]
+fn a_ring_whose_wrap_no_packet_takes_is_a_row() {
+    // every terminal sends to its neighbour up, and those of the last router are silent; one VC class in both
+    let line = |topology: &str| {
+        let mut spec = spec(topology, NO_DATELINE);
+        spec.allow_dependency_cycle = true;
+        pattern(&mut spec, NEIGHBOR);
+        spec.traffic.load[8..].fill(0.0);
+        spec
+    };
+    let ring = line(r#"{"torus": {"widths": [5], "terminals_per_router": 2}}"#);
+    check_isomorphic(ring, line(r#"{"mesh": {"widths": [5], "terminals_per_router": 2}}"#));
+}
+
+#[test]
+fn tornado_on_a_ring_of_four_is_neighbor() {
+    // ceil(4 / 2) - 1 = 1
+    let ring = |pattern_json: &str| {
+        let mut spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 2}}"#, DOR);
+        pattern(&mut spec, pattern_json);
+        spec
+    };
+    check_isomorphic(ring(TORNADO), ring(NEIGHBOR));
+}
+
+// ---- debug and release ----------------------------------------------------------------------------------------------
+
+/// FNV-1a over all numbers of all cases. Recorded once; the same in every profile, so a test run in either proves both
+/// equal. It changes when the model changes (an arbiter, a routing, a stream): then record it anew, in both profiles.
+const DIGEST: u64 = 0xf91f_bb56_7758_75b5;
+
+#[test]
+fn debug_and_release_builds_agree() {
+    let mut digest = 0xcbf2_9ce4_8422_2325u64;
+    for (name, mut spec) in cases() {
+        for (flits, load, policy_json) in [(1, 0.3, r#"{"always_on": {}}"#), (8, 1.0, IDLE_TIMEOUT)] {
+            packets(&mut spec, flits, VirtualCutThrough, 16);
+            phases(&mut spec, 300, 600);
+            policy(&mut spec, policy_json);
+            spec.set_load(load);
+            let out = run(&spec);
+            for byte in numbers(&out).iter().flat_map(|n| n.to_le_bytes()) {
+                digest = (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+            assert!(out.sums.packets > 0, "{name}");
+        }
+    }
+    assert_eq!(digest, DIGEST, "the digest is {digest:#x} now");
+}

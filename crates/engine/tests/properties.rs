@@ -1,0 +1,145 @@
+//! Over random networks, routers and traffic: what is injected is delivered once, nothing stalls, no channel carries more
+//! than a flit per cycle. 64 cases; more with PROPTEST_CASES.
+
+mod common;
+use common::*;
+use proptest::prelude::*;
+use weft_engine::outcome::Ending;
+use weft_engine::spec::{Execution, FlowControl};
+use weft_engine::{Simulation, Spec, imply};
+
+/// A random network and a routing that is legal on it, as JSON.
+fn networks() -> impl Strategy<Value = (String, String)> {
+    let grid = |name: &'static str, width: std::ops::Range<u32>| {
+        (prop::collection::vec(width, 1..4), 1..4u32)
+            .prop_filter("at most 30 routers", |(widths, _)| widths.iter().product::<u32>() <= 30)
+            .prop_map(move |(w, t)| format!(r#"{{"{name}": {{"widths": {w:?}, "terminals_per_router": {t}}}}}"#))
+    };
+    let single = (2..17u32).prop_map(|t| format!(r#"{{"single_router": {{"terminals": {t}}}}}"#));
+    let complete = prop_oneof![grid("hyperx", 1..6), single];
+    let dragonfly = (1..4u32, 1..3u32, 1..3u32, any::<prop::sample::Index>(), any::<bool>()).prop_map(|(a, p, h, g, palm)| {
+        let (groups, arrangement) = (2 + g.index((a * h) as usize), if palm { "palm_tree" } else { "absolute" });
+        format!(
+            r#"{{"dragonfly": {{"groups": {groups}, "routers_per_group": {a}, "terminals_per_router": {p},
+                "global_links_per_router": {h}, "arrangement": "{arrangement}"}}}}"#
+        )
+    });
+    let of = |routings: &'static [&'static str]| prop::sample::select(routings).prop_map(str::to_string);
+    prop_oneof![
+        3 => (complete, of(&[DOR, MINIMAL, VALIANT, UGAL, UGAL_DIFFERING, UGAL_P, UGAL_P_HISTORY])),
+        2 => (grid("torus", 2..6), of(&[DOR, ENTRY, VALIANT, UGAL, UGAL_DIFFERING])),
+        1 => (grid("mesh", 2..6), of(&[DOR, VALIANT, UGAL])),
+        2 => (dragonfly, of(&[DF_MINIMAL, DF_VALIANT, DF_VALIANT_ROUTER, DF_UGAL, DF_UGAL_ROUTER])),
+    ]
+}
+
+/// Extra VCs and flits of buffer beyond what is needed, packet length, worms or not, (delay, vc_realloc, speedup),
+/// allocator, latencies of links and credits, sleeping links, load, seed.
+#[derive(Debug, Clone)]
+struct Choices {
+    more_vcs: u8,
+    more_buffer: u32,
+    flits: u32,
+    worms: bool,
+    router: (u64, u8, u8),
+    allocator: &'static str,
+    latency: (u64, u64),
+    sleep: bool,
+    load: f64,
+    seed: u64,
+}
+
+fn choices() -> impl Strategy<Value = Choices> {
+    let allocators = prop::sample::select(
+        &[
+            r#"{"islip": {"iterations": 1}}"#,
+            r#"{"islip": {"iterations": 3}}"#,
+            r#"{"separable_input_first": {"iterations": 1}}"#,
+            r#"{"separable_output_first": {"iterations": 2}}"#,
+        ][..],
+    );
+    let lengths = prop_oneof![Just(1u32), 2..9u32, 20..40u32];
+    let first = (0..4u8, prop_oneof![Just(0u32), 0..20u32], lengths, any::<bool>(), (1..4u64, 0..2u8, 1..4u8));
+    let second = (allocators, (1..12u64, 1..12u64), any::<bool>(), 0.02..1.0f64, any::<u64>());
+    (first, second).prop_map(|((more_vcs, more_buffer, flits, worms, router), (allocator, latency, sleep, load, seed))| {
+        Choices { more_vcs, more_buffer, flits, worms, router, allocator, latency, sleep, load, seed }
+    })
+}
+
+/// The spec with as many VCs as the routing needs and some more (8 at most), and buffers for what must fit and some more.
+/// `None` where the network has a single terminal, which can't send to others.
+fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Option<Spec> {
+    let mut spec = Spec::new(&topology(topology_json), routing(routing_json)).ok()?;
+    let flow_control = if c.worms { FlowControl::Wormhole } else { FlowControl::VirtualCutThrough };
+    packets(&mut spec, c.flits, flow_control, 1);
+    spec.links.iter_mut().for_each(|l| l.vcs = 8);
+    let classes = imply(&spec).expect("a legal pair").vc_classes;
+    for (link, needed) in spec.links.iter_mut().zip(classes) {
+        link.vcs = (needed + c.more_vcs).min(8);
+        link.buffer += c.more_buffer;
+    }
+    for link in &mut spec.links[1..] {
+        (link.latency, link.credit_latency) = c.latency;
+    }
+    router(&mut spec, c.router);
+    allocator(&mut spec, c.allocator);
+    if c.sleep {
+        policy(&mut spec, IDLE_TIMEOUT);
+    }
+    spec.set_load(c.load);
+    spec.seed = c.seed;
+    Some(spec)
+}
+
+fn check_delivered_once(mut spec: Spec) {
+    phases(&mut spec, 0, 1_000_000);
+    let what = format!("{:?} {:?}", spec.graph.shape(), spec.routing);
+    let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 2 }).expect("a network");
+    sim.advance(500);
+    sim.stop_sources();
+    drain(&mut sim, 1_000_000, &what);
+    phases(&mut spec, 0, sim.now());
+    let out = sim.run(&spec, &());
+    assert_eq!((out.missing_packets, out.sums.flits), (0, out.offered_flits), "{what}");
+    assert_eq!((out.injected_flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
+    let flits = u64::from(spec.traffic.packet_flits);
+    let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
+    assert_eq!(out.flit_hops, crossed, "{what}");
+}
+
+fn check_never_stalls(mut spec: Spec) {
+    phases(&mut spec, 100, 900);
+    (spec.phases.stall_limit, spec.phases.drain_limit) = (500, 1000);
+    let out = run(&spec);
+    assert!(matches!(out.ending, Ending::Drained | Ending::Saturated), "{:?}", out.ending);
+    assert!(out.accepted_flits <= out.window * u64::from(out.terminals));
+    for c in &out.channels {
+        let link = &spec.links[c.class as usize];
+        // granted in the window: a flit per cycle, and at most a buffer full that waits behind the switch
+        assert!(c.flits.iter().sum::<u64>() <= out.window + u64::from(link.vcs) * u64::from(link.buffer), "{c:?}");
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
+    }
+}
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(64);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn everything_injected_is_delivered_once(network in networks(), choices in choices()) {
+        if let Some(spec) = build(&network, &choices) {
+            check_delivered_once(spec);
+        }
+    }
+
+    #[test]
+    fn nothing_stalls_at_any_load(network in networks(), choices in choices()) {
+        if let Some(spec) = build(&network, &choices) {
+            check_never_stalls(spec);
+        }
+    }
+}
