@@ -1,8 +1,8 @@
 //! The allocation steps of a cycle: heads take output VCs, flits cross the switch.
 //!
 //! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head asks for the switch and takes
-//! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first, and asks for the switch from the next
-//! step on, as in a router with separate VC and switch allocation stages; a VC then serves a packet every second step.
+//! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_stage`), and asks for the switch
+//! from the next step on; a VC then serves a packet every second step.
 
 use crate::allocator::AllocatorConfig;
 use crate::bits::{Bits, pick16};
@@ -34,23 +34,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// VC allocation, and switch allocation among those that held a VC before.
-    fn staged_step<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
-        let mut taken = if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs(net, r) };
-        self.switch_step::<false, SINGLE>(net, r);
-        let router = self.routers.hot_mut(r);
-        while let Some(p) = taken.take_first() {
-            let out = self.outs.hot_mut(router.base as usize + p);
-            out.ready |= out.fresh;
-            if out.fresh & out.credit != 0 {
-                router.go.set(p);
-            }
-            out.fresh = 0;
-        }
-    }
-
     #[inline(always)]
-    fn switch_step<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+    pub(crate) fn switch_step<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize) {
         let router = self.routers.hot(r);
         let outputs = if HEADS { router.go | router.want } else { router.go };
         if !outputs.is_empty() {
@@ -60,41 +45,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 AllocatorConfig::SeparableInputFirst(n) => self.input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations),
             }
         }
-    }
-
-    /// VC allocation: every free VC goes to one of the heads that want its class, in turn. Returns the outputs touched.
-    fn take_vcs(&mut self, net: &Net, r: usize) -> Bits<W> {
-        let mut touched = Bits::default();
-        let mut outputs = self.routers.hot(r).want;
-        let base = self.routers.hot(r).base as usize;
-        while let Some(p) = outputs.take_first() {
-            let mut classes = self.outs.hot(base + p).wanting;
-            while classes != 0 {
-                let class = classes.trailing_zeros() as usize;
-                classes &= classes - 1;
-                loop {
-                    let out = self.outs.hot(base + p);
-                    let want = *self.want.hot(net.slot(base + p, class));
-                    let room = with_room(out, net.room()) & net.vcs(out.class, class);
-                    if want.is_empty() || room == 0 {
-                        break;
-                    }
-                    let i = want.pick_from(out.rr_want as usize);
-                    let heads = matching(&self.ins.hot(base + i).keys, net.key(p, class));
-                    let (v, vc) = self.take_vc(net, base, p, class, i, heads, room);
-                    let out = self.outs.hot_mut(base + p);
-                    self.ins.hot_mut(base + i).hold(v, p, vc);
-                    out.hold(vc, i, v);
-                    out.ready &= !(1 << vc);
-                    out.fresh |= 1 << vc;
-                    out.rr_want = i as u8 + 1;
-                    touched.set(p);
-                }
-            }
-            // what is still wanted waits for a VC or a credit: their return sets the bit again
-            self.routers.hot_mut(r).want.clear(p);
-        }
-        touched
     }
 
     /// One of the `heads` (VCs of input `i` that want this class of output `p`) takes one of the VCs in `room`, both in
@@ -133,7 +83,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         if HEADS && out.wanting != 0 {
-            let room = with_room(out, if SINGLE { 1 } else { net.room() });
+            // an output that holds the switch offers nothing to heads while a packet is crossing
+            let closed = !SINGLE && net.hold_switch && out.free != net.links.hot(out.class as usize).all;
+            let room = if closed { 0 } else { with_room(out, if SINGLE { 1 } else { net.room() }) };
             let mut classes = out.wanting;
             let mut offers = 0;
             while classes != 0 {
@@ -384,7 +336,7 @@ pub(crate) fn with_room<const V: usize>(out: &OutPort<V>, need: u16) -> u16 {
 
 /// The VCs whose head has this key.
 #[inline(always)]
-fn matching<const V: usize>(keys: &[u16; V], key: u16) -> u16 {
+pub(crate) fn matching<const V: usize>(keys: &[u16; V], key: u16) -> u16 {
     #[cfg(target_arch = "x86_64")]
     if V == 8 {
         use std::arch::x86_64::{_mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_set1_epi16};

@@ -49,6 +49,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         ejection_delay: spec.router.ejection_delay,
         vc_realloc: spec.router.vc_realloc > 0,
         speedup: spec.router.speedup,
+        hold_switch: hold_switch(spec)?,
         allocator: spec.router.allocator.clone(),
         flow_control: spec.router.flow_control,
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
@@ -56,6 +57,17 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         seed: spec.seed,
     };
     Ok((net, classes))
+}
+
+fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
+    if spec.router.hold_switch && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.hold_switch",
+            "true, but with vc_realloc 1 several packets hold VCs of an output before they cross the switch",
+            "set router.vc_realloc to 0, or hold_switch to false",
+        ));
+    }
+    Ok(spec.router.hold_switch)
 }
 
 /// Cycles from the grant to the link, so that a lone head flit spends `delay` cycles in a router.
@@ -244,6 +256,8 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             offers: vec![(0, 0); radix],
+            vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             power: Manager::new(policy, all_vcs),
             history,
             tally: Tally::new(windows, spec.phases.batches),

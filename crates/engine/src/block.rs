@@ -52,6 +52,9 @@ pub struct Block<const W: usize, const V: usize> {
     pub grants: Vec<Bits<W>>,
     /// Scratch of the switch allocator: per output, the classes whose heads may have a VC, and the VCs with room.
     pub offers: Vec<(u16, u16)>,
+    /// VC stage: per output VC whose turn it is (input * V + VC), and scratch: output VCs that granted each input VC.
+    pub vc_turns: Vec<u16>,
+    pub vc_grants: Vec<u16>,
     pub power: Manager,
     pub history: Option<History>,
     pub tally: Tally,

@@ -24,6 +24,7 @@ pub mod spec;
 mod stall;
 mod state;
 mod tally;
+mod vc_stage;
 mod wheel;
 
 pub use imply::{Implied, imply};

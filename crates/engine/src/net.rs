@@ -45,6 +45,8 @@ pub struct Net {
     /// 1 if a VC taken in one step may cross the switch only in the next.
     pub vc_realloc: bool,
     pub speedup: u8,
+    /// An output finishes a packet before it begins another.
+    pub hold_switch: bool,
     pub allocator: AllocatorConfig,
     pub flow_control: FlowControl,
     pub phases: Phases,

@@ -44,6 +44,8 @@ pub struct RouterSpec {
     pub ejection_delay: Cycles,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
+    /// An output finishes a packet before it begins another, so that links never interleave packets.
+    pub hold_switch: bool,
 }
 
 /// Who sends what.
@@ -162,6 +164,7 @@ impl Default for RouterSpec {
             ejection_delay: 1,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::Islip(crate::allocator::Iterations { iterations: 1 }),
+            hold_switch: false,
         }
     }
 }

@@ -26,7 +26,8 @@ fn cases() -> Vec<(&'static str, Spec)> {
     cases
 }
 
-/// The same result on 1 and 2 threads, in 1 block, in 3, and in one per router.
+/// The same result on 1 to 3 threads, in 1 block, in 3, in 4 (2 shares, although there are 3 threads), and in one per
+/// router.
 fn check_executions(what: &str, spec: &Spec) -> Ending {
     let alone = run(spec);
     let routers = spec.graph.routers() as usize;

@@ -175,6 +175,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
             FlowControl::Wormhole => spec::FlowControl::Wormhole,
         },
         allocator: router.allocator.clone(),
+        hold_switch: router.hold_switch,
     })
 }
 

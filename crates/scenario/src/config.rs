@@ -88,6 +88,8 @@ pub struct Router {
     pub flow_control: FlowControl,
     /// Who crosses the switch.
     pub allocator: AllocatorConfig,
+    /// An output finishes a packet before it begins another: links never interleave the flits of packets.
+    pub hold_switch: bool,
 }
 
 /// When a packet may enter the next buffer.
@@ -199,6 +201,7 @@ impl Default for Router {
             ejection_delay: Time::Cycles(1),
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::Islip(weft_engine::allocator::Iterations { iterations: 1 }),
+            hold_switch: false,
         }
     }
 }

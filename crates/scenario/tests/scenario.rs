@@ -137,6 +137,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("links.default.buffer", "16flits"),
     ("router.delay", "3cycles"),
     ("router.vc_realloc", "1"),
+    ("router.hold_switch", "true"),
     ("router.speedup", "1"),
     ("router.credit_delay", "2cycles"),
     ("router.ejection_delay", "2cycles"),

@@ -34,9 +34,9 @@ fn instances() -> Vec<(PatternConfig, Promise)> {
         (PatternConfig::BitReverse(bit_reverse::BitReverse {}), Involution),
         (PatternConfig::Shuffle(shuffle::Shuffle {}), Bijection),
         (PatternConfig::Transpose(transpose::Transpose {}), Involution),
-        (PatternConfig::Tornado(tornado::Tornado { by: By::Routers }), Bijection),
+        (PatternConfig::Tornado(tornado::Tornado { by: By::Routers {} }), Bijection),
         (PatternConfig::Tornado(tornado::Tornado { by: digits }), Bijection),
-        (PatternConfig::Neighbor(neighbor::Neighbor { by: By::Routers }), Bijection),
+        (PatternConfig::Neighbor(neighbor::Neighbor { by: By::Routers {} }), Bijection),
         (PatternConfig::Neighbor(neighbor::Neighbor { by: digits }), Bijection),
         (PatternConfig::HotSpot(spots(None, 1.0)), Random),
         (PatternConfig::HotSpot(spots(Some(vec![0, 5, 40]), 0.25)), Random),
@@ -133,7 +133,7 @@ fn streams_decide_everything() {
 #[test]
 fn scenarios_write_patterns_like_this() {
     let read = |text: &str| serde_json::from_str::<PatternConfig>(text);
-    assert_eq!(read(r#"{"tornado": {}}"#).unwrap(), PatternConfig::Tornado(tornado::Tornado { by: By::Routers }));
+    assert_eq!(read(r#"{"tornado": {}}"#).unwrap(), PatternConfig::Tornado(tornado::Tornado { by: By::Routers {} }));
     let digits = read(r#"{"neighbor": {"by": {"digits": {"radix": 8, "digits": 3}}}}"#).unwrap();
     assert_eq!(digits, PatternConfig::Neighbor(neighbor::Neighbor { by: By::Digits { radix: 8, digits: 3 } }));
     let shift = group_shift::GroupShift { shift: 2, local: group_shift::Local::Same };

@@ -87,6 +87,7 @@ def _router(row: Mapping[str, str]) -> dict[str, Any]:
     return {
         "delay": amount(row["crossbar_delay"] or 0, "cycle"),
         "vc_realloc": 0,
+        "hold_switch": True,
         "speedup": int(row["vcs"]),
         "credit_delay": "0cycles",
         "ejection_delay": "0cycles",

@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
 /// What a shift acts on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum By {
     /// Every coordinate of the router; the terminal keeps its place on the router.
-    #[default]
-    Routers,
+    Routers {},
     /// Every digit of the terminal id, as in BookSim.
     Digits {
         /// Base of the digits, 2 or more.
@@ -20,6 +19,12 @@ pub enum By {
         /// Number of digits; radix^digits is the number of terminals.
         digits: u32,
     },
+}
+
+impl Default for By {
+    fn default() -> Self {
+        Self::Routers {}
+    }
 }
 
 impl By {
@@ -32,7 +37,7 @@ impl By {
     ) -> Result<Permutation, Refusal> {
         let by = format!("{path}.by");
         match *self {
-            Self::Routers => {
+            Self::Routers {} => {
                 let Some(widths) = &population.widths else {
                     let what = "the routers of this topology have no coordinates";
                     return Err(Refusal::new(by, what, "take hyperx, torus or mesh, or write by: {digits: {...}}"));
@@ -83,7 +88,7 @@ mod tests {
 
     #[test]
     fn shifts_every_coordinate_and_keeps_the_place() {
-        let permutation = By::Routers.shift(|_| 1, &population(3, Some(vec![4, 2])), "p").unwrap();
+        let permutation = By::Routers {}.shift(|_| 1, &population(3, Some(vec![4, 2])), "p").unwrap();
         // Router (3, 1) = 3 + 4*1 = 7 wraps to (0, 0) = 0; router (1, 0) = 1 goes to (2, 1) = 6. Place 2 stays.
         assert_eq!((permutation.image(7 * 3 + 2), permutation.image(3 + 2)), (2, 6 * 3 + 2));
     }
@@ -94,13 +99,13 @@ mod tests {
         assert!(digits(8, 3).is_ok());
         assert_eq!(digits(8, 2).unwrap_err().what, "radix^digits = 8^2 = 64, and there are 512 terminals");
         assert!(digits(0, 1).is_err() && digits(1, 1).is_err() && digits(u32::MAX, u32::MAX).is_err());
-        assert_eq!(By::Routers.shift(|_| 1, &population(1, None), "p").unwrap_err().path, "p.by");
+        assert_eq!(By::Routers {}.shift(|_| 1, &population(1, None), "p").unwrap_err().path, "p.by");
     }
 
     #[test]
     fn is_written_as_in_a_scenario() {
         let read = |text| serde_json::from_str::<By>(text);
-        assert_eq!(read(r#""routers""#).unwrap(), By::Routers);
+        assert_eq!(read(r#"{"routers": {}}"#).unwrap(), By::Routers {});
         assert_eq!(read(r#"{"digits": {"radix": 8, "digits": 3}}"#).unwrap(), By::Digits { radix: 8, digits: 3 });
         assert!(read(r#"{"digits": {"radix": 8, "digits": 3, "base": 8}}"#).is_err());
     }

@@ -1,0 +1,104 @@
+//! No allocation after assembly: the loop works in the memory that was reserved, at any load.
+
+mod common;
+use common::*;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use weft_engine::spec::{Execution, FlowControl::VirtualCutThrough};
+use weft_engine::{Simulation, Spec};
+
+/// Counts the allocations of each thread, so that tests that run at the same time do not disturb each other.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    /// Shows where the next allocation comes from (WEFT_TRACE_ALLOCATION=1).
+    static TRACE: Cell<bool> = const { Cell::new(false) };
+}
+
+fn count() {
+    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+    if TRACE.replace(false) {
+        eprintln!("{}", std::backtrace::Backtrace::force_capture());
+    }
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// No allocation between cycles 2,000 and 12,000, in 1 block and in 3.
+fn check_no_allocation(what: &str, spec: &Spec) {
+    let trace = std::env::var_os("WEFT_TRACE_ALLOCATION").is_some();
+    for blocks in [1, 3] {
+        let mut sim = Simulation::<1, 8>::new(spec, Execution { threads: 1, blocks }).expect("a network");
+        sim.advance(2000);
+        let (before, hops) = (ALLOCATIONS.get(), sim.flit_hops());
+        TRACE.set(trace);
+        // as `run` does, in steps
+        (3..=12).for_each(|k| sim.advance(k * 1000));
+        TRACE.set(false);
+        assert_eq!(ALLOCATIONS.get() - before, 0, "{what}: allocations in {blocks} blocks");
+        assert!(sim.flit_hops() > hops);
+    }
+}
+
+/// Below saturation and at overload, with 1- and 8-flit packets.
+fn check_all_loads(what: &str, mut spec: Spec) {
+    for flits in [1, 8] {
+        packets(&mut spec, flits, VirtualCutThrough, 32);
+        for load in [0.3, 1.0] {
+            spec.set_load(load);
+            check_no_allocation(&format!("{what}, {flits} flits at {load}"), &spec);
+        }
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = ALLOCATIONS.get();
+    drop(std::hint::black_box(Box::new(7)));
+    assert_eq!(ALLOCATIONS.get() - before, 1);
+}
+
+#[test]
+fn no_allocation_on_a_hyperx() {
+    check_all_loads("dimension_order", spec(HYPERX, DOR));
+    check_all_loads("ugal_p", spec(HYPERX, UGAL_P_HISTORY));
+}
+
+#[test]
+fn no_allocation_on_a_dragonfly() {
+    check_all_loads("dragonfly_ugal", spec(DRAGONFLY, DF_UGAL));
+}
+
+#[test]
+fn no_allocation_on_a_torus() {
+    check_all_loads("torus", spec(TORUS, DOR));
+}
+
+#[test]
+fn no_allocation_with_links_that_sleep() {
+    let mut spec = spec(HYPERX, UGAL_P);
+    policy(&mut spec, IDLE_TIMEOUT);
+    check_all_loads("idle_timeout", spec);
+}

@@ -1,0 +1,141 @@
+//! A network that can stall is refused before it runs, and one that does stall ends in bounded time with the reason.
+
+mod common;
+use common::*;
+use weft_engine::outcome::Ending;
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+use weft_engine::spec::{Execution, FlowControl};
+use weft_engine::{Spec, imply};
+
+const RING: &str = r#"{"torus": {"widths": [5], "terminals_per_router": 2}}"#;
+const TORUS_4X4: &str = r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#;
+
+// ---- refusals -------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_ring_without_dateline_is_refused_with_its_cycle() {
+    let refusal = imply(&spec(RING, NO_DATELINE)).unwrap_err();
+    assert_eq!(refusal.path, "routing.dimension_order");
+    // All five channels of one direction; port 2 goes up, port 3 down.
+    assert!(refusal.what.contains("a cycle of 5 channels"), "{}", refusal.what);
+    let up = |r: u32| format!("router {r} port 2 to router {} class 0", (r + 1) % 5);
+    let down = |r: u32| format!("router {r} port 3 to router {} class 0", (r + 4) % 5);
+    let all = |channel: &dyn Fn(u32) -> String| (0..5).all(|r| refusal.what.contains(&channel(r)));
+    assert!(all(&up) != all(&down), "{}", refusal.what);
+    assert!(refusal.help.contains("allow_dependency_cycle"), "{}", refusal.help);
+}
+
+/// One VC less than `needed` on links of this class is refused, naming the number needed; the number needed is enough.
+fn check_vcs(topology: &str, routing: &str, class: usize, needed: u8) {
+    let mut spec = spec(topology, routing);
+    spec.links[class].vcs = needed;
+    assert_eq!(imply(&spec).unwrap().vc_classes[class], needed);
+    spec.links[class].vcs = needed - 1;
+    let refusal = imply(&spec).unwrap_err();
+    assert_eq!(refusal.path, format!("links.{}.vcs", spec.graph.class_names()[class]));
+    assert!(refusal.what.contains(&format!("needs {needed} VC classes")), "{}", refusal.what);
+    assert!(refusal.help.contains(&format!("at least {needed}")), "{}", refusal.help);
+}
+
+#[test]
+fn too_few_vcs_are_refused_naming_the_number_needed() {
+    check_vcs(TORUS, DOR, 1, 2); // before and after the dateline
+    check_vcs(TORUS, VALIANT, 2, 4); // the same in two phases
+    check_vcs(HYPERX, MINIMAL, 1, 2); // one per hop
+    check_vcs(HYPERX, UGAL_P, 2, 2); // to the intermediate, to the destination
+    check_vcs(MESH, UGAL, 1, 2); // two phases
+    check_vcs(DRAGONFLY, DF_MINIMAL, 1, 2); // before and after the global link
+    check_vcs(DRAGONFLY, DF_UGAL, 1, 3); // before, between and after two global links
+    check_vcs(DRAGONFLY, DF_UGAL, 2, 2);
+    check_vcs(DRAGONFLY, DF_VALIANT_ROUTER, 1, 4); // and on both sides of the intermediate
+}
+
+// ---- deadlock -------------------------------------------------------------------------------------------------------
+
+/// A ring without dateline at full load, every packet two hops up (tornado on 5: ceil(5 / 2) - 1 = 2): channels fill with
+/// packets that each need the next channel.
+fn deadlocking() -> Spec {
+    let mut spec = spec(RING, NO_DATELINE);
+    spec.allow_dependency_cycle = true;
+    pattern(&mut spec, TORNADO);
+    queues(&mut spec, 1, 1);
+    spec.set_load(1.0);
+    phases(&mut spec, 1000, 50_000);
+    spec.phases.stall_limit = 2000;
+    spec
+}
+
+/// Ends stalled soon after the limit, with a closed cycle of waiting packets.
+fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
+    let out = run_as(spec, how);
+    let Ending::Stalled(stall) = &out.ending else { panic!("ended as {:?}", out.ending) };
+    // it jams in a few hundred cycles; then the watchdog takes its limit and looks every 1,024 cycles
+    assert!(out.cycles < 5000 + spec.phases.stall_limit + 2 * 1024, "{} cycles", out.cycles);
+    assert!(stall.wait_for.len() >= 2 && stall.packets >= stall.wait_for.len() as u64, "{stall:?}");
+    // "... in router A port P VC V waits for router B port Q VC W": each line begins where the one before ends
+    let ends: Vec<_> = stall.wait_for.iter().map(|line| line.split_once(" waits for ").expect("a wait")).collect();
+    for (k, (_, target)) in ends.iter().enumerate() {
+        let (next, _) = ends[(k + 1) % ends.len()];
+        assert!(next.ends_with(&format!(" in {target}")), "{:?}", stall.wait_for);
+    }
+    stall.wait_for.clone()
+}
+
+#[test]
+fn a_ring_without_dateline_deadlocks_and_says_so() {
+    let lines = check_stalls(&deadlocking(), ONE);
+    assert_eq!(lines.len(), 5, "one packet in each channel of the ring: {lines:?}");
+    assert!(lines[0].starts_with("packet "), "{lines:?}");
+}
+
+#[test]
+fn worms_deadlock_too() {
+    let mut spec = deadlocking();
+    packets(&mut spec, 8, Wormhole, 2);
+    check_stalls(&spec, ONE);
+}
+
+#[test]
+fn a_deadlock_is_the_same_in_any_number_of_blocks() {
+    let spec = deadlocking();
+    let (one, five) = (run(&spec), run_as(&spec, Execution { threads: 2, blocks: 5 }));
+    assert_eq!(packet_numbers(&one), packet_numbers(&five));
+    assert_eq!(check_stalls(&spec, ONE).len(), check_stalls(&spec, Execution { threads: 2, blocks: 5 }).len());
+}
+
+#[test]
+fn the_dateline_cures_the_ring() {
+    let mut spec = deadlocking();
+    spec.routing = routing(DOR);
+    spec.allow_dependency_cycle = false;
+    queues(&mut spec, 2, 1);
+    phases(&mut spec, 1000, 10_000);
+    assert_eq!(run(&spec).ending, Ending::Saturated);
+}
+
+// ---- legal routings never stall -------------------------------------------------------------------------------------
+
+/// 20,000 cycles at full load with as few VCs and as little buffer as the routing and the packets allow.
+fn check_never_stalls(topology: &str, routing: &str, flits: u32, flow_control: FlowControl) {
+    let mut spec = spec(topology, routing);
+    packets(&mut spec, flits, flow_control, 1);
+    let classes = imply(&spec).expect("a legal pair").vc_classes;
+    spec.links.iter_mut().zip(classes).for_each(|(link, needed)| link.vcs = needed);
+    for link in &mut spec.links {
+        (link.latency, link.credit_latency) = (1, 1);
+    }
+    spec.set_load(1.0);
+    phases(&mut spec, 1000, 19_000);
+    spec.phases.stall_limit = 1000;
+    // no share of the network is stuck either: `run` looks for packets that can never move when a run is saturated
+    let ending = run(&spec).ending;
+    assert!(matches!(ending, Ending::Saturated | Ending::Drained), "{topology} {routing} {flits}: {ending:?}");
+}
+
+#[test]
+fn tiny_buffers_never_stall_a_legal_routing() {
+    for &(topology, routing) in PAIRS.iter().chain(&[(TORUS_4X4, DOR), (TORUS_4X4, ENTRY), (TORUS_4X4, UGAL)]) {
+        check_never_stalls(topology, routing, 1, VirtualCutThrough);
+        check_never_stalls(topology, routing, 6, Wormhole);
+    }
+}
