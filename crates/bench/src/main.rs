@@ -15,6 +15,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Wall over CPU time from which a sample was disturbed.
+const BUSY: f64 = 1.1;
+
 /// Speed of Weft's engine: ns, instructions and memory per flit-hop (one flit through one router).
 #[derive(Debug, Parser)]
 #[command(version)]
@@ -85,7 +88,7 @@ fn start(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn Error>> {
-    let (plan, notes) = options.plan();
+    let (plan, mut notes) = options.plan();
     let machine = report::Machine::here();
     let booksim = plan.booksim.is_some();
     if !options.json {
@@ -98,6 +101,9 @@ fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn E
             println!("{}", report::line(&row, booksim));
         }
         rows.push(row);
+    }
+    if rows.iter().any(|row| row.wall_over_cpu > BUSY) {
+        notes.push(format!("wall/CPU is above {BUSY}: others used the cores, do not quote times or ratios"));
     }
     if options.json {
         let sample::How { threads, blocks, copies } = plan.how;

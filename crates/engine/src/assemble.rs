@@ -67,6 +67,15 @@ fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
             "set router.vc_realloc to 0, or hold_switch to false",
         ));
     }
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.packet_flits > 1;
+    if spec.router.hold_switch && worms && !spec.allow_dependency_cycle {
+        return Err(Refusal::new(
+            "router.hold_switch",
+            "true, but with wormhole a packet that waits for credits would hold its output against all VC classes, and \
+             cycles that the classes break would be closed again",
+            "set router.flow_control to virtual_cut_through, or hold_switch to false",
+        ));
+    }
     Ok(spec.router.hold_switch)
 }
 
@@ -105,9 +114,17 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
         return Err(Refusal::new(path("latency"), "0 cycles", "set latency to at least 1cycle"));
     }
     let vcs = u32::from(link.vcs);
+    let usable = if name == "terminal" { spec.router.ejection_vcs.map_or(vcs, u32::from) } else { vcs };
+    if usable == 0 || usable > vcs {
+        return Err(Refusal::new(
+            "router.ejection_vcs",
+            format!("{usable}, but terminal links have {vcs} VCs"),
+            format!("write 1 to {vcs}"),
+        ));
+    }
     let mut vcs_of = [0u16; 16];
     for c in 0..u32::from(classes.max(1)) {
-        let (from, to) = (c * vcs / u32::from(classes.max(1)), (c + 1) * vcs / u32::from(classes.max(1)));
+        let (from, to) = (c * usable / u32::from(classes.max(1)), (c + 1) * usable / u32::from(classes.max(1)));
         vcs_of[c as usize] = ((1u32 << to) - (1u32 << from)) as u16;
     }
     Ok(Link {
@@ -134,7 +151,7 @@ pub(crate) fn partition(graph: &Graph, blocks: usize) -> Vec<u32> {
 /// Blocks that keep the state of a block in the second-level cache, where the whole does not fit anyway.
 pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
     let bytes = u64::from(graph.port_base(graph.routers())) * 192;
-    if bytes < 16 << 20 { 1 } else { (bytes / (1536 << 10)) as usize }
+    if bytes < 8 << 20 { 1 } else { (bytes / (768 << 10)) as usize }
 }
 
 /// Builds the blocks. `bounds` is the result of [`partition`].
@@ -228,7 +245,9 @@ impl Builder<'_> {
         let mut outbox = vec![Mail::default(); blocks];
         for (block, mail) in outbox.iter_mut().enumerate() {
             let channels = cuts.iter().filter(|c| c.block as usize == block).count();
-            let most = (channels * longest(&|l| l.latency).min(128) as usize).min(1 << 16);
+            // a window is at most as long as a link, and an input or output passes a flit per allocation step
+            let steps = longest(&|l| (l.latency + net.after_grant) * u64::from(net.speedup));
+            let most = channels * steps.min(longest(&|l| 2 * u64::from(l.capacity))) as usize;
             *mail = Mail {
                 flits: Vec::with_capacity(most),
                 packets: Vec::with_capacity(most),

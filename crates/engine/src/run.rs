@@ -46,8 +46,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let bounds = assemble::partition(&spec.graph, wanted);
         let blocks = assemble::blocks(spec, &net, &bounds)?;
         let window = window(&net, &blocks);
-        let mail = blocks.iter().flat_map(|b| b.outbox.iter().cloned()).collect::<Vec<_>>();
-        let mail = [mail.clone(), mail].concat().into_iter().map(with_capacity_of).map(Mutex::new).collect();
+        let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
+        let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
         Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0 })
     }
@@ -68,18 +68,22 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             self.blocks[0].advance(net, until);
         } else {
             let (mail, window, parity) = (&self.mail[..], self.window, self.windows_done);
-            let total = self.blocks.len();
-            let barrier = Barrier::new(self.threads);
+            let (total, span) = (self.blocks.len(), (now, until, window, parity));
             let share = total.div_ceil(self.threads);
+            // 4 blocks on 3 threads are 2 shares of 2
+            let barrier = &Barrier::new(total.div_ceil(share));
             let mut shares = self.blocks.chunks_mut(share).enumerate();
             let (_, mine) = shares.next().expect("at least one block");
-            std::thread::scope(|scope| {
-                for (k, blocks) in shares {
-                    let barrier = &barrier;
-                    scope.spawn(move || advance_share(net, blocks, k * share, total, mail, (now, until, window, parity), barrier));
-                }
-                advance_share(net, mine, 0, total, mail, (now, until, window, parity), &barrier);
-            });
+            if share == total {
+                advance_share(net, mine, 0, total, mail, span, barrier); // a scope would allocate
+            } else {
+                std::thread::scope(|scope| {
+                    for (k, blocks) in shares {
+                        scope.spawn(move || advance_share(net, blocks, k * share, total, mail, span, barrier));
+                    }
+                    advance_share(net, mine, 0, total, mail, span, barrier);
+                });
+            }
             self.windows_done += (until - now).div_ceil(window);
         }
         self.now = until;
@@ -301,7 +305,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 }
 
 /// An empty copy of a mail slot with the same room.
-fn with_capacity_of(mail: Mail) -> Mail {
+fn with_capacity_of(mail: &Mail) -> Mail {
     Mail {
         flits: Vec::with_capacity(mail.flits.capacity()),
         packets: Vec::with_capacity(mail.flits.capacity()),

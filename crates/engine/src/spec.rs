@@ -42,6 +42,8 @@ pub struct RouterSpec {
     pub credit_delay: Cycles,
     /// Cycles between the arrival of a tail at its terminal and its delivery.
     pub ejection_delay: Cycles,
+    /// VCs of an ejection channel that packets may use; `None`: all VCs of the terminal links.
+    pub ejection_vcs: Option<u8>,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
     /// An output finishes a packet before it begins another, so that links never interleave packets.
@@ -162,6 +164,7 @@ impl Default for RouterSpec {
             speedup: 2,
             credit_delay: 1,
             ejection_delay: 1,
+            ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::Islip(crate::allocator::Iterations { iterations: 1 }),
             hold_switch: false,

@@ -86,6 +86,12 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let need = if self.net.flow_control == FlowControl::VirtualCutThrough { segment.len } else { 1 };
         let allowed = self.net.links[out.class as usize].vcs_of[class];
         let mut on = Vec::new();
+        if self.net.hold_switch && out.free != self.net.links[out.class as usize].all {
+            // the output finishes another packet first, whatever VC is free
+            let held = (0..V).filter(|vc| (self.net.links[out.class as usize].all & !out.free) >> vc & 1 != 0);
+            on.extend(held.map(|vc| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15))));
+            return Some(on);
+        }
         for vc in (0..V).filter(|vc| allowed >> vc & 1 != 0) {
             if out.free >> vc & 1 == 0 {
                 let holder = out.holder[vc];

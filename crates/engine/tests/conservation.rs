@@ -17,10 +17,10 @@ const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)]
 
 /// Stops the sources at `stop`, lets the network drain, and compares what was measured (all packets: no warm-up, and a
 /// window beyond the end) with what must have been.
-fn check_drains(spec: &mut Spec, stop: u64) {
+fn check_drains<const W: usize, const V: usize>(spec: &mut Spec, stop: u64) {
     phases(spec, 0, 1_000_000);
     let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.packet_flits);
-    let mut sim = Simulation::<1, 8>::new(spec, ONE).expect("a network");
+    let mut sim = Simulation::<W, V>::new(spec, ONE).expect("a network");
     sim.advance(stop);
     sim.stop_sources();
     drain(&mut sim, 300_000, &what);
@@ -46,10 +46,12 @@ fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
             let mut spec = spec(topology, routing);
             packets(&mut spec, flits, flow_control, buffer);
             router(&mut spec, ROUTERS[(k + j) % ROUTERS.len()]);
+            let may_hold = spec.router.vc_realloc == 0 && flow_control == VirtualCutThrough;
+            spec.router.hold_switch = may_hold && k % 3 > 0;
             allocator(&mut spec, ALLOCATORS[k % ALLOCATORS.len()]);
             policy(&mut spec, POLICIES[(k / 2 + j) % POLICIES.len()]);
             spec.set_load(load);
-            check_drains(&mut spec, 1000);
+            check_drains::<1, 8>(&mut spec, 1000);
         }
     }
 }
@@ -80,7 +82,22 @@ fn an_overloaded_butterfly_drains() {
         let mut spec = butterfly(routing);
         pattern(&mut spec, pattern_json);
         spec.set_load(1.0);
-        check_drains(&mut spec, 2000);
+        check_drains::<1, 8>(&mut spec, 2000);
+    }
+}
+
+#[test]
+fn routers_of_more_than_64_ports_and_8_vcs_deliver_all() {
+    let wide = r#"{"hyperx": {"widths": [34], "terminals_per_router": 35}}"#;
+    for (topology, routing, flits) in [(r#"{"single_router": {"terminals": 128}}"#, DOR, 1), (wide, UGAL_P, 5)] {
+        for allocator_json in ALLOCATORS {
+            let mut spec = spec(topology, routing);
+            packets(&mut spec, flits, VirtualCutThrough, 8);
+            spec.links.iter_mut().for_each(|link| link.vcs = 16);
+            allocator(&mut spec, allocator_json);
+            spec.set_load(1.0);
+            check_drains::<2, 16>(&mut spec, 300);
+        }
     }
 }
 
@@ -108,7 +125,11 @@ fn check_account(spec: &Spec, out: &Outcome) {
         assert!(out.accepted_flits <= out.injected_flits && out.injected_flits <= out.offered_flits, "{what}");
     }
     assert_eq!(out.batches.iter().map(|b| b.packets).sum::<u64>(), out.sums.packets, "{what}");
-    assert_eq!(out.sums.flits + out.missing_packets * u64::from(spec.traffic.packet_flits), out.offered_flits, "{what}");
+    assert_eq!(
+        out.sums.flits + out.missing_packets * u64::from(spec.traffic.packet_flits),
+        out.offered_flits,
+        "{what}"
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! A result depends on the spec alone: not on threads, blocks, mask widths or build; and cases that are the same network
-//! under two names agree to the digit.
+//! A result depends on the spec alone: not on threads, blocks, mask widths or build; and cases that are the same
+//! network under two names agree to the digit.
 
 mod common;
 use common::*;
@@ -31,7 +31,7 @@ fn cases() -> Vec<(&'static str, Spec)> {
 fn check_executions(what: &str, spec: &Spec) -> Ending {
     let alone = run(spec);
     let routers = spec.graph.routers() as usize;
-    for (threads, blocks) in [(1, 3), (2, 3), (1, routers), (2, routers)] {
+    for (threads, blocks) in [(1, 3), (2, 3), (3, 4), (1, routers), (2, routers)] {
         let other = run_as(spec, Execution { threads, blocks });
         assert_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
     }
@@ -152,7 +152,10 @@ fn a_dragonfly_of_groups_of_one_router_is_a_complete_graph() {
     // absolute: global port k leads to the k-th other group, as port k of a HyperX to the k-th other coordinate
     let dragonfly = r#"{"dragonfly": {"routers_per_group": 1, "terminals_per_router": 3,
         "global_links_per_router": 4, "arrangement": "absolute"}}"#;
-    check_isomorphic(spec(dragonfly, DF_MINIMAL), spec(r#"{"hyperx": {"widths": [5], "terminals_per_router": 3}}"#, DOR));
+    check_isomorphic(
+        spec(dragonfly, DF_MINIMAL),
+        spec(r#"{"hyperx": {"widths": [5], "terminals_per_router": 3}}"#, DOR),
+    );
 }
 
 #[test]

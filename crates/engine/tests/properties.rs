@@ -1,5 +1,5 @@
-//! Over random networks, routers and traffic: what is injected is delivered once, nothing stalls, no channel carries more
-//! than a flit per cycle. 64 cases; more with PROPTEST_CASES.
+//! Over random networks, routers and traffic: what is injected is delivered once, nothing stalls, no channel carries
+//! more than a flit per cycle. 64 cases; more with PROPTEST_CASES.
 
 mod common;
 use common::*;
@@ -17,13 +17,14 @@ fn networks() -> impl Strategy<Value = (String, String)> {
     };
     let single = (2..17u32).prop_map(|t| format!(r#"{{"single_router": {{"terminals": {t}}}}}"#));
     let complete = prop_oneof![grid("hyperx", 1..6), single];
-    let dragonfly = (1..4u32, 1..3u32, 1..3u32, any::<prop::sample::Index>(), any::<bool>()).prop_map(|(a, p, h, g, palm)| {
-        let (groups, arrangement) = (2 + g.index((a * h) as usize), if palm { "palm_tree" } else { "absolute" });
-        format!(
-            r#"{{"dragonfly": {{"groups": {groups}, "routers_per_group": {a}, "terminals_per_router": {p},
+    let dragonfly =
+        (1..4u32, 1..3u32, 1..3u32, any::<prop::sample::Index>(), any::<bool>()).prop_map(|(a, p, h, g, palm)| {
+            let (groups, arrangement) = (2 + g.index((a * h) as usize), if palm { "palm_tree" } else { "absolute" });
+            format!(
+                r#"{{"dragonfly": {{"groups": {groups}, "routers_per_group": {a}, "terminals_per_router": {p},
                 "global_links_per_router": {h}, "arrangement": "{arrangement}"}}}}"#
-        )
-    });
+            )
+        });
     let of = |routings: &'static [&'static str]| prop::sample::select(routings).prop_map(str::to_string);
     prop_oneof![
         3 => (complete, of(&[DOR, MINIMAL, VALIANT, UGAL, UGAL_DIFFERING, UGAL_P, UGAL_P_HISTORY])),
@@ -61,13 +62,24 @@ fn choices() -> impl Strategy<Value = Choices> {
     let lengths = prop_oneof![Just(1u32), 2..9u32, 20..40u32];
     let first = (0..4u8, prop_oneof![Just(0u32), 0..20u32], lengths, any::<bool>(), (1..4u64, 0..2u8, 1..4u8));
     let second = (allocators, (1..12u64, 1..12u64), any::<bool>(), 0.02..1.0f64, any::<u64>());
-    (first, second).prop_map(|((more_vcs, more_buffer, flits, worms, router), (allocator, latency, sleep, load, seed))| {
-        Choices { more_vcs, more_buffer, flits, worms, router, allocator, latency, sleep, load, seed }
-    })
+    (first, second).prop_map(
+        |((more_vcs, more_buffer, flits, worms, router), (allocator, latency, sleep, load, seed))| Choices {
+            more_vcs,
+            more_buffer,
+            flits,
+            worms,
+            router,
+            allocator,
+            latency,
+            sleep,
+            load,
+            seed,
+        },
+    )
 }
 
-/// The spec with as many VCs as the routing needs and some more (8 at most), and buffers for what must fit and some more.
-/// `None` where the network has a single terminal, which can't send to others.
+/// The spec with as many VCs as the routing needs and some more (8 at most), and buffers for what must fit and some
+/// more. `None` where the network has a single terminal, which can't send to others.
 fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Option<Spec> {
     let mut spec = Spec::new(&topology(topology_json), routing(routing_json)).ok()?;
     let flow_control = if c.worms { FlowControl::Wormhole } else { FlowControl::VirtualCutThrough };
@@ -82,6 +94,7 @@ fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Optio
         (link.latency, link.credit_latency) = c.latency;
     }
     router(&mut spec, c.router);
+    spec.router.hold_switch = c.router.1 == 0 && !c.worms && c.seed % 2 == 0;
     allocator(&mut spec, c.allocator);
     if c.sleep {
         policy(&mut spec, IDLE_TIMEOUT);

@@ -170,6 +170,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
         speedup: small(router.speedup, 1, 16, "speedup")?,
         credit_delay: clock.cycles(router.credit_delay, "router.credit_delay")?,
         ejection_delay: clock.cycles(router.ejection_delay, "router.ejection_delay")?,
+        ejection_vcs: router.ejection_vcs.map(|vcs| small(vcs, 1, 16, "ejection_vcs")).transpose()?,
         flow_control: match router.flow_control {
             FlowControl::VirtualCutThrough => spec::FlowControl::VirtualCutThrough,
             FlowControl::Wormhole => spec::FlowControl::Wormhole,

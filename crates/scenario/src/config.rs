@@ -84,6 +84,10 @@ pub struct Router {
     pub credit_delay: Time,
     /// Time from the arrival of a tail flit at its terminal to its delivery [time].
     pub ejection_delay: Time,
+    /// VCs of an ejection channel that packets may use; all VCs of the terminal links if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16))]
+    pub ejection_vcs: Option<u32>,
     /// When a packet may enter the next buffer.
     pub flow_control: FlowControl,
     /// Who crosses the switch.
@@ -199,6 +203,7 @@ impl Default for Router {
             speedup: 2,
             credit_delay: Time::Cycles(1),
             ejection_delay: Time::Cycles(1),
+            ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::Islip(weft_engine::allocator::Iterations { iterations: 1 }),
             hold_switch: false,

@@ -65,7 +65,7 @@ def _scenario(row: Mapping[str, str]) -> dict[str, Any]:
             }
             for name, latency in classes.items()
         },
-        "router": _router(params),
+        "router": _router(params) | _ejection(row),
         "routing": routing,
         "traffic": {
             "pattern": _pattern(row["traffic"], params),
@@ -101,6 +101,11 @@ def _router(params: Params) -> dict[str, Any]:
         "flow_control": "wormhole",
         "allocator": _look_up(_ALLOCATORS, params["sw_allocator"], "allocator"),
     }
+
+
+def _ejection(row: Mapping[str, str]) -> dict[str, Any]:
+    """Its minimal dragonfly routing ejects on the one VC of the last hop; the others on all VCs."""
+    return {"ejection_vcs": 1} if (row["topology"], row["routing"]) == ("dragonflynew", "min") else {}
 
 
 def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
