@@ -21,7 +21,7 @@ def main(options: argparse.Namespace) -> int:
     if not families:
         known = ", ".join(_engine.models())
         raise ScenarioError.saying(f"there is no family {options.family!r}", f"the families are {known}")
-    width = max(len(model["name"]) for models in families.values() for model in models)
+    width = max(len(model["name"]) for models in _engine.models().values() for model in models)
     blocks = [
         "\n".join([family, *(f"  {model['name'].ljust(width)}  {model['summary']}".rstrip() for model in models)])
         for family, models in families.items()

@@ -1,0 +1,80 @@
+"""What the documents say holds: commands exist, crates are named, models carry their headings, sizes stay small."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled")
+MAX_FILE_LINES = 800
+
+
+def _commands(document: str) -> list[str]:
+    text = (ROOT / document).read_text()
+    return [
+        line.split("#")[0].strip()
+        for block in re.findall(r"```sh\n(.*?)```", text, re.S)
+        for line in block.splitlines()
+    ]
+
+
+def _tracked(pattern: str) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", pattern], cwd=ROOT, capture_output=True, text=True, check=False)
+    return [ROOT / name for name in listed.stdout.split()] or sorted(ROOT.glob(f"**/{pattern}"))
+
+
+@pytest.mark.parametrize("command", [c for c in _commands("README.md") if c])
+def test_commands_of_the_readme_exist(command: str) -> None:
+    words = shlex.split(command.split(">", maxsplit=1)[0])
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.M), command
+        return
+    assert words[0] == ".venv/bin/weft"
+    helped = subprocess.run(["weft", words[1], "--help"], capture_output=True, text=True, check=False)
+    assert helped.returncode == 0, helped.stderr
+    for option in (word for word in words if word.startswith("--")):
+        assert option in helped.stdout, f"{command}: no {option}"
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def test_the_scenario_of_the_readme_is_sound(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    (tmp_path / "my.yaml").write_text(text)
+    checked = subprocess.run(["weft", "check", tmp_path / "my.yaml"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_architecture_names_every_crate_and_no_other() -> None:
+    table = re.findall(r"^\| `(\w+)` \|", (ROOT / "ARCHITECTURE.md").read_text(), re.M)
+    assert sorted(table) == sorted(path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml"))
+
+
+@pytest.mark.parametrize("family", ["topology/src", "traffic/src/pattern", "engine/src/routing", "engine/src/power"])
+def test_every_model_has_its_headings(family: str) -> None:
+    registry = ROOT / "crates" / (f"{family}/lib.rs" if family.endswith("src") else f"{family}.rs")
+    modules = re.findall(r'^\s*"\w+" => (\w+)::', registry.read_text(), re.M)
+    assert modules
+    for module in modules:
+        header = (ROOT / "crates" / family / f"{module}.rs").read_text()
+        missing = [h for h in HEADINGS if f"//! {h}" not in header]
+        assert not missing, f"{family}/{module}.rs lacks {missing}"
+
+
+def test_no_file_is_long() -> None:
+    long = {
+        str(p): n
+        for p in _tracked("*.rs") + _tracked("*.py")
+        if (n := len(p.read_text().splitlines())) > MAX_FILE_LINES
+    }
+    assert not long
