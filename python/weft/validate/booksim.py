@@ -99,8 +99,16 @@ def _router(params: Params) -> dict[str, Any]:
         "credit_delay": "1cycle",
         "ejection_delay": "1cycle",
         "flow_control": "wormhole",
-        "allocator": _look_up(_ALLOCATORS, params["sw_allocator"], "allocator"),
+        "allocator": _allocator(params["sw_allocator"]),
     }
+
+
+def _allocator(text: str) -> dict[str, Any]:
+    """``islip`` is one iteration, ``islip(4)`` four."""
+    found = re.fullmatch(r"(\w+)(?:\((\d+)\))?", text)
+    if found is None or found[1] not in _ALLOCATORS:
+        raise NotExpressible(f"Weft has no allocator for {text}")
+    return {found[1]: {"iterations": int(found[2] or 1)}}
 
 
 def _ejection(row: Mapping[str, str]) -> dict[str, Any]:
@@ -176,6 +184,10 @@ def _dateline(params: Params) -> _Routing:  # noqa: ARG001
     return {"dimension_order": {"dateline": "entry"}}, {}
 
 
+def _valiant(params: Params) -> _Routing:  # noqa: ARG001
+    return {"valiant": {}}, {}
+
+
 def _flatfly_ugal(params: Params) -> _Routing:  # noqa: ARG001
     options = {"threshold": "2flits", "sensor": "used_credits", "intermediate": "differing_dimensions"}
     return {"ugal": options}, {}
@@ -195,30 +207,27 @@ def _dragonfly_ugal(params: Params) -> _Routing:
 _ROUTINGS: dict[tuple[str, str], Callable[[Params], _Routing]] = {
     ("fly", "dest_tag"): _dimension_order,
     ("torus", "dim_order"): _dateline,
+    ("torus", "valiant"): _valiant,
     ("mesh", "dim_order"): _dimension_order,
+    ("mesh", "valiant"): _valiant,
     ("flatfly", "ran_min"): _dimension_order,
+    ("flatfly", "valiant"): _valiant,
     ("flatfly", "ugal"): _flatfly_ugal,
     ("dragonflynew", "min"): _dragonfly_min,
     ("dragonflynew", "ugal"): _dragonfly_ugal,
 }
 
-_ALLOCATORS = {
-    "islip": {"islip": {"iterations": 1}},
-    "separable_input_first": {"separable_input_first": {"iterations": 1}},
-}
+_ALLOCATORS = ("islip", "separable_input_first", "separable_output_first")
 
 
 def _pattern(text: str, params: Params) -> dict[str, Any]:
-    """``tornado({8,3,1})`` names radix, digits and a stride that is 1; ``tornado`` takes k and n."""
-    if digits := re.fullmatch(r"tornado\(\{(\d+),(\d+),1\}\)", text):
-        return _tornado(int(digits[1]), int(digits[2]))
-    if text == "tornado":
-        return _tornado(int(params["k"]), int(params["n"]))
+    """``tornado({8,3,1})`` names radix, digits and a stride that is 1; ``tornado`` takes k and n. Neighbor likewise."""
+    if shift := re.fullmatch(r"(tornado|neighbor)(?:\(\{(\d+),(\d+),1\}\))?", text):
+        radix, digits = (int(shift[2]), int(shift[3])) if shift[2] else (int(params["k"]), int(params["n"]))
+        return {shift[1]: {"by": {"digits": {"radix": radix, "digits": digits}}}}
+    if targets := re.fullmatch(r"hotspot\(\{([\d,]+)\}\)", text):
+        return {"hot_spot": {"targets": [int(target) for target in targets[1].split(",")]}}
     return _look_up(_PATTERNS, text, "pattern")
-
-
-def _tornado(radix: int, digits: int) -> dict[str, Any]:
-    return {"tornado": {"by": {"digits": {"radix": radix, "digits": digits}}}}
 
 
 _PATTERNS: dict[str, dict[str, Any]] = {
