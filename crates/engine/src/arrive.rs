@@ -3,15 +3,15 @@
 use crate::hot::Hot;
 use crate::block::Block;
 use crate::net::Net;
-use crate::state::{ASK, Kind, NO_KEY, NONE, Segment};
+use crate::power::LinkState;
+use crate::state::{ASK, Flit, Kind, NO_KEY, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    pub(crate) fn receive_credits(&mut self, net: &Net) {
-        let always = net.packet_flits > 1;
-        while let Some((chunk, len)) = self.credits.due(self.now) {
+    pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
+        while let Some((first, len)) = self.credits.due(self.now) {
             for k in 0..len {
-                let word = self.credits.item(chunk, k);
-                self.credit((word >> 4) as usize, word & 15, always);
+                let word = self.credits.item(first, k);
+                self.credit::<SINGLE>((word >> 4) as usize, word & 15, net);
             }
             self.credits.release(self.now);
         }
@@ -20,55 +20,57 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// One flit of buffer is free again behind output `o`. `always`: a VC that had credits may still have been too full.
+    /// One flit of buffer is free again behind output `o`.
     #[inline(always)]
-    fn credit(&mut self, o: usize, vc: u32, always: bool) {
+    fn credit<const SINGLE: bool>(&mut self, o: usize, vc: u32, net: &Net) {
         let out = self.outs.hot_mut(o);
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
-        if *credits > 1 && !always {
-            return;
+        let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.room });
+        // the VC stage gives VCs without credits, too, and looks for them whenever something moves
+        if first || enough || (!SINGLE && net.vc_realloc) {
+            let bit = 1u16 << vc;
+            out.credit |= bit;
+            if !SINGLE && enough {
+                out.room |= bit;
+            }
+            self.wake(o, bit);
         }
-        let bit = 1u16 << vc;
-        out.credit |= bit;
+    }
+
+    /// Whoever waits for a VC of output `o` looks again.
+    #[inline(always)]
+    fn wake(&mut self, o: usize, vc: u16) {
+        let out = self.outs.hot(o);
+        let r = out.router as usize;
         if out.kind == Kind::Injection {
-            let terminal = self.terminals.hot_mut(out.router as usize);
+            let terminal = self.terminals.hot_mut(r);
             if terminal.waiting {
                 terminal.waiting = false;
-                self.busy.set(out.router as usize);
+                self.busy.set(r);
             }
-        } else {
-            let r = out.router as usize;
-            let router = self.routers.hot_mut(r);
-            let port = o - router.base as usize;
-            if out.ready & bit != 0 {
-                router.go.set(port);
-                self.active.set(r);
-            }
-            if out.wanting != 0 && out.free & bit != 0 {
-                router.want.set(port);
-                self.active.set(r);
-            }
+            return;
+        }
+        let router = self.routers.hot_mut(r);
+        let port = o - router.base as usize;
+        if out.ready & vc != 0 {
+            router.go.set(port);
+            self.active.set(r);
+        }
+        if out.wanting != 0 && out.free & vc != 0 {
+            router.want.set(port);
+            self.active.set(r);
         }
     }
 
     pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
-        while let Some((chunk, len)) = self.flits.due(self.now) {
+        while let Some((first, len)) = self.flits.due(self.now) {
             for k in 0..len {
-                let flit = self.flits.item(chunk, k);
-                let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-                if !SINGLE && flit.packet == NONE {
-                    self.receive_body(i, v);
+                let flit = self.flits.item(first, k);
+                if SINGLE || flit.packet != NONE {
+                    self.receive_head::<SINGLE>(net, flit);
                 } else {
-                    let segment = Segment {
-                        packet: flit.packet,
-                        next: NONE,
-                        arrived: 1,
-                        sent: 0,
-                        len: flit.len,
-                        key: flit.key,
-                    };
-                    self.receive_head::<SINGLE>(net, i, v, segment);
+                    self.receive_body((flit.to >> 4) as usize, (flit.to & 15) as usize);
                 }
             }
             self.flits.release(self.now);
@@ -76,18 +78,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(always)]
-    fn receive_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, segment: Segment) {
+    fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+        let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
         let id = if SINGLE {
-            *self.segments.items.hot_mut(segment.packet as usize) = segment;
-            segment.packet
+            let segment = self.segments.items.hot_mut(flit.packet as usize);
+            (segment.next, segment.key) = (NONE, flit.key);
+            flit.packet
         } else {
-            self.segments.add(segment)
+            self.segments.add(Segment { packet: flit.packet, next: NONE, arrived: 1, sent: 0, len: flit.len, key: flit.key })
         };
         let port = self.ins.hot_mut(i);
         let tail = std::mem::replace(port.tail.hot_mut(v), id);
         if *port.head.hot(v) == NONE {
             *port.head.hot_mut(v) = id;
-            self.expose(net, i, v);
+            self.expose::<SINGLE>(net, i, v, flit.packet, flit.key);
         } else {
             self.segments.items.hot_mut(tail as usize).next = id;
         }
@@ -103,12 +107,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if was_dry && *port.head.hot(v) == tail && *port.keys.hot(v) == NO_KEY {
             let held = *port.held.hot(v);
             let (p, vc) = ((held >> 4) as usize, held & 15);
-            let r = port.router as usize;
-            let router = self.routers.hot_mut(r);
-            let out = self.outs.hot_mut(router.base as usize + p);
+            let out = self.outs.hot_mut(port.base as usize + p);
             out.ready |= 1 << vc;
             if out.credit >> vc & 1 != 0 {
-                router.go.set(p);
+                let r = port.router as usize;
+                self.routers.hot_mut(r).go.set(p);
                 self.active.set(r);
             }
         }
@@ -116,26 +119,32 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC.
     #[inline(always)]
-    pub(crate) fn expose(&mut self, net: &Net, i: usize, v: usize) {
-        let port = self.ins.hot(i);
-        let segment = *self.segments.items.hot(*port.head.hot(v) as usize);
-        let mut key = segment.key;
-        let r = port.router as usize;
+    pub(crate) fn expose<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) {
         if key == ASK {
-            key = self.route_here(net, r, segment.packet);
+            key = self.route_here(net, self.ins.hot(i).router as usize, packet);
         }
-        let port = self.ins.hot_mut(i);
-        *port.keys.hot_mut(v) = key;
-        let (p, class) = split(key, net.class_bits);
-        let router = self.routers.hot_mut(r);
-        let o = router.base as usize + p;
+        *self.ins.hot_mut(i).keys.hot_mut(v) = key;
+        if net.class_bits == 0 {
+            self.ask::<SINGLE>(net, i, key as usize, 0);
+        } else {
+            let (p, class) = split(key, net.class_bits);
+            self.ask::<SINGLE>(net, i, p, class);
+        }
+    }
+
+    /// A head of input `i` wants a class of output `p`.
+    #[inline(always)]
+    fn ask<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
+        let port = self.ins.hot(i);
+        let (o, r) = (port.base as usize + p, port.router as usize);
         self.want.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.wanting |= 1 << class;
-        if out.free & out.credit & net.links.hot(out.class as usize).vcs_of.hot(class) != 0 {
-            router.want.set(p);
+        let open = out.open::<SINGLE>();
+        if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
+            self.routers.hot_mut(r).want.set(p);
             self.active.set(r);
-        } else if out.state != crate::power::LinkState::On as u8 {
+        } else if out.state != LinkState::On as u8 {
             self.power.wanted(o, self.now, out);
         }
     }

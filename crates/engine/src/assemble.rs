@@ -7,7 +7,7 @@ use crate::net::{Link, Net};
 use crate::power::{AnyPolicy, LinkState, Manager};
 use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
-use crate::state::{InPort, Kind, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use crate::tally::Tally;
 use crate::wheel::Wheel;
 use weft_topology::{Graph, Peer};
@@ -52,6 +52,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         hold_switch: hold_switch(spec)?,
         allocator: spec.router.allocator.clone(),
         flow_control: spec.router.flow_control,
+        room: if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.packet_flits as u16 } else { 1 },
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         phases: spec.phases.clone(),
         seed: spec.seed,
@@ -180,13 +181,16 @@ impl Builder<'_> {
         let mut nics = Vec::new();
         for r in first..last {
             for (p, port) in graph.ports(r).iter().enumerate() {
-                let mut input = in_port(r - first, p as u8, port.class);
+                let mut input = in_port(net, r - first, graph.port_base(r) - base, p as u8, port.class);
                 let mut output = out_port(net, r - first, port.class);
                 next_router.push(0);
                 match port.peer {
                     Peer::Unused => (output.kind, output.free) = (Kind::Unused, 0),
                     Peer::Terminal(t) => {
                         (output.kind, output.peer) = (Kind::Ejection, t);
+                        // the only VCs that packets may use, as far as heads can see
+                        output.credit = net.links[port.class as usize].vcs_of[0];
+                        output.room = output.credit;
                         input.upstream = (ports + nics.len()) as u32;
                         nics.push((t, ins.len() as u32));
                     }
@@ -274,7 +278,8 @@ impl Builder<'_> {
             outbox,
             next_router,
             grants: vec![Bits::default(); radix],
-            offers: vec![(0, 0); radix],
+            fresh: vec![0; radix],
+            moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             power: Manager::new(policy, all_vcs),
@@ -335,8 +340,8 @@ fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutPort<V> {
         holder: [0; V],
         free: link.all,
         ready: 0,
-        fresh: 0,
         credit: link.all,
+        room: link.all,
         wanting: 0,
         class,
         state: LinkState::On as u8,
@@ -351,14 +356,16 @@ fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutPort<V> {
     }
 }
 
-fn in_port<const V: usize>(router: u32, port: u8, class: u8) -> InPort<V> {
+fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u8) -> InPort<V> {
     InPort {
         keys: [NO_KEY; V],
         held: [0; V],
         head: [NONE; V],
         tail: [NONE; V],
         upstream: NONE,
+        credit_latency: net.links[class as usize].credit_latency as u32,
         router,
+        base,
         port,
         class,
         rr_out: 0,

@@ -1,5 +1,7 @@
 //! Port masks of one or two words, and round-robin picks from them.
 
+use crate::hot::Hot;
+
 /// A set of ports of one router (up to `64 * W`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits<const W: usize>([u64; W]);
@@ -100,12 +102,12 @@ impl Active {
 
     #[inline(always)]
     pub fn set(&mut self, i: usize) {
-        self.0[i >> 6] |= 1 << (i & 63);
+        *self.0.hot_mut(i >> 6) |= 1 << (i & 63);
     }
 
     #[inline(always)]
     pub fn clear(&mut self, i: usize) {
-        self.0[i >> 6] &= !(1 << (i & 63));
+        *self.0.hot_mut(i >> 6) &= !(1 << (i & 63));
     }
 
     pub fn is_empty(&self) -> bool {

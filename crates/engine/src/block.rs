@@ -4,7 +4,7 @@ use crate::bits::{Active, Bits};
 use crate::net::Net;
 use crate::power::Manager;
 use crate::routing::sensor::History;
-use crate::state::{Flit, InPort, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
+use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
 use crate::tally::Tally;
 use crate::wheel::Wheel;
 
@@ -37,9 +37,9 @@ pub struct Block<const W: usize, const V: usize> {
     pub terminals: Vec<Terminal>,
     pub segments: Pool<Segment>,
     pub packets: Pool<Packet>,
-    pub flits: Wheel<Flit, 42>,
-    pub credits: Wheel<u32, 126>,
-    pub alarms: Wheel<u32, 126>,
+    pub flits: Wheel<Flit, 64>,
+    pub credits: Wheel<u32, 128>,
+    pub alarms: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.
     pub active: Active,
     pub busy: Active,
@@ -50,11 +50,13 @@ pub struct Block<const W: usize, const V: usize> {
     pub outbox: Vec<Mail>,
     /// Scratch of the switch allocator: outputs that granted each input.
     pub grants: Vec<Bits<W>>,
-    /// Scratch of the switch allocator: per output, the classes whose heads may have a VC, and the VCs with room.
-    pub offers: Vec<(u16, u16)>,
-    /// VC stage: per output VC whose turn it is (input * V + VC), and scratch: output VCs that granted each input VC.
+    /// Scratch of the switch allocator: the flits that cross in this step.
+    pub moves: Vec<Move>,
+    /// VC stage: per output VC whose turn it is (input * V + VC), and scratch: output VCs that granted each input VC, and
+    /// per output the VCs taken in this step, that may cross in the next one.
     pub vc_turns: Vec<u16>,
     pub vc_grants: Vec<u16>,
+    pub fresh: Vec<u16>,
     pub power: Manager,
     pub history: Option<History>,
     pub tally: Tally,
@@ -65,11 +67,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ///
     /// `SINGLE`: all packets have one flit, so a packet never needs more than one segment, which has its number.
     pub fn step<const SINGLE: bool>(&mut self, net: &Net) {
-        self.receive_credits(net); //          credits  -> counters
-        self.receive_flits::<SINGLE>(net); //  flits    -> VC queues, route of new heads
-        self.inject::<SINGLE>(net); //         sources  -> injection channels
-        self.manage_power(); //                timers   -> link states
-        self.allocate::<SINGLE>(net); //       heads    -> VCs, flits -> switch -> links, step by step
+        self.receive_credits::<SINGLE>(net); // credits  -> counters
+        self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
+        self.inject::<SINGLE>(net); //          sources  -> injection channels
+        self.manage_power(); //                 timers   -> link states
+        self.allocate::<SINGLE>(net); //        heads    -> VCs, flits -> switch -> links, step by step
         self.now += 1;
     }
 
@@ -98,12 +100,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
     }
 
-    /// Adds a packet; with `single`, room for its segment, too.
+    /// A slot for a packet; with `single`, room for its segment, too.
     #[inline(always)]
-    pub fn add_packet(&mut self, packet: Packet, single: bool) -> u32 {
-        let id = self.packets.add(packet);
+    pub fn new_packet(&mut self, single: bool) -> u32 {
+        let id = self.packets.take();
         if single && id as usize >= self.segments.items.len() {
-            self.segments.items.push(Segment::default());
+            self.segments.items.push(Segment::of_single(id));
         }
         id
     }
@@ -112,7 +114,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn take(&mut self, net: &Net, mail: &mut Mail) {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
-                flit.packet = self.add_packet(mail.packets[flit.packet as usize], net.packet_flits == 1);
+                let id = self.new_packet(net.packet_flits == 1);
+                self.packets.items[id as usize] = mail.packets[flit.packet as usize];
+                flit.packet = id;
             }
             self.flits.push(self.now, at, flit);
         }

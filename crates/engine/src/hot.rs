@@ -6,6 +6,8 @@
 pub(crate) trait Hot<T> {
     fn hot(&self, index: usize) -> &T;
     fn hot_mut(&mut self, index: usize) -> &mut T;
+    /// The elements from `start` on.
+    fn hot_from(&mut self, start: usize) -> &mut [T];
 }
 
 impl<T> Hot<T> for [T] {
@@ -21,5 +23,12 @@ impl<T> Hot<T> for [T] {
         debug_assert!(index < self.len(), "index {index} of {}", self.len());
         // SAFETY: in range, see above.
         unsafe { self.get_unchecked_mut(index) }
+    }
+
+    #[inline(always)]
+    fn hot_from(&mut self, start: usize) -> &mut [T] {
+        debug_assert!(start <= self.len(), "from {start} of {}", self.len());
+        // SAFETY: in range, see above.
+        unsafe { self.get_unchecked_mut(start..) }
     }
 }

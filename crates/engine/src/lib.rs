@@ -23,6 +23,7 @@ mod source;
 pub mod spec;
 mod stall;
 mod state;
+mod switch;
 mod tally;
 mod vc_stage;
 mod wheel;

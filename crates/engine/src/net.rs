@@ -49,6 +49,8 @@ pub struct Net {
     pub hold_switch: bool,
     pub allocator: AllocatorConfig,
     pub flow_control: FlowControl,
+    /// Free flits that an output VC must have before a head may take it.
+    pub room: u16,
     pub phases: Phases,
     /// Length of a batch of the window.
     pub batch: u64,

@@ -86,7 +86,7 @@ pub struct Manager {
     pub accounts: Vec<Account>,
     /// All VCs of each channel.
     pub(crate) all_vcs: Vec<u16>,
-    timers: Wheel<u32, 126>,
+    timers: Wheel<u32, 128>,
 }
 
 impl Manager {

@@ -3,90 +3,127 @@
 use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
-use crate::state::{ASK, Flit, Kind, NONE};
+use crate::state::{ASK, Flit, Kind, Move, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Sends the next flit of VC `v` of input `i` on VC `vc` of output `p` of router `r`.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, p: usize, i: usize, v: usize, vc: usize) {
-        let (o, i) = (base + p, base + i);
-        let port = self.ins.hot_mut(i);
-        let id = *port.head.hot(v);
-        let segment = self.segments.items.hot_mut(id as usize);
-        segment.sent += u16::from(!SINGLE);
-        let (head, tail) = (SINGLE || segment.sent == 1, SINGLE || segment.sent == segment.len);
-        let dry = segment.sent == segment.arrived;
-        let packet = if SINGLE { id } else { segment.packet };
-        let (len, next) = (if SINGLE { 1 } else { segment.len }, segment.next);
-
-        if tail {
-            *port.head.hot_mut(v) = next;
+    /// Carries out the first `count` moves of router `r`.
+    #[inline(never)]
+    pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
+        let base = self.routers.hot(r).base as usize;
+        let earliest = self.now + net.after_grant;
+        for k in 0..count {
+            let m = *self.moves.hot(k);
+            self.send::<SINGLE>(net, r, base, m, earliest);
         }
-        let (upstream, remote) = (port.upstream, port.remote);
-        let credit_at = self.now + net.links.hot(port.class as usize).credit_latency;
-        if remote {
+        self.tally.flit_hops += count as u64;
+    }
+
+    /// Sends the next flit of an input VC on an output VC. `earliest`: when it can be on the link.
+    #[inline(always)]
+    fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, m: Move, earliest: u64) {
+        let (o, vc) = (base + usize::from(m.p), usize::from(m.vc));
+        let (i, v) = (base + usize::from(m.i), usize::from(m.v));
+        let id = *self.ins.hot(i).head.hot(v);
+        let segment = self.segments.items.hot_mut(id as usize);
+        let (packet, head, tail) = if SINGLE {
+            (id, true, true)
+        } else {
+            segment.sent += 1;
+            (segment.packet, segment.sent == 1, segment.sent == segment.len)
+        };
+        if !SINGLE || net.vc_realloc {
+            let dry = SINGLE || segment.sent == segment.arrived;
+            self.keep_or_free(r, o, usize::from(m.p), vc, tail, dry);
+        }
+        let out = self.outs.hot_mut(o);
+        out.spend::<SINGLE>(vc, net.room);
+        // behind the flits that wait for the link
+        let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);
+        let depart = earliest + wait as u64;
+        out.next_free = depart as u32 + 1;
+        let (kind, peer, class) = (out.kind, out.peer, out.class);
+        let link = net.links.hot(class as usize);
+        if let Some(history) = &mut self.history {
+            history.sent_one(self.now, o, class);
+        }
+        let at = depart + link.latency;
+        if kind == Kind::Ejection {
+            // the buffer of a terminal is free at once
+            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
+            self.eject(net, packet, tail, at + net.ejection_delay);
+        } else {
+            let key = if head { self.prepare(net, o, packet) } else { ASK };
+            let flit = Flit {
+                to: peer << 4 | vc as u32,
+                packet: if head { packet } else { NONE },
+                key,
+                len: if SINGLE { 1 } else { self.segments.items.hot(id as usize).len },
+            };
+            if kind == Kind::Local {
+                self.flits.push(self.now, at, flit);
+            } else {
+                self.mail_flit::<SINGLE>(peer, vc, at, flit, id);
+            }
+        }
+        self.leave::<SINGLE>(net, i, v, id, tail);
+    }
+
+    /// A flit is delivered at cycle `at`.
+    #[inline(always)]
+    fn eject(&mut self, net: &Net, packet: u32, tail: bool, at: u64) {
+        self.tally.accepted(at);
+        if tail {
+            self.tally.deliver(net, self.packets.items.hot(packet as usize), at);
+            self.packets.remove(packet);
+        }
+    }
+
+    /// A head goes to the router behind output `o`: its route key there.
+    #[inline(always)]
+    fn prepare(&mut self, net: &Net, o: usize, packet: u32) -> u16 {
+        let router = *self.next_router.hot(o) as usize;
+        let packet = self.packets.items.hot_mut(packet as usize);
+        packet.hops += 1;
+        net.route_ahead(router, packet)
+    }
+
+    /// A flit has left the queue of VC `v` of input `i`.
+    #[inline(always)]
+    fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
+        let port = self.ins.hot_mut(i);
+        let (upstream, credit_at) = (port.upstream, self.now + u64::from(port.credit_latency));
+        if port.remote {
             self.mail_credit(upstream, v, credit_at);
         } else {
             self.credits.push(self.now, credit_at, upstream << 4 | v as u32);
         }
-
-        let out = self.outs.hot_mut(o);
-        if tail && (!SINGLE || net.vc_realloc) {
-            out.free |= 1 << vc;
-            out.ready &= !(1 << vc);
-            if out.wanting != 0 {
-                self.routers.hot_mut(r).want.set(p);
-            }
-        } else if dry && !SINGLE {
-            out.ready &= !(1 << vc);
-        }
-
-        out.flits += 1;
-        let credits = out.credits.hot_mut(vc);
-        *credits -= 1;
-        if *credits == 0 {
-            out.credit &= !(1 << vc);
-        }
-        let earliest = self.now + net.after_grant;
-        let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
-        out.next_free = (depart + 1) as u32;
-        let link = net.links.hot(out.class as usize);
-        let at = depart + link.latency;
-        let (kind, peer, class) = (out.kind, out.peer, out.class);
-        if kind == Kind::Ejection {
-            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
-            self.tally.accepted(at + net.ejection_delay);
-            if tail {
-                self.tally.deliver(net, self.packets.items.hot(packet as usize), at + net.ejection_delay);
-                self.packets.remove(packet);
-            }
-        } else {
-            let to = peer << 4 | vc as u32;
-            let mut flit = Flit { to, packet: NONE, key: ASK, len };
-            if head {
-                let router = *self.next_router.hot(o) as usize;
-                let packet_record = self.packets.items.hot_mut(packet as usize);
-                packet_record.hops += 1;
-                flit.packet = packet;
-                flit.key = net.route_ahead(router, packet_record);
-            }
-            if kind == Kind::Local {
-                self.flits.push(self.now, at, flit);
-            } else {
-                self.mail_flit(peer, vc, at, flit, id);
-            }
-        }
-        self.tally.flit_hops += 1;
-        if let Some(history) = &mut self.history {
-            history.sent_one(self.now, o, class);
-        }
         if tail {
+            let next = self.segments.items.hot(id as usize).next;
+            *self.ins.hot_mut(i).head.hot_mut(v) = next;
             if !SINGLE {
                 self.segments.remove(id);
             }
             if next != NONE {
-                self.expose(net, i, v);
+                let &Segment { packet, key, .. } = self.segments.items.hot(next as usize);
+                self.expose::<SINGLE>(net, i, v, packet, key);
+            }
+        }
+    }
+
+    /// What becomes of the output VC that has sent a flit: free after a tail, held without a flit to send if `dry`.
+    #[inline(always)]
+    fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
+        let out = self.outs.hot_mut(o);
+        if tail {
+            out.free |= 1 << vc;
+            if out.wanting != 0 {
+                self.routers.hot_mut(r).want.set(p);
+            }
+        }
+        if tail || dry {
+            out.ready &= !(1 << vc);
+            if out.ready == 0 {
+                self.routers.hot_mut(r).go.clear(p);
             }
         }
     }
@@ -99,14 +136,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Sends a flit to another block; a head takes its packet along.
     #[inline(never)]
-    fn mail_flit(&mut self, cut: u32, vc: usize, at: u64, mut flit: Flit, segment: u32) {
+    fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, vc: usize, at: u64, mut flit: Flit, segment: u32) {
         let cut = self.cuts[cut as usize];
         let mail = &mut self.outbox[cut.block as usize];
         flit.to = cut.port << 4 | vc as u32;
         if flit.packet != NONE {
             mail.packets.push(self.packets.items[flit.packet as usize]);
             self.packets.remove(flit.packet);
-            self.segments.items[segment as usize].packet = NONE;
+            if !SINGLE {
+                self.segments.items[segment as usize].packet = NONE;
+            }
             flit.packet = mail.packets.len() as u32 - 1;
         }
         mail.flits.push((at, flit));

@@ -3,7 +3,6 @@
 //! The clock is virtual: the next packet is made when the previous one has left, with the creation time of an infinite
 //! queue. Nothing grows at overload; the backlog is counted at the end from the clock itself.
 
-use crate::allocate::with_room;
 use crate::bits::pick16;
 use crate::block::Block;
 use crate::hot::Hot;
@@ -24,7 +23,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             for k in 0..len {
                 let t = self.alarms.item(chunk, k) as usize;
                 if self.terminals.hot(t).next_packet <= self.now {
-                    self.busy.set(t);
                     self.send_from::<SINGLE>(net, t);
                 } else {
                     self.sleep(t, self.now);
@@ -35,6 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Wakes terminal `t` when its next packet is created; at `from` at the earliest.
+    #[inline(always)]
     pub(crate) fn sleep(&mut self, t: usize, from: u64) {
         let due = self.terminals.hot_mut(t).next_packet;
         if due <= from {
@@ -46,7 +45,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Sends one flit of terminal `t`, whose next packet is already created.
+    /// Sends one flit of terminal `t`, whose next packet is already created. Sets whether it is busy.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize) {
         if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
@@ -55,7 +54,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.outs.hot_mut(terminal.out as usize);
         let head = SINGLE || terminal.left == net.packet_flits;
         if head {
-            let room = with_room(out, net.room());
+            let room = out.open::<SINGLE>();
             if room == 0 {
                 return self.wait_for_credit(t);
             }
@@ -64,15 +63,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.rr_vc = (vc + 1) & 15;
         }
         let vc = terminal.vc as usize;
-        let credits = out.credits.hot_mut(vc);
-        if *credits == 0 {
+        if !SINGLE && out.credit >> vc & 1 == 0 {
             return self.wait_for_credit(t);
         }
-        *credits -= 1;
-        if *credits == 0 {
-            out.credit &= !(1 << vc);
-        }
-        out.flits += 1;
+        out.spend::<SINGLE>(vc, net.room);
         let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: ASK, len: net.packet_flits };
         if head {
             let packet = self.packets.items.hot_mut(terminal.packet as usize);
@@ -83,12 +77,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.flits.push(self.now, self.now + net.links[0].latency, flit);
         self.tally.injected(self.now);
         terminal.left -= 1;
-        if terminal.left == 0 {
-            terminal.packet = NONE;
-            let gap = net.gaps.hot(terminal.rate as usize).draw(&mut terminal.gaps);
-            terminal.next_packet += gap;
-            self.sleep(t, self.now + 1);
+        if !SINGLE && terminal.left > 0 {
+            return self.busy.set(t);
         }
+        terminal.packet = NONE;
+        let gap = net.gaps.hot(terminal.rate as usize).draw(&mut terminal.gaps);
+        terminal.next_packet += gap;
+        self.sleep(t, self.now + 1);
     }
 
     fn wait_for_credit(&mut self, t: usize) {
@@ -109,23 +104,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (start, end) = net.window();
         let measured = created >= start && created < end;
         let dest = *net.coords.hot(router as usize);
-        let mut packet = Packet {
+        let seq = terminal.seq;
+        terminal.seq = seq.wrapping_add(1);
+        terminal.left = net.packet_flits;
+        let src = terminal.id;
+        let id = self.new_packet(SINGLE);
+        self.terminals.hot_mut(t).packet = id;
+        let packet = self.packets.items.hot_mut(id as usize);
+        *packet = Packet {
             created,
             target: dest,
             dest,
-            src: terminal.id,
+            src,
             dst,
-            seq: terminal.seq,
+            seq,
             len: net.packet_flits,
             dst_port: port,
             flags: if measured { MEASURED } else { 0 },
             ..Packet::default()
         };
-        net.routing.source(net, &mut packet);
-        terminal.seq = terminal.seq.wrapping_add(1);
-        terminal.left = net.packet_flits;
-        let id = self.add_packet(packet, SINGLE);
-        self.terminals.hot_mut(t).packet = id;
+        net.routing.source(net, packet);
         self.tally.created += u64::from(measured);
         true
     }

@@ -41,10 +41,10 @@ pub struct OutPort<const V: usize> {
     pub free: u16,
     /// VCs whose holder has a flit here.
     pub ready: u16,
-    /// VCs taken in this step, that may cross the switch in the next one (`vc_realloc` = 1).
-    pub fresh: u16,
     /// VCs with at least one credit.
     pub credit: u16,
+    /// VCs with the credits that a head needs (`Net::room`); not kept where all packets have one flit.
+    pub room: u16,
     /// VC classes that some head wants.
     pub wanting: u16,
     /// Link class.
@@ -76,7 +76,11 @@ pub struct InPort<const V: usize> {
     pub tail: [u32; V],
     /// Sending `OutPort` of this block, or index of a cut channel if `remote`.
     pub upstream: u32,
+    /// Cycles until a credit can be used upstream.
+    pub credit_latency: u32,
     pub router: u32,
+    /// First port of the router.
+    pub base: u32,
     pub port: u8,
     pub class: u8,
     pub rr_out: u8,
@@ -91,6 +95,27 @@ impl<const V: usize> OutPort<V> {
         self.free &= !(1 << vc);
         self.ready |= 1 << vc;
         *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
+    }
+
+    /// VCs that a head may take.
+    #[inline(always)]
+    pub fn open<const SINGLE: bool>(&self) -> u16 {
+        self.free & if SINGLE { self.credit } else { self.room }
+    }
+
+    /// A flit takes a place in VC `vc` of the next buffer. `need`: credits that a head needs.
+    #[inline(always)]
+    pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
+        self.flits += 1;
+        let credits = self.credits.hot_mut(vc);
+        *credits -= 1;
+        let left = *credits;
+        if left == 0 {
+            self.credit &= !(1 << vc);
+        }
+        if !SINGLE && left + 1 == need {
+            self.room &= !(1 << vc);
+        }
     }
 }
 
@@ -113,6 +138,13 @@ pub struct Segment {
     pub len: u16,
     /// Route key at this router.
     pub key: u16,
+}
+
+impl Segment {
+    /// The segment of one-flit packet `packet`, which keeps it for good: only `next` and `key` change.
+    pub fn of_single(packet: u32) -> Self {
+        Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_KEY }
+    }
 }
 
 /// Flags of a packet.
@@ -155,7 +187,7 @@ pub struct Router<const W: usize> {
 }
 
 impl<const W: usize> Router<W> {
-    /// Output `p` can do nothing until a flit, VC or credit comes. `heads`: heads were looked at, too.
+    /// Output `p` can do nothing until a flit, VC or credit comes. `HEADS`: heads were looked at, too.
     #[inline(always)]
     pub fn rest<const HEADS: bool>(&mut self, p: usize) {
         self.go.clear(p);
@@ -163,6 +195,15 @@ impl<const W: usize> Router<W> {
             self.want.clear(p);
         }
     }
+}
+
+/// A flit that crosses the switch: VC `v` of input `i` sends on VC `vc` of output `p`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Move {
+    pub i: u8,
+    pub v: u8,
+    pub p: u8,
+    pub vc: u8,
 }
 
 /// A source: its clock may lag behind the simulated time, so that nothing grows at overload.
@@ -223,27 +264,33 @@ pub struct Pool<T> {
     in_use: usize,
 }
 
-impl<T: Copy + Linked> Pool<T> {
+impl<T: Copy + Default + Linked> Pool<T> {
     pub fn with_capacity(n: usize) -> Self {
         Self { items: Vec::with_capacity(n), free: NONE, in_use: 0 }
     }
 
     #[inline(always)]
     pub fn add(&mut self, item: T) -> u32 {
+        let id = self.take();
+        *self.items.hot_mut(id as usize) = item;
+        id
+    }
+
+    /// A slot with the remains of its last user.
+    #[inline(always)]
+    pub fn take(&mut self) -> u32 {
         self.in_use += 1;
         let id = self.free;
         if id == NONE {
-            return self.grow(item);
+            return self.grow();
         }
-        let slot = self.items.hot_mut(id as usize);
-        self.free = *slot.link();
-        *slot = item;
+        self.free = *self.items.hot_mut(id as usize).link();
         id
     }
 
     #[inline(never)]
-    fn grow(&mut self, item: T) -> u32 {
-        self.items.push(item);
+    fn grow(&mut self) -> u32 {
+        self.items.push(T::default());
         self.items.len() as u32 - 1
     }
 

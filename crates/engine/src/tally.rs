@@ -1,5 +1,6 @@
 //! What a block counts: integers that can be added in any order.
 
+use crate::hot::Hot;
 use crate::net::Net;
 use crate::outcome::PacketSums;
 use crate::state::{DETOUR, MEASURED, Packet};
@@ -73,25 +74,30 @@ impl Tally {
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        Self::count(&mut self.latency, &mut self.short_latency, latency);
-        Self::count(&mut self.network_latency, &mut self.short_network_latency, network);
-        self.hop_counts[(packet.hops as usize).min(63)] += 1;
-        let batch = ((packet.created - self.window.0) / net.batch) as usize;
+        *self.hop_counts.hot_mut((packet.hops as usize).min(63)) += 1;
         let last = self.batches.len() - 1;
-        let sums = &mut self.batches[batch.min(last)];
+        let sums = self.batches.hot_mut(((packet.created - self.window.0) / net.batch).min(last as u64) as usize);
         sums.packets += 1;
         sums.flits += u64::from(packet.len);
         sums.latency += latency;
         sums.network_latency += network;
         sums.hops += u64::from(packet.hops);
         sums.minimal += u64::from(packet.flags & DETOUR == 0);
+        if latency < SHORT as u64 {
+            *self.short_latency.hot_mut(latency as usize) += 1;
+            *self.short_network_latency.hot_mut(network as usize) += 1;
+        } else {
+            self.count_long(latency, network);
+        }
     }
 
-    #[inline(always)]
-    fn count(long: &mut Histogram<u64>, short: &mut [u64], cycles: u64) {
-        match short.get_mut(cycles as usize) {
+    /// A packet whose latency, at least, is not short.
+    #[inline(never)]
+    fn count_long(&mut self, latency: u64, network: u64) {
+        self.latency.saturating_record(latency);
+        match self.short_network_latency.get_mut(network as usize) {
             Some(count) => *count += 1,
-            None => long.saturating_record(cycles),
+            None => self.network_latency.saturating_record(network),
         }
     }
 

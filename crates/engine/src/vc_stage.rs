@@ -4,7 +4,7 @@
 //! every head accepts one VC, both round robin; pointers move past what was accepted. Two VCs that grant the same head
 //! waste one of the grants until the next step. With wormhole flow control a VC may be taken before it has a credit.
 
-use crate::allocate::{matching, with_room};
+use crate::allocate::matching;
 use crate::bits::{Bits, pick16};
 use crate::block::Block;
 use crate::hot::Hot;
@@ -15,21 +15,21 @@ use crate::state::NO_KEY;
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A step of a router with the two stages: what takes a VC now crosses the switch in the next step at the earliest.
     pub(crate) fn staged_step<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
-        let mut taken = if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs(net, r) };
+        let mut taken = if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs::<SINGLE>(net, r) };
         self.switch_step::<false, SINGLE>(net, r);
         let router = self.routers.hot_mut(r);
         while let Some(p) = taken.take_first() {
             let out = self.outs.hot_mut(router.base as usize + p);
-            out.ready |= out.fresh;
-            if out.fresh & out.credit != 0 {
+            let fresh = std::mem::take(self.fresh.hot_mut(p));
+            out.ready |= fresh;
+            if fresh & out.credit != 0 {
                 router.go.set(p);
             }
-            out.fresh = 0;
         }
     }
 
     /// VC allocation of one step at every output that heads want. Returns the outputs at which a VC was taken.
-    fn take_vcs(&mut self, net: &Net, r: usize) -> Bits<W> {
+    fn take_vcs<const SINGLE: bool>(&mut self, net: &Net, r: usize) -> Bits<W> {
         let mut touched = Bits::default();
         let mut outputs = self.routers.hot(r).want;
         let base = self.routers.hot(r).base as usize;
@@ -41,7 +41,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 classes &= classes - 1;
                 let out = self.outs.hot(base + p);
                 let room = match net.flow_control {
-                    FlowControl::VirtualCutThrough => with_room(out, net.room()),
+                    FlowControl::VirtualCutThrough => out.open::<SINGLE>(),
                     FlowControl::Wormhole => out.free,
                 };
                 let room = room & net.vcs(out.class, class);
@@ -117,6 +117,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.outs.hot_mut(base + p);
         out.hold(vc, i, v as u8);
         out.ready &= !(1 << vc);
-        out.fresh |= 1 << vc;
+        *self.fresh.hot_mut(p) |= 1 << vc;
     }
 }

@@ -3,37 +3,35 @@
 
 use crate::hot::Hot;
 
-/// The end of every list: a chunk without items that counts as full, so that one test finds both an empty slot and a
-/// full chunk.
-const END: u32 = 0;
+/// The end of an empty slot. No chunk ends there, and it is a multiple of the chunk size like the end of a full chunk:
+/// one test finds both.
+const EMPTY: u32 = 0;
 
-#[derive(Debug, Clone)]
-struct Chunk<T, const N: usize> {
-    next: u32,
-    len: u32,
-    items: [T; N],
-}
-
-/// Events of type `T` at most `horizon - 1` cycles ahead, in chunks of `N`. The order inside a cycle carries no meaning.
+/// Events of type `T` at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order inside a cycle
+/// carries no meaning.
 #[derive(Debug, Clone)]
 pub struct Wheel<T, const N: usize> {
-    slots: Vec<u32>,
+    /// Behind the last item of each cycle; the items before it in its chunk are of that cycle, too.
+    ends: Vec<u32>,
     mask: u64,
-    chunks: Vec<Chunk<T, N>>,
+    /// Chunk k is items k * N to (k + 1) * N.
+    items: Vec<T>,
+    /// The end in the next chunk of the same cycle, per chunk.
+    next: Vec<u32>,
     free: Vec<u32>,
 }
 
 impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// `events` bounds what is in flight at once: memory is reserved for it (touched only when used).
     pub fn new(horizon: u64, events: usize) -> Self {
+        const { assert!(N.is_power_of_two()) };
         let slots = horizon.max(2).next_power_of_two();
         let chunks = events / N + slots.min(events as u64) as usize + 2;
-        let mut all = Vec::with_capacity(chunks);
-        all.push(Chunk { next: END, len: N as u32, items: [T::default(); N] });
         Self {
-            slots: vec![END; slots as usize],
+            ends: vec![EMPTY; slots as usize],
             mask: slots - 1,
-            chunks: all,
+            items: Vec::with_capacity(chunks * N),
+            next: Vec::with_capacity(chunks),
             free: Vec::with_capacity(chunks),
         }
     }
@@ -45,67 +43,72 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
 
     #[inline(always)]
     pub fn is_empty_at(&self, cycle: u64) -> bool {
-        *self.slots.hot((cycle & self.mask) as usize) == END
+        *self.ends.hot((cycle & self.mask) as usize) == EMPTY
     }
 
     #[inline(always)]
     pub fn push(&mut self, now: u64, at: u64, item: T) {
         debug_assert!(at >= now && at - now <= self.mask, "event {} cycles ahead, wheel holds {}", at - now, self.mask);
         let slot = (at & self.mask) as usize;
-        let mut chunk = *self.slots.hot(slot);
-        if self.chunks.hot(chunk as usize).len as usize == N {
-            chunk = self.add_chunk(chunk);
-            *self.slots.hot_mut(slot) = chunk;
+        let mut end = *self.ends.hot(slot);
+        if end as usize % N == 0 {
+            end = self.add_chunk(end);
         }
-        let c = self.chunks.hot_mut(chunk as usize);
-        *c.items.hot_mut(c.len as usize) = item;
-        c.len += 1;
+        *self.items.hot_mut(end as usize) = item;
+        *self.ends.hot_mut(slot) = end + 1;
     }
 
+    /// The start of a chunk that is followed by the one that ends at `next`.
     #[inline(never)]
     fn add_chunk(&mut self, next: u32) -> u32 {
-        if let Some(id) = self.free.pop() {
-            let c = &mut self.chunks[id as usize];
-            (c.next, c.len) = (next, 0);
-            return id;
-        }
-        self.chunks.push(Chunk { next, len: 0, items: [T::default(); N] });
-        self.chunks.len() as u32 - 1
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.items.resize(self.items.len() + N, T::default());
+            self.next.push(EMPTY);
+            self.next.len() as u32 - 1
+        });
+        self.next[id as usize] = next;
+        id * N as u32
     }
 
-    /// The first chunk due at `cycle`: its number of items and its id; `None` when nothing is left.
+    /// The first chunk due at `cycle`: its first item and their number; `None` when nothing is left.
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
-        let id = *self.slots.hot((cycle & self.mask) as usize);
-        (id != END).then(|| (id, self.chunks.hot(id as usize).len as usize))
+        let end = *self.ends.hot((cycle & self.mask) as usize);
+        (end != EMPTY).then(|| (start::<N>(end), (end - start::<N>(end)) as usize))
     }
 
+    /// Item `index` of the chunk that starts at `first`.
     #[inline(always)]
-    pub fn item(&self, chunk: u32, index: usize) -> T {
-        *self.chunks.hot(chunk as usize).items.hot(index)
+    pub fn item(&self, first: u32, index: usize) -> T {
+        *self.items.hot(first as usize + index)
     }
 
     /// Gives the first chunk due at `cycle` back.
     #[inline(always)]
     pub fn release(&mut self, cycle: u64) {
         let slot = (cycle & self.mask) as usize;
-        let id = self.slots[slot];
-        let c = &self.chunks[id as usize];
-        self.slots[slot] = c.next;
+        let id = start::<N>(self.ends[slot]) / N as u32;
+        self.ends[slot] = self.next[id as usize];
         self.free.push(id);
     }
 
     /// Everything in flight, for reports about a stalled network.
     pub fn for_each(&self, mut f: impl FnMut(T)) {
-        for &slot in &self.slots {
-            let mut id = slot;
-            while id != END {
-                let c = &self.chunks[id as usize];
-                c.items[..c.len as usize].iter().for_each(|&t| f(t));
-                id = c.next;
+        for &slot in &self.ends {
+            let mut end = slot;
+            while end != EMPTY {
+                let first = start::<N>(end);
+                self.items[first as usize..end as usize].iter().for_each(|&t| f(t));
+                end = self.next[first as usize / N];
             }
         }
     }
+}
+
+/// Start of the chunk that has its end (or its last item) at `end`.
+#[inline(always)]
+fn start<const N: usize>(end: u32) -> u32 {
+    (end - 1) & !(N as u32 - 1)
 }
 
 #[cfg(test)]
@@ -126,6 +129,6 @@ mod tests {
             }
         }
         assert!(got.iter().all(|&(now, x)| u64::from(x / 16) + u64::from(x % 16) == now));
-        assert!(wheel.chunks.len() <= 40, "{} chunks", wheel.chunks.len());
+        assert!(wheel.next.len() <= 40, "{} chunks", wheel.next.len());
     }
 }

@@ -102,11 +102,18 @@ impl Grid {
     /// Half way round a ring the packet draws its direction on entering the dimension.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
-        let entering = packet.dim != d as u8 + 1;
-        packet.dim = d as u8 + 1;
         if self.line == Line::Complete {
+            packet.dim = d as u8 + 1;
             return Hop { port: self.port_to(at, d, Self::coordinate(to, d)), class: 0 };
         }
+        self.hop_in_line(at, to, d, dateline, packet, seed)
+    }
+
+    /// As `hop`, on a ring or row. Apart, so that HyperX does not pay for it.
+    #[inline(never)]
+    fn hop_in_line(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
+        let entering = packet.dim != d as u8 + 1;
+        packet.dim = d as u8 + 1;
         let tie = draw(seed, packet, 0x7e + d as u64) & 1 == 0;
         let up = self.goes_up(at, to, d, tie);
         let own = Self::coordinate(at, d);

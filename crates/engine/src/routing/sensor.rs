@@ -57,7 +57,7 @@ impl<const V: usize> Congestion for Queues<'_, V> {
 pub struct History {
     sent: Vec<u32>,
     windows: Vec<u64>,
-    wheel: Wheel<u32, 126>,
+    wheel: Wheel<u32, 128>,
 }
 
 impl History {

@@ -1,0 +1,260 @@
+//! The switch allocators: which input sends to which output, and which of its VCs.
+
+use crate::allocate::{Ports, matching};
+use crate::bits::{Bits, pick16};
+use crate::block::Block;
+use crate::hot::Hot;
+use crate::net::Net;
+use crate::state::Move;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    #[inline(never)]
+    pub(crate) fn match_output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        outputs: Bits<W>,
+        iterations: u8,
+    ) -> usize {
+        self.ports(net, r).output_first::<HEADS, SINGLE, SLIP>(outputs, iterations)
+    }
+
+    #[inline(never)]
+    pub(crate) fn match_input_first<const HEADS: bool, const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        outputs: Bits<W>,
+        iterations: u8,
+    ) -> usize {
+        self.ports(net, r).input_first::<HEADS, SINGLE>(outputs, iterations)
+    }
+}
+
+impl<const W: usize, const V: usize> Ports<'_, W, V> {
+    /// VCs that heads may take at output `p`. One that holds the switch offers none while a packet is crossing.
+    #[inline(always)]
+    fn open<const SINGLE: bool>(&self, p: usize) -> u16 {
+        let out = self.outs.hot(p);
+        let closed = !SINGLE && self.net.hold_switch && out.free != self.net.links.hot(out.class as usize).all;
+        if closed { 0 } else { out.open::<SINGLE>() }
+    }
+
+    /// Inputs that could send to output `p` now.
+    #[inline(always)]
+    fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {
+        let out = self.outs.hot(p);
+        let mut inputs = Bits::default();
+        if !HEADS || !SINGLE {
+            let mut held = out.ready & out.credit;
+            while held != 0 {
+                inputs.set((out.holder.hot(held.trailing_zeros() as usize) >> 4) as usize);
+                held &= held - 1;
+            }
+        }
+        if HEADS {
+            let (open, mut classes) = (self.open::<SINGLE>(p), out.wanting);
+            if self.net.class_bits == 0 {
+                return if open == 0 { inputs } else { inputs | *self.want.hot(p) };
+            }
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                if open & self.net.vcs(out.class, class) != 0 {
+                    inputs = inputs | *self.want.hot(self.net.slot(p, class));
+                }
+            }
+        }
+        inputs
+    }
+
+    /// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the
+    /// first iteration. Returns the number of moves.
+    #[inline(always)]
+    fn output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(&mut self, mut outputs: Bits<W>, iterations: u8) -> usize {
+        let (mut matched, mut moves) = (Bits::default(), 0);
+        for iteration in 0..iterations {
+            let first = iteration == 0;
+            let mut granted = self.grant::<HEADS, SINGLE, SLIP>(outputs, matched);
+            if granted.is_empty() {
+                break;
+            }
+            matched = matched | granted;
+            while let Some(i) = granted.take_first() {
+                let port = self.ins.hot_mut(i);
+                let p = std::mem::take(self.grants.hot_mut(i)).pick_from(port.rr_out as usize);
+                if !SLIP || first {
+                    port.rr_out = p as u8 + 1;
+                }
+                if SLIP && first {
+                    self.outs.hot_mut(p).rr_in = i as u8 + 1;
+                }
+                outputs.clear(p);
+                *self.moves.hot_mut(moves) = self.winner::<HEADS, SINGLE>(p, i);
+                moves += 1;
+            }
+        }
+        moves
+    }
+
+    /// Each of `outputs` grants one input that is not in `matched`. Returns the inputs with a grant.
+    #[inline(always)]
+    fn grant<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(&mut self, mut outputs: Bits<W>, matched: Bits<W>) -> Bits<W> {
+        let mut granted = Bits::default();
+        while let Some(p) = outputs.take_first() {
+            let all = self.requests::<HEADS, SINGLE>(p);
+            if all.is_empty() {
+                self.router.rest::<HEADS>(p);
+                continue;
+            }
+            let inputs = all.without(&matched);
+            if inputs.is_empty() {
+                continue;
+            }
+            let out = self.outs.hot_mut(p);
+            let i = inputs.pick_from(out.rr_in as usize);
+            if !SLIP {
+                out.rr_in = i as u8 + 1;
+            }
+            self.grants.hot_mut(i).set(p);
+            granted.set(i);
+        }
+        granted
+    }
+
+    /// Separable, input first: inputs choose one of their requests, outputs choose one input. Returns the number of moves.
+    #[inline(always)]
+    fn input_first<const HEADS: bool, const SINGLE: bool>(&mut self, mut outputs: Bits<W>, iterations: u8) -> usize {
+        let (mut matched, mut moves) = (Bits::<W>::default(), 0);
+        for _ in 0..iterations {
+            // `grants` first collects the outputs that each input may send to, then the inputs that chose each output
+            let mut asking = Bits::<W>::default();
+            let mut choices = [0u8; 128];
+            let mut pending = outputs;
+            while let Some(p) = pending.take_first() {
+                let all = self.requests::<HEADS, SINGLE>(p);
+                if all.is_empty() {
+                    self.router.rest::<HEADS>(p);
+                    outputs.clear(p);
+                }
+                let mut inputs = all.without(&matched);
+                while let Some(i) = inputs.take_first() {
+                    self.grants.hot_mut(i).set(p);
+                    asking.set(i);
+                }
+            }
+            if asking.is_empty() {
+                break;
+            }
+            let mut inputs = asking;
+            while let Some(i) = inputs.take_first() {
+                let may = std::mem::take(self.grants.hot_mut(i));
+                *choices.hot_mut(i) = may.pick_from(self.ins.hot(i).rr_out as usize) as u8;
+            }
+            let mut chosen = Bits::<W>::default();
+            while let Some(i) = asking.take_first() {
+                let p = usize::from(*choices.hot(i));
+                self.grants.hot_mut(p).set(i);
+                chosen.set(p);
+            }
+            while let Some(p) = chosen.take_first() {
+                let rivals = std::mem::take(self.grants.hot_mut(p));
+                let out = self.outs.hot_mut(p);
+                let i = rivals.pick_from(out.rr_in as usize);
+                out.rr_in = i as u8 + 1;
+                self.ins.hot_mut(i).rr_out = p as u8 + 1;
+                matched.set(i);
+                outputs.clear(p);
+                *self.moves.hot_mut(moves) = self.winner::<HEADS, SINGLE>(p, i);
+                moves += 1;
+            }
+        }
+        moves
+    }
+
+    /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn.
+    #[inline(always)]
+    fn winner<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> Move {
+        let (v, vc) = if HEADS && SINGLE {
+            self.head_enters::<SINGLE>(p, i)
+        } else {
+            let out = self.outs.hot(p);
+            let vcs = out.ready & out.credit;
+            if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.wanting == 0) {
+                // the only request
+                let vc = vcs.trailing_zeros() as u8;
+                let v = (out.holder.hot(vc as usize) & 15) as u8;
+                self.ins.hot_mut(i).rr_vc = (v + 1) & 15;
+                (v, vc)
+            } else {
+                self.winner_in_turn::<HEADS, SINGLE>(p, i)
+            }
+        };
+        Move { i: i as u8, v, p: p as u8, vc }
+    }
+
+    /// The VC of input `i` whose turn it is to send to output `p`, of those that hold a VC and of heads.
+    #[inline(always)]
+    fn winner_in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+        let held = self.held_by(p, i);
+        let turn = self.ins.hot(i).rr_vc;
+        if held == 0 || (HEADS && pick16(held, turn) < turn && self.wanted_by::<SINGLE>(p, i)) {
+            let (v, vc) = self.head_enters::<SINGLE>(p, i);
+            self.ins.hot_mut(i).hold(v, p, vc);
+            self.outs.hot_mut(p).hold(vc, i, v);
+            self.router.go.set(p);
+            return (v, vc);
+        }
+        let port = self.ins.hot_mut(i);
+        let v = pick16(held, turn);
+        port.rr_vc = (v + 1) & 15;
+        (v, (port.held.hot(v as usize) & 15) as u8)
+    }
+
+    /// VCs of input `i` whose packet holds a VC of output `p`, with a flit and a credit.
+    #[inline(always)]
+    fn held_by(&self, p: usize, i: usize) -> u16 {
+        let out = self.outs.hot(p);
+        let (mut held, mut vcs) = (0u16, out.ready & out.credit);
+        while vcs != 0 {
+            let holder = *out.holder.hot(vcs.trailing_zeros() as usize);
+            vcs &= vcs - 1;
+            held |= u16::from(usize::from(holder >> 4) == i) << (holder & 15);
+        }
+        held
+    }
+
+    /// Whether a head of input `i` may have a VC of output `p`.
+    fn wanted_by<const SINGLE: bool>(&self, p: usize, i: usize) -> bool {
+        let (out, open) = (self.outs.hot(p), self.open::<SINGLE>(p));
+        let mut classes = out.wanting;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            if open & self.net.vcs(out.class, class) != 0 && self.want.hot(self.net.slot(p, class)).contains(i) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A head of input `i` takes a VC of output `p`: the first class that has both.
+    #[inline(always)]
+    fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+        let out = self.outs.hot(p);
+        let (open, link, mut classes) = (self.open::<SINGLE>(p), out.class, out.wanting);
+        let keys = self.ins.hot(i).keys;
+        if self.net.class_bits == 0 {
+            return self.take_vc(p, 0, i, matching(&keys, p as u16), open);
+        }
+        loop {
+            debug_assert!(classes != 0, "input {i} won output {p} without a head for it");
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            let (room, heads) = (open & self.net.vcs(link, class), matching(&keys, self.net.key(p, class)));
+            if room != 0 && heads != 0 {
+                return self.take_vc(p, class, i, heads, room);
+            }
+        }
+    }
+}
