@@ -157,7 +157,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let router = self.routers.hot(r);
         let base = router.base as usize;
         let queues = crate::routing::sensor::Queues {
-            outs: &self.outs[base..],
+            outs: self.outs.hot_from(base),
             links: &net.links,
             history: self.history.as_ref().map(|h| h.sent(base)),
             now: self.now as u32,

@@ -1,7 +1,7 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
 use crate::hot::Hot;
-use crate::routing::AnyRouting;
+use crate::routing::{AnyRouting, Hop};
 use crate::spec::{FlowControl, Phases};
 use crate::allocator::AllocatorConfig;
 use crate::state::{ASK, Packet};
@@ -34,6 +34,8 @@ pub struct Net {
     pub class_bits: u32,
     pub links: Vec<Link>,
     pub routing: AnyRouting,
+    /// Packets get an intermediate at their source.
+    pub detours: bool,
     pub pattern: Arc<Pattern>,
     /// The different loads above 0, and the clock of each.
     pub rates: Vec<f64>,
@@ -59,14 +61,26 @@ pub struct Net {
 
 impl Net {
     /// Route key of a packet at the router it will reach next.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
         let at = *self.coords.hot(router);
-        // dimension order is the case to beat: the others stay out of its way
-        let hop = match &self.routing {
-            AnyRouting::Dimension(routing) => routing.next(at, packet, self.seed),
+        match &self.routing {
+            // the case to beat: the others stay out of its way
+            AnyRouting::Dimension(routing) if routing.jumps() => self.key_or_ask(routing.next(at, packet, self.seed)),
+            _ => self.route_apart(at, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn route_apart(&self, at: u64, packet: &mut Packet) -> u16 {
+        self.key_or_ask(match &self.routing {
+            AnyRouting::UgalP(routing) => routing.next(at, packet, self.seed),
             other => other.next_apart(at, packet, self.seed),
-        };
+        })
+    }
+
+    #[inline(always)]
+    fn key_or_ask(&self, hop: Option<Hop>) -> u16 {
         hop.map_or(ASK, |hop| self.key(hop.port as usize, hop.class as usize))
     }
 

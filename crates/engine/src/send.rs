@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
-use crate::state::{ASK, Flit, Kind, Move, NONE, Segment};
+use crate::state::{ASK, Flit, Kind, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -12,17 +12,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let base = self.routers.hot(r).base as usize;
         let earliest = self.now + net.after_grant;
         for k in 0..count {
-            let m = *self.moves.hot(k);
-            self.send::<SINGLE>(net, r, base, m, earliest);
+            self.send::<SINGLE>(net, r, base, k, earliest);
         }
         self.tally.flit_hops += count as u64;
     }
 
-    /// Sends the next flit of an input VC on an output VC. `earliest`: when it can be on the link.
+    /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
     #[inline(always)]
-    fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, m: Move, earliest: u64) {
-        let (o, vc) = (base + usize::from(m.p), usize::from(m.vc));
-        let (i, v) = (base + usize::from(m.i), usize::from(m.v));
+    fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
+        let m = self.moves.hot(k);
+        let (p, vc, i, v) = (usize::from(m.p), usize::from(m.vc), base + usize::from(m.i), usize::from(m.v));
+        let o = base + p;
         let id = *self.ins.hot(i).head.hot(v);
         let segment = self.segments.items.hot_mut(id as usize);
         let (packet, head, tail) = if SINGLE {
@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         if !SINGLE || net.vc_realloc {
             let dry = SINGLE || segment.sent == segment.arrived;
-            self.keep_or_free(r, o, usize::from(m.p), vc, tail, dry);
+            self.keep_or_free(r, o, p, vc, tail, dry);
         }
         let out = self.outs.hot_mut(o);
         out.spend::<SINGLE>(vc, net.room);
@@ -52,17 +52,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, packet, tail, at + net.ejection_delay);
         } else {
-            let key = if head { self.prepare(net, o, packet) } else { ASK };
-            let flit = Flit {
-                to: peer << 4 | vc as u32,
-                packet: if head { packet } else { NONE },
-                key,
-                len: if SINGLE { 1 } else { self.segments.items.hot(id as usize).len },
-            };
+            let (packet, key) = if head { (packet, self.prepare(net, o, packet)) } else { (NONE, ASK) };
+            let flit = |to| Flit { to, packet, key, len: net.packet_flits };
             if kind == Kind::Local {
-                self.flits.push(self.now, at, flit);
+                self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
             } else {
-                self.mail_flit::<SINGLE>(peer, vc, at, flit, id);
+                self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), id);
             }
         }
         self.leave::<SINGLE>(net, i, v, id, tail);
@@ -134,12 +129,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc as u32));
     }
 
-    /// Sends a flit to another block; a head takes its packet along.
+    /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along.
     #[inline(never)]
-    fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, vc: usize, at: u64, mut flit: Flit, segment: u32) {
+    fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let cut = self.cuts[cut as usize];
         let mail = &mut self.outbox[cut.block as usize];
-        flit.to = cut.port << 4 | vc as u32;
+        flit.to |= cut.port << 4;
         if flit.packet != NONE {
             mail.packets.push(self.packets.items[flit.packet as usize]);
             self.packets.remove(flit.packet);

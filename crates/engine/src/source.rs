@@ -11,19 +11,23 @@ use crate::state::{ASK, Flit, MEASURED, NONE, Packet};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
+        let measured = u64::from(self.tally.inside(self.now));
         for word in 0..self.busy.0.len() {
             let mut bits = *self.busy.0.hot(word);
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.send_from::<SINGLE>(net, t);
+                self.send_from::<SINGLE>(net, t, measured);
             }
         }
         while let Some((chunk, len)) = self.alarms.due(self.now) {
             for k in 0..len {
                 let t = self.alarms.item(chunk, k) as usize;
                 if self.terminals.hot(t).next_packet <= self.now {
-                    self.send_from::<SINGLE>(net, t);
+                    if !SINGLE {
+                        self.busy.set(t);
+                    }
+                    self.send_from::<SINGLE>(net, t, measured);
                 } else {
                     self.sleep(t, self.now);
                 }
@@ -45,24 +49,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Sends one flit of terminal `t`, whose next packet is already created. Sets whether it is busy.
-    fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize) {
+    /// Sends one flit of terminal `t`, whose next packet is already created. `measured`: flits of this cycle that count.
+    fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
         if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
         let terminal = self.terminals.hot_mut(t);
         let out = self.outs.hot_mut(terminal.out as usize);
         let head = SINGLE || terminal.left == net.packet_flits;
-        if head {
-            let room = out.open::<SINGLE>();
-            if room == 0 {
+        let vc = if head {
+            let open = out.open::<SINGLE>();
+            if open == 0 {
                 return self.wait_for_credit(t);
             }
-            let vc = pick16(room, out.rr_vc);
+            let vc = pick16(open, out.rr_vc);
             terminal.vc = vc;
             out.rr_vc = (vc + 1) & 15;
-        }
-        let vc = terminal.vc as usize;
+            vc as usize
+        } else {
+            terminal.vc as usize
+        };
         if !SINGLE && out.credit >> vc & 1 == 0 {
             return self.wait_for_credit(t);
         }
@@ -74,11 +80,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             flit.packet = terminal.packet;
             flit.key = net.route_ahead(net.terminal_at.hot(terminal.id as usize).0 as usize, packet);
         }
-        self.flits.push(self.now, self.now + net.links[0].latency, flit);
-        self.tally.injected(self.now);
-        terminal.left -= 1;
-        if !SINGLE && terminal.left > 0 {
-            return self.busy.set(t);
+        self.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
+        self.tally.injected_flits += measured;
+        if !SINGLE {
+            terminal.left -= 1;
+            if terminal.left > 0 {
+                return;
+            }
         }
         terminal.packet = NONE;
         let gap = net.gaps.hot(terminal.rate as usize).draw(&mut terminal.gaps);
@@ -101,8 +109,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let (router, port) = *net.terminal_at.hot(dst as usize);
         let created = terminal.next_packet;
-        let (start, end) = net.window();
-        let measured = created >= start && created < end;
+        let measured = created.wrapping_sub(net.phases.warmup) < net.phases.window;
         let dest = *net.coords.hot(router as usize);
         let seq = terminal.seq;
         terminal.seq = seq.wrapping_add(1);
@@ -123,7 +130,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             flags: if measured { MEASURED } else { 0 },
             ..Packet::default()
         };
-        net.routing.source(net, packet);
+        if net.detours {
+            net.routing.source(net, packet);
+        }
         self.tally.created += u64::from(measured);
         true
     }

@@ -5,7 +5,6 @@ use crate::bits::{Bits, pick16};
 use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
-use crate::state::Move;
 
 impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
@@ -72,27 +71,39 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
     /// first iteration. Returns the number of moves.
     #[inline(always)]
     fn output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(&mut self, mut outputs: Bits<W>, iterations: u8) -> usize {
-        let (mut matched, mut moves) = (Bits::default(), 0);
-        for iteration in 0..iterations {
-            let first = iteration == 0;
-            let mut granted = self.grant::<HEADS, SINGLE, SLIP>(outputs, matched);
+        let mut matched = self.grant::<HEADS, SINGLE, SLIP>(outputs, Bits::default());
+        let mut moves = self.accept::<HEADS, SINGLE, SLIP, true>(matched, &mut outputs, 0);
+        for _ in 1..iterations {
+            let granted = self.grant::<HEADS, SINGLE, SLIP>(outputs, matched);
             if granted.is_empty() {
                 break;
             }
+            moves = self.accept::<HEADS, SINGLE, SLIP, false>(granted, &mut outputs, moves);
             matched = matched | granted;
-            while let Some(i) = granted.take_first() {
-                let port = self.ins.hot_mut(i);
-                let p = std::mem::take(self.grants.hot_mut(i)).pick_from(port.rr_out as usize);
-                if !SLIP || first {
-                    port.rr_out = p as u8 + 1;
-                }
-                if SLIP && first {
-                    self.outs.hot_mut(p).rr_in = i as u8 + 1;
-                }
-                outputs.clear(p);
-                *self.moves.hot_mut(moves) = self.winner::<HEADS, SINGLE>(p, i);
-                moves += 1;
+        }
+        moves
+    }
+
+    /// Each of the inputs `granted` accepts one output, which leaves `outputs`. Returns the number of moves, now.
+    #[inline(always)]
+    fn accept<const HEADS: bool, const SINGLE: bool, const SLIP: bool, const FIRST: bool>(
+        &mut self,
+        mut granted: Bits<W>,
+        outputs: &mut Bits<W>,
+        mut moves: usize,
+    ) -> usize {
+        while let Some(i) = granted.take_first() {
+            let port = self.ins.hot_mut(i);
+            let p = std::mem::take(self.grants.hot_mut(i)).pick_from(port.rr_out as usize);
+            if !SLIP || FIRST {
+                port.rr_out = p as u8 + 1;
             }
+            if SLIP && FIRST {
+                self.outs.hot_mut(p).rr_in = i as u8 + 1;
+            }
+            outputs.clear(p);
+            self.enter::<HEADS, SINGLE>(p, i, moves);
+            moves += 1;
         }
         moves
     }
@@ -165,16 +176,16 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
                 self.ins.hot_mut(i).rr_out = p as u8 + 1;
                 matched.set(i);
                 outputs.clear(p);
-                *self.moves.hot_mut(moves) = self.winner::<HEADS, SINGLE>(p, i);
+                self.enter::<HEADS, SINGLE>(p, i, moves);
                 moves += 1;
             }
         }
         moves
     }
 
-    /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn.
+    /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn, as move `k`.
     #[inline(always)]
-    fn winner<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> Move {
+    fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         let (v, vc) = if HEADS && SINGLE {
             self.head_enters::<SINGLE>(p, i)
         } else {
@@ -187,15 +198,19 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
                 self.ins.hot_mut(i).rr_vc = (v + 1) & 15;
                 (v, vc)
             } else {
-                self.winner_in_turn::<HEADS, SINGLE>(p, i)
+                self.in_turn::<HEADS, SINGLE>(p, i)
             }
         };
-        Move { i: i as u8, v, p: p as u8, vc }
+        let m = self.moves.hot_mut(k);
+        m.i = i as u8;
+        m.v = v;
+        m.p = p as u8;
+        m.vc = vc;
     }
 
     /// The VC of input `i` whose turn it is to send to output `p`, of those that hold a VC and of heads.
     #[inline(always)]
-    fn winner_in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+    fn in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
         let held = self.held_by(p, i);
         let turn = self.ins.hot(i).rr_vc;
         if held == 0 || (HEADS && pick16(held, turn) < turn && self.wanted_by::<SINGLE>(p, i)) {
@@ -250,11 +265,14 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
         loop {
             debug_assert!(classes != 0, "input {i} won output {p} without a head for it");
             let class = classes.trailing_zeros() as usize;
-            classes &= classes - 1;
-            let (room, heads) = (open & self.net.vcs(link, class), matching(&keys, self.net.key(p, class)));
-            if room != 0 && heads != 0 {
-                return self.take_vc(p, class, i, heads, room);
+            let room = open & self.net.vcs(link, class);
+            if room != 0 {
+                let heads = matching(&keys, self.net.key(p, class));
+                if heads != 0 {
+                    return self.take_vc(p, class, i, heads, room);
+                }
             }
+            classes &= classes - 1;
         }
     }
 }

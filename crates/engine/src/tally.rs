@@ -52,13 +52,8 @@ impl Tally {
     }
 
     #[inline(always)]
-    fn inside(&self, at: u64) -> bool {
-        at >= self.window.0 && at < self.window.1
-    }
-
-    #[inline(always)]
-    pub fn injected(&mut self, at: u64) {
-        self.injected_flits += u64::from(self.inside(at));
+    pub fn inside(&self, at: u64) -> bool {
+        at.wrapping_sub(self.window.0) < self.window.1 - self.window.0
     }
 
     #[inline(always)]

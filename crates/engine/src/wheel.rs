@@ -50,24 +50,28 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     pub fn push(&mut self, now: u64, at: u64, item: T) {
         debug_assert!(at >= now && at - now <= self.mask, "event {} cycles ahead, wheel holds {}", at - now, self.mask);
         let slot = (at & self.mask) as usize;
-        let mut end = *self.ends.hot(slot);
-        if end as usize % N == 0 {
-            end = self.add_chunk(end);
+        let place = self.ends.hot_mut(slot);
+        let end = *place;
+        if (end as usize).is_multiple_of(N) {
+            let first = self.add_chunk(slot);
+            *self.items.hot_mut(first) = item;
+            return;
         }
+        *place = end + 1;
         *self.items.hot_mut(end as usize) = item;
-        *self.ends.hot_mut(slot) = end + 1;
     }
 
-    /// The start of a chunk that is followed by the one that ends at `next`.
+    /// Gives `slot` a new chunk with one item. Returns its place.
     #[inline(never)]
-    fn add_chunk(&mut self, next: u32) -> u32 {
+    fn add_chunk(&mut self, slot: usize) -> usize {
         let id = self.free.pop().unwrap_or_else(|| {
             self.items.resize(self.items.len() + N, T::default());
             self.next.push(EMPTY);
             self.next.len() as u32 - 1
         });
-        self.next[id as usize] = next;
-        id * N as u32
+        let first = id * N as u32;
+        self.next[id as usize] = std::mem::replace(&mut self.ends[slot], first + 1);
+        first as usize
     }
 
     /// The first chunk due at `cycle`: its first item and their number; `None` when nothing is left.

@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Ties: half way round a ring every packet draws its direction.
 
-use super::{Classes, Hop, grid::Grid};
+use super::{Classes, Hop, grid::Grid, grid::Line};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,12 @@ impl DimensionOrder {
 }
 
 impl Runtime {
+    /// Whether a packet crosses a dimension in one hop.
+    #[inline(always)]
+    pub(crate) fn jumps(&self) -> bool {
+        self.grid.line == Line::Complete
+    }
+
     #[inline(always)]
     pub(crate) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let Some(d) = Grid::first_difference(at, packet.dest) else {

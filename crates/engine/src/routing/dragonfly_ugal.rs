@@ -46,7 +46,7 @@ impl DragonflyUgal {
 }
 
 impl Runtime {
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
         if undecided && groups::group(at) != groups::group(packet.dest) {

@@ -1,5 +1,6 @@
 //! What an adaptive routing reads as the congestion of an output.
 
+use crate::hot::Hot;
 use crate::net::Link;
 use crate::state::OutPort;
 use crate::wheel::Wheel;
@@ -39,12 +40,12 @@ pub struct Queues<'a, const V: usize> {
 impl<const V: usize> Congestion for Queues<'_, V> {
     #[inline(always)]
     fn read(&self, sensor: Sensor, port: u8) -> i32 {
-        let out = &self.outs[port as usize];
+        let out = self.outs.hot(port as usize);
         if sensor == Sensor::OutputQueue {
             return (out.next_free.wrapping_sub(self.now) as i32).max(0);
         }
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
-        let used = (self.links[out.class as usize].capacity - left) as i32;
+        let used = (self.links.hot(out.class as usize).capacity - left) as i32;
         match self.history {
             Some(sent) if sensor == Sensor::HistoryWindow => (used - sent[port as usize] as i32).max(0),
             _ => used,

@@ -68,7 +68,7 @@ impl Runtime {
         self.valiant.next(at, packet, seed)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let mid = self.intermediate(at, packet, seed);
         packet.phase = 1;

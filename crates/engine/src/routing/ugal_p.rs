@@ -50,7 +50,7 @@ impl UgalP {
 
 impl Runtime {
     #[inline(always)]
-    pub(super) fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+    pub(crate) fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
         let Some(d) = Grid::first_difference(at, packet.dest) else {
             return Some(Hop { port: packet.dst_port, class: 0 });
         };
