@@ -113,7 +113,7 @@ def test_every_row_is_a_sound_scenario_or_says_what_is_missing(name: str) -> Non
             missing.add(case.refusal)
         else:
             weft.Scenario.from_dict(case.scenario).sweep().points[0].check()
-    kinds = {"allocator for max_size", "allocator for wavefront", "topology for fattree", "like par", "like graphshort"}
+    kinds = {"allocator for max_size", "allocator for wavefront", "like par", "like graphshort"}
     assert all(any(kind in words for kind in kinds) for words in missing), missing
 
 
@@ -121,14 +121,14 @@ def test_validate_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     file = tmp_path / "rows.csv"
     rows = (GOLDEN / "booksim.csv").read_text().splitlines()
     chosen = [rows[0], *(row for row in rows if row.startswith("xbar8_uniform_v4_1f,") and ",0.1,6" in row)]
-    chosen.append(next(row for row in rows if row.startswith("ftree4x3")))
+    chosen.append(chosen[1].replace("xbar8_uniform_v4_1f,fly", "made_up,qtree"))
     file.write_text("\n".join(chosen) + "\n", encoding="utf-8")
     assert main(["validate", str(file), "--filter", "xbar"]) == 0
     assert "latency 1 of 1; 0 failed" in capsys.readouterr().out
     assert main(["validate", str(file), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert [row["answer"] for row in document["rows"]] == ["agrees", "fails"]
-    assert document["rows"][1]["reasons"] == ["not expressible: Weft has no topology for fattree"]
+    assert document["rows"][1]["reasons"] == ["not expressible: Weft has no topology for qtree"]
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,13 @@ impl<'a> Dependencies<'a> {
         }
     }
 
+    /// Routings that know packets which together take every turn; each with the router it starts from.
+    pub(crate) fn packets(&mut self, routing: &AnyRouting, packets: impl Iterator<Item = (u32, Packet)>) {
+        for (from, packet) in packets {
+            self.walk(routing, from, packet, 0);
+        }
+    }
+
     /// Routings over an intermediate: every first leg, every second leg, and every join of the two.
     pub(crate) fn two_legs(&mut self, routing: &AnyRouting) {
         let routers = self.graph.routers() as usize;

@@ -48,9 +48,12 @@ impl<'a> Walker<'a> {
     fn imply(mut self, vc_classes: Classes) -> Implied {
         let graph = &*self.spec.graph;
         let (terminals, routers) = (u64::from(graph.terminals()), u64::from(graph.routers()));
-        let detours = if self.net.routing.is_valiant() { routers } else { 1 };
+        // only leaves of a tree have terminals
+        let ends = terminals / u64::from(graph.shape().terminals_per_router());
+        let routing = &self.net.routing;
+        let detours = if routing.draws_path() { routing.most_detours(routers) } else { 1 };
         let unknown = Implied { zero_load_latency: None, mean_hops: None, channel_load_bound: None, vc_classes };
-        if terminals * terminals > 2 * MAX_WALKS || routers * routers * detours > MAX_WALKS {
+        if terminals * terminals > 2 * MAX_WALKS || (ends * ends).saturating_mul(detours) > MAX_WALKS {
             return unknown;
         }
         let peak = self.spec.traffic.load.iter().copied().fold(0.0, f64::max);
@@ -88,11 +91,11 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Loads the path (or all paths, if over an intermediate) from one router to another; mean hops and cycles of wire.
+    /// Loads the path (or all paths, if packets draw one) from one router to another; mean hops and cycles of wire.
     fn walk_pair(&mut self, from: u32, to: u32, rate: f64) -> (f64, f64) {
         let routing = &self.net.routing;
         let (at, target) = (self.net.coords[from as usize], self.net.coords[to as usize]);
-        let packets: Vec<Packet> = if routing.is_valiant() {
+        let packets: Vec<Packet> = if routing.draws_path() {
             routing.detours(at, target).collect()
         } else {
             // some draws, for ties and random orders

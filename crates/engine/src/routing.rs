@@ -15,6 +15,7 @@ weft_units::registry! {
     "dragonfly_minimal" => dragonfly_minimal::DragonflyMinimal,
     "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
     "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
+    "up_down" => up_down::UpDown,
 }
 
 pub(crate) mod grid;
@@ -49,6 +50,7 @@ pub enum AnyRouting {
     DragonflyMinimal(dragonfly_minimal::Runtime),
     DragonflyValiant(dragonfly_valiant::Runtime),
     DragonflyUgal(dragonfly_ugal::Runtime),
+    UpDown(up_down::Runtime),
 }
 
 /// Calls the same method of whichever routing it is.
@@ -63,6 +65,7 @@ macro_rules! each {
             AnyRouting::DragonflyMinimal($r) => $call,
             AnyRouting::DragonflyValiant($r) => $call,
             AnyRouting::DragonflyUgal($r) => $call,
+            AnyRouting::UpDown($r) => $call,
         }
     };
 }
@@ -79,15 +82,17 @@ impl AnyRouting {
             RoutingConfig::DragonflyMinimal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyMinimal(r), n))?,
             RoutingConfig::DragonflyValiant(c) => c.build(graph).map(|(r, n)| (Self::DragonflyValiant(r), n))?,
             RoutingConfig::DragonflyUgal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyUgal(r), n))?,
+            RoutingConfig::UpDown(c) => c.build(graph).map(|(r, n)| (Self::UpDown(r), n))?,
         })
     }
 
-    /// The packet is made: an oblivious routing draws its intermediate here.
+    /// The packet is made: an oblivious routing draws its intermediate or its path here.
     #[inline(always)]
     pub(crate) fn source(&self, net: &Net, packet: &mut Packet) {
         match self {
             Self::Valiant(r) => r.source(net.seed, packet),
             Self::DragonflyValiant(r) => r.source(net.seed, packet),
+            Self::UpDown(r) => r.source(net.seed, packet),
             _ => {}
         }
     }
@@ -131,6 +136,7 @@ impl AnyRouting {
             Self::Dimension(_) | Self::Minimal(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
             Self::UgalP(r) => d.per_hop(self, r),
+            Self::UpDown(r) => d.packets(self, r.every_turn()),
         }
     }
 
@@ -156,19 +162,29 @@ impl AnyRouting {
         }
     }
 
-    /// A packet over every intermediate that an oblivious detour from `at` to `target` may take, all equally likely.
+    /// A packet over every intermediate or path that an oblivious routing may draw from `at` to `target`, all equally
+    /// likely.
     pub(crate) fn detours(&self, at: u64, target: u64) -> Box<dyn Iterator<Item = Packet> + '_> {
         let packet = Packet { target, dest: target, ..Packet::default() };
         match self {
             Self::Valiant(r) => Box::new(r.detours(packet)),
             Self::DragonflyValiant(r) => r.detours(at, packet),
+            Self::UpDown(r) => Box::new(r.detours(at, packet)),
             _ => Box::new(std::iter::once(packet)),
         }
     }
 
-    /// Whether every packet goes over an intermediate.
-    pub(crate) fn is_valiant(&self) -> bool {
-        matches!(self, Self::Valiant(_) | Self::DragonflyValiant(_))
+    /// Whether every packet goes over an intermediate or a path that is drawn when it is made.
+    pub(crate) fn draws_path(&self) -> bool {
+        matches!(self, Self::Valiant(_) | Self::DragonflyValiant(_) | Self::UpDown(_))
+    }
+
+    /// Most packets that [`Self::detours`] may give in a network of `routers` routers.
+    pub(crate) fn most_detours(&self, routers: u64) -> u64 {
+        match self {
+            Self::UpDown(r) => r.most_paths(),
+            _ => routers,
+        }
     }
 }
 
@@ -200,6 +216,7 @@ pub(crate) fn wrong_shape(name: &str, needs: &str, shape: &Shape) -> Refusal {
         Shape::Torus { wrap: true, .. } => "torus",
         Shape::Torus { .. } => "mesh",
         Shape::Dragonfly { .. } => "dragonfly",
+        Shape::KAryNTree { .. } => "k_ary_n_tree",
     };
     Refusal::new(
         format!("routing.{name}"),

@@ -84,7 +84,7 @@ fn unknown_model() {
     8 | routing: ugal_q
       |          ^^^^^^
       |
-      = help: did you mean `ugal_p`? write one of: dimension_order, minimal, valiant, ugal, ugal_p, dragonfly_minimal, dragonfly_valiant, dragonfly_ugal
+      = help: did you mean `ugal_p`? write one of: dimension_order, minimal, valiant, ugal, ugal_p, dragonfly_minimal, dragonfly_valiant, dragonfly_ugal, up_down
     "#);
 }
 
@@ -97,7 +97,7 @@ fn unknown_model_with_parameters() {
     5 |   hyprex: {widths: [4, 4], terminals_per_router: 2}
       |   ^^^^^^
       |
-      = help: did you mean `hyperx`? write one of: single_router, hyperx, torus, mesh, dragonfly
+      = help: did you mean `hyperx`? write one of: single_router, hyperx, torus, mesh, dragonfly, k_ary_n_tree
     "#);
 }
 

@@ -32,6 +32,8 @@ impl Graph {
                 let pairs = self.pairs_within_three();
                 (1..=3).rev().find(|&distance| pairs[distance] > 0).unwrap_or(0) as u32
             }
+            // Two routers of one level whose digits all differ: up to the top and down to level 0, in either order.
+            Shape::KAryNTree { n, .. } => 2 * (n - 1),
         }
     }
 
@@ -50,6 +52,7 @@ impl Graph {
                 let links: u64 = (1..=3).map(|distance| distance as u64 * pairs[distance]).sum();
                 links as f64 / pairs.iter().sum::<u64>() as f64
             }
+            &Shape::KAryNTree { k, n } => self.tree_mean(k.into(), n),
         }
     }
 
@@ -61,6 +64,27 @@ impl Graph {
             return 0.0;
         }
         let of_all: f64 = widths.iter().map(|&width| of_dimension(width.into())).sum();
+        of_all * routers / (routers - 1.0)
+    }
+
+    /// A path changes digit i between levels i and i+1, so from level a to level b >= a it goes down to the lowest and up
+    /// to one above the highest differing digit: b - a + 2 down(a) + 2 up(b). With random digits the lowest differing
+    /// one is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... + 1/k^a), and
+    /// up(b), its mirror image, f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a;
+    /// |b - a| sums to n (n^2 - 1) / 3. Equal pairs only leave the denominator, as in [`Graph::grid_mean`].
+    fn tree_mean(&self, k: f64, n: u32) -> f64 {
+        let routers = f64::from(self.routers());
+        if routers < 2.0 {
+            return 0.0;
+        }
+        let (mut detours, mut f, mut share) = (0.0, 0.0, 1.0);
+        for a in 0..n {
+            detours += f64::from(2 * (n - 1 - a) + 1) * f;
+            share /= k;
+            f += 1.0 - share;
+        }
+        let levels = f64::from(n);
+        let of_all = (levels * (levels * levels - 1.0) / 3.0 + 4.0 * detours) / (levels * levels);
         of_all * routers / (routers - 1.0)
     }
 

@@ -36,6 +36,10 @@ pub enum Shape {
     /// Router = group * a + index. Ports: p terminals; a-1 local (to index j: p + (j if j < own else j-1)); h global
     /// (p + a - 1 + j). Global port k = index*h + j of group i leads to group `target(i, k)`.
     Dragonfly { a: u32, p: u32, h: u32, g: u32, arrangement: crate::dragonfly::Arrangement },
+    /// Router id = `level * k^(n-1) + sum of digit[i] * k^i`, i < n-1; level 0 holds the leaves, level n-1 the top.
+    /// Ports: k down (terminals on a leaf), then, below the top, k up. Port k + u of level l leads to level l+1, to the
+    /// router with `digit[l] = u` and all else equal, port `digit[l]`. Terminal id = leaf * k + port.
+    KAryNTree { k: u32, n: u32 },
 }
 
 impl Shape {
@@ -43,23 +47,24 @@ impl Shape {
     pub fn router_widths(&self) -> Option<&[u32]> {
         match self {
             Self::HyperX { widths, .. } | Self::Torus { widths, .. } => Some(widths),
-            Self::SingleRouter { .. } | Self::Dragonfly { .. } => None,
+            Self::SingleRouter { .. } | Self::Dragonfly { .. } | Self::KAryNTree { .. } => None,
         }
     }
     /// (groups, routers per group); `None` where routers form no groups.
     pub fn groups(&self) -> Option<(u32, u32)> {
         match *self {
             Self::Dragonfly { a, g, .. } => Some((g, a)),
-            Self::SingleRouter { .. } | Self::HyperX { .. } | Self::Torus { .. } => None,
+            Self::SingleRouter { .. } | Self::HyperX { .. } | Self::Torus { .. } | Self::KAryNTree { .. } => None,
         }
     }
-    /// Terminals on each router.
+    /// Terminals on each router that has any; terminal t is on router t / terminals_per_router.
     pub fn terminals_per_router(&self) -> u32 {
         match *self {
             Self::SingleRouter { terminals } | Self::HyperX { terminals, .. } | Self::Torus { terminals, .. } => {
                 terminals
             }
             Self::Dragonfly { p, .. } => p,
+            Self::KAryNTree { k, .. } => k,
         }
     }
 }

@@ -21,6 +21,7 @@ weft_units::registry! {
     "torus" => torus::Torus,
     "mesh" => mesh::Mesh,
     "dragonfly" => dragonfly::Dragonfly,
+    "k_ary_n_tree" => k_ary_n_tree::KAryNTree,
 }
 
 impl TopologyConfig {
@@ -32,6 +33,7 @@ impl TopologyConfig {
             Self::Torus(c) => c.build(path),
             Self::Mesh(c) => c.build(path),
             Self::Dragonfly(c) => c.build(path),
+            Self::KAryNTree(c) => c.build(path),
         }
     }
 }

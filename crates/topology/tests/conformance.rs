@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use weft_topology::dragonfly::{Arrangement, Dragonfly, links_per_pair};
 use weft_topology::hyperx::HyperX;
+use weft_topology::k_ary_n_tree::KAryNTree;
 use weft_topology::mesh::Mesh;
 use weft_topology::single_router::SingleRouter;
 use weft_topology::torus::Torus;
@@ -32,6 +33,10 @@ fn dragonfly([a, p, h]: [u32; 3], groups: Option<u32>, arrangement: Arrangement)
     })
 }
 
+fn tree(k: u32, n: u32) -> TopologyConfig {
+    TopologyConfig::KAryNTree(KAryNTree { k, n })
+}
+
 /// Instances of every registered topology: ordinary sizes and the smallest and oddest.
 fn instances() -> Vec<TopologyConfig> {
     use Arrangement::{Absolute, PalmTree};
@@ -56,6 +61,11 @@ fn instances() -> Vec<TopologyConfig> {
         dragonfly([4, 2, 2], Some(4), PalmTree),
         dragonfly([4, 2, 2], Some(4), Absolute),
         dragonfly([4, 2, 2], Some(2), Absolute),
+        tree(2, 1),
+        tree(128, 1),
+        tree(64, 2),
+        tree(4, 3),
+        tree(2, 8),
     ]
 }
 
@@ -85,6 +95,11 @@ proptest! {
     }
 
     #[test]
+    fn trees_of_any_size_keep_the_laws(k in 2u32..7, n in 1u32..4) {
+        check(&tree(k, n));
+    }
+
+    #[test]
     fn no_size_panics(widths in prop::collection::vec(any::<u32>(), 0..10), a: u32, p: u32, h: u32, g: u32) {
         // Most of these are refused, at a key of the scenario and with a reason.
         let groups = (g % 2 == 0).then_some(g);
@@ -95,6 +110,8 @@ proptest! {
             mesh(&widths, p),
             dragonfly([a, p, h], groups, Arrangement::PalmTree),
             dragonfly([a % 12, p % 9, h % 12], groups.map(|g| g % 150), Arrangement::PalmTree),
+            tree(a, p),
+            tree(a % 70, p % 4),
         ];
         for config in configs {
             if let Err(refusal) = config.build("topology") {
@@ -114,6 +131,7 @@ fn check(config: &TopologyConfig) {
         Shape::HyperX { widths, terminals } => check_hyperx(&graph, &widths, terminals),
         Shape::Torus { widths, terminals, wrap } => check_torus(&graph, &widths, terminals, wrap),
         Shape::Dragonfly { a, p, h, g, arrangement } => check_dragonfly(&graph, [a, p, h, g], arrangement),
+        Shape::KAryNTree { k, n } => check_tree(&graph, k, n),
     }
 }
 
@@ -121,10 +139,13 @@ fn peer(graph: &Graph, router: u32, port: u32) -> Peer {
     graph.ports(router)[port as usize].peer
 }
 
-/// What holds for all: links agree from either end, terminals come first and follow the routers, links are counted.
+/// What holds for all: links agree from either end, terminals come first and follow the routers (the first ones, where
+/// only the leaves of a tree have any), links are counted.
 fn check_structure(graph: &Graph) {
     let each = graph.shape().terminals_per_router();
-    assert_eq!(graph.terminals(), graph.routers() * each);
+    let is_tree = matches!(graph.shape(), Shape::KAryNTree { .. });
+    let leaves = graph.terminals() / each;
+    assert!(leaves == graph.routers() || is_tree && leaves < graph.routers());
     for terminal in 0..graph.terminals() {
         assert_eq!(graph.terminal_at(terminal), (terminal / each, (terminal % each) as u16));
         assert_eq!(peer(graph, terminal / each, terminal % each), Peer::Terminal(terminal));
@@ -134,7 +155,8 @@ fn check_structure(graph: &Graph) {
         assert_eq!(graph.port_base(router), ports);
         ports += graph.ports(router).len() as u32;
         for (number, port) in graph.ports(router).iter().enumerate() {
-            assert_eq!(number < each as usize, matches!(port.peer, Peer::Terminal(_)), "terminals come first");
+            let for_terminal = number < each as usize && router < leaves;
+            assert_eq!(for_terminal, matches!(port.peer, Peer::Terminal(_)), "terminals come first");
             let Peer::Router { router: far, port: far_port } = port.peer else { continue };
             link_ends += 1;
             let back = Port { peer: Peer::Router { router, port: number as u16 }, class: port.class };
@@ -254,6 +276,28 @@ fn check_dragonfly(graph: &Graph, [a, p, h, g]: [u32; 4], arrangement: Arrangeme
     }
 }
 
+fn check_tree(graph: &Graph, k: u32, n: u32) {
+    let width = k.pow(n - 1);
+    assert_eq!((graph.terminals(), graph.routers()), (k * width, n * width));
+    assert_eq!(graph.links_by_class().len(), n as usize);
+    for level in 1..n {
+        // Every one of the k^(n-1) routers has k links down.
+        assert_eq!(graph.links_by_class()[level as usize], (format!("level{level}"), (k * width) as usize));
+    }
+    let digits = |router: u32| coordinates(router % width, &vec![k; n as usize - 1]);
+    for router in 0..graph.routers() {
+        let level = router / width;
+        assert_eq!(graph.ports(router).len() as u32, if level < n - 1 { 2 * k } else { k });
+        // Symmetry is checked above, so that the ports down follow from those up.
+        for up in k..graph.ports(router).len() as u32 {
+            let mut far = digits(router);
+            let own = std::mem::replace(&mut far[level as usize], up - k);
+            let Peer::Router { router: reached, port } = peer(graph, router, up) else { panic!("no link up") };
+            assert_eq!((reached / width, digits(reached), u32::from(port)), (level + 1, far, own));
+        }
+    }
+}
+
 #[test]
 fn known_values_agree_with_the_literature() {
     let built = |config: TopologyConfig| config.build("topology").unwrap();
@@ -264,6 +308,9 @@ fn known_values_agree_with_the_literature() {
     assert!((built(hyperx(&[6, 6], 6)).mean_distance() - 12.0 / 7.0).abs() < 1e-12);
     // HyperX 10x10: 900 links.
     assert_eq!(built(hyperx(&[10, 10], 10)).links().count(), 900);
+    // 10-ary 3-tree: 1,000 terminals, 300 routers, 2,000 links (FleX, table 6); leaves are 4 links apart at most.
+    let graph = built(tree(10, 3));
+    assert_eq!((graph.terminals(), graph.routers(), graph.links().count(), graph.diameter()), (1000, 300, 2000, 4));
 }
 
 #[test]

@@ -82,4 +82,6 @@ def _text(value: Any) -> str:
         return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
     if isinstance(value, list):
         return "; ".join(map(str, value))
+    if value is None:
+        return "not worked out for a network of this size"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

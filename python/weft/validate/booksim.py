@@ -164,12 +164,19 @@ def _dragonfly(params: Params) -> tuple[dict[str, Any], dict[str, str]]:
     }
 
 
+def _fattree(params: Params) -> tuple[dict[str, Any], dict[str, str]]:
+    """All its channels have latency 1, whatever else is configured; its level 0 is the top, ours the leaves."""
+    topology = {"k_ary_n_tree": {"k": int(params["k"]), "n": int(params["n"])}}
+    return topology, {"default": "1", "terminal": "1"}
+
+
 _TOPOLOGIES = {
     "fly": _fly,
     "torus": _grid("torus"),
     "mesh": _grid("mesh"),
     "flatfly": _grid("hyperx"),
     "dragonflynew": _dragonfly,
+    "fattree": _fattree,
 }
 
 # Routings: the routing, and the VCs of link classes that differ from num_vcs.
@@ -204,6 +211,10 @@ def _dragonfly_ugal(params: Params) -> _Routing:
     return {"dragonfly_ugal": options}, {"local": 4, "global": 2, "terminal": int(params["num_vcs"])}
 
 
+def _up_down(params: Params) -> _Routing:  # noqa: ARG001
+    return {"up_down": {}}, {}
+
+
 _ROUTINGS: dict[tuple[str, str], Callable[[Params], _Routing]] = {
     ("fly", "dest_tag"): _dimension_order,
     ("torus", "dim_order"): _dateline,
@@ -215,6 +226,7 @@ _ROUTINGS: dict[tuple[str, str], Callable[[Params], _Routing]] = {
     ("flatfly", "ugal"): _flatfly_ugal,
     ("dragonflynew", "min"): _dragonfly_min,
     ("dragonflynew", "ugal"): _dragonfly_ugal,
+    ("fattree", "nca"): _up_down,
 }
 
 _ALLOCATORS = ("islip", "separable_input_first", "separable_output_first")

@@ -1,6 +1,6 @@
 //! Steps on a grid of routers: HyperX (every router of a line is a neighbour), torus and mesh (rings and rows).
 
-use super::{Hop, draw, wrong_shape};
+use super::{Hop, draw, up_down, wrong_shape};
 use crate::state::Packet;
 use weft_topology::{Graph, Shape};
 use weft_units::Refusal;
@@ -141,7 +141,7 @@ impl Grid {
 
 pub use super::dimension_order::Dateline;
 
-/// Coordinates of every router: bytes of the grid, or group << 16 | index, or 0.
+/// Coordinates of every router: bytes of the grid, group << 16 | index, level and digits of a tree, or 0.
 pub fn coordinates(graph: &Graph) -> Vec<u64> {
     let shape = graph.shape();
     (0..graph.routers())
@@ -155,7 +155,10 @@ pub fn coordinates(graph: &Graph) -> Vec<u64> {
                 })
             }
             (None, Some((_, per_group))) => u64::from(r / per_group) << 16 | u64::from(r % per_group),
-            (None, None) => 0,
+            (None, None) => match *shape {
+                Shape::KAryNTree { k, n } => up_down::coordinates(r, k, n),
+                _ => 0,
+            },
         })
         .collect()
 }

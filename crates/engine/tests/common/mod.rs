@@ -21,6 +21,7 @@ pub const DF_VALIANT: &str = r#"{"dragonfly_valiant": {}}"#;
 pub const DF_VALIANT_ROUTER: &str = r#"{"dragonfly_valiant": {"intermediate": "router"}}"#;
 pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
 pub const DF_UGAL_ROUTER: &str = r#"{"dragonfly_ugal": {"intermediate": "router", "sensor": "output_queue"}}"#;
+pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
 
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
@@ -32,6 +33,8 @@ pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals
 /// 4 groups with two links between two groups, 2 global ports of a group unused.
 pub const DRAGONFLY_WIDE: &str = r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2,
     "global_links_per_router": 2, "arrangement": "absolute"}}"#;
+/// 9 leaves of 3 terminals and 2 levels of 9 routers above.
+pub const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 
 /// Every legal pair of a topology and a routing (`theory.rs` checks that every registered name is here).
 pub const PAIRS: &[(&str, &str)] = &[
@@ -62,6 +65,7 @@ pub const PAIRS: &[(&str, &str)] = &[
     (DRAGONFLY_WIDE, DF_MINIMAL),
     (DRAGONFLY_WIDE, DF_VALIANT),
     (DRAGONFLY_WIDE, DF_UGAL),
+    (TREE, UP_DOWN),
 ];
 
 pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;

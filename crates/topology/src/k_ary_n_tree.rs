@@ -1,0 +1,133 @@
+//! k-ary n-tree: a fat tree of n levels of equal routers, each with k links down and, below the top, k links up.
+//!
+//! # Source
+//! F. Petrini, M. Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures", IPPS'97;
+//! BookSim's `fattree` (which counts levels from the top).
+//!
+//! # Parameters
+//! `k` \[links\], `n` \[levels\].
+//!
+//! # Guarantees
+//! Numbering as in [`Shape::KAryNTree`]. k^n terminals, all on the leaves; n * k^(n-1) routers; (n-1) * k^n links
+//! between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. As many links enter a level
+//! as leave it: full bisection. Routers of the top have k ports, the others 2k. Two terminals whose leaves differ in
+//! digit h at most are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common ancestor.
+//!
+//! # Not modelled
+//! Tapered trees, folded Clos networks with other radices per level, the unused upper half of top routers.
+
+use crate::builder::check_size;
+use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Most levels: a routing packs the level and n-1 digits into eight bytes.
+const MAX_LEVELS: u32 = 8;
+
+/// Fat tree of n levels of routers with k links down and k links up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KAryNTree {
+    /// k: links down of each router (and up, below the top), 2 to 64.
+    pub k: u32,
+    /// n: levels of routers, 1 to 8; the tree has k^n terminals.
+    pub n: u32,
+}
+
+impl KAryNTree {
+    /// Builds the graph, or refuses at `path`.
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        self.check(path)?;
+        let Self { k, n } = *self;
+        let width = k.pow(n - 1);
+        let mut builder = GraphBuilder::new((1..n).map(|level| format!("level{level}")));
+        for level in 0..n {
+            for position in 0..width {
+                builder.router(self.down_ports(level, position).chain(self.up_ports(level, position)));
+            }
+        }
+        // Brothers share all their parents, so a block boundary between them only cuts more links.
+        let grain = if n == 1 { 1 } else { k };
+        builder.build(Shape::KAryNTree { k, n }, grain, path)
+    }
+
+    /// Terminals of a leaf; else to each value of digit level-1 of the level below.
+    fn down_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
+        let Self { k, n } = *self;
+        (0..k).map(move |c| match level.checked_sub(1) {
+            None => Port { peer: Peer::Terminal(position * k + c), class: 0 },
+            Some(below) => {
+                let (own, child) = replace_digit(position, k, below, c);
+                Port { peer: to(below * k.pow(n - 1) + child, k + own), class: level as u8 }
+            }
+        })
+    }
+
+    /// To each value of digit `level` of the level above; none at the top.
+    fn up_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
+        let Self { k, n } = *self;
+        let ports = if level + 1 < n { k } else { 0 };
+        (0..ports).map(move |u| {
+            let (own, parent) = replace_digit(position, k, level, u);
+            Port { peer: to((level + 1) * k.pow(n - 1) + parent, own), class: level as u8 + 1 }
+        })
+    }
+
+    fn check(&self, path: &str) -> Result<(), Refusal> {
+        let Self { k, n } = *self;
+        if !(1..=MAX_LEVELS).contains(&n) {
+            let what = format!("{n} levels, not 1 to {MAX_LEVELS}");
+            return Err(Refusal::new(format!("{path}.n"), what, "write 2 or 3 for most machines"));
+        }
+        if k < 2 {
+            let what = format!("{k} links down, not 2 or more: k^n = {k}^{n} = {k} terminals");
+            return Err(Refusal::new(format!("{path}.k"), what, "write 2 or more"));
+        }
+        let (down, up) = (u64::from(k), if n > 1 { u64::from(k) } else { 0 });
+        check_size(1, down + up, &format!("{down} links down + {up} up"), &format!("{path}.k"))?;
+        // k is 128 at most now, so this is below 8 * 2^49.
+        check_size(u64::from(n) * down.pow(n - 1), down + up, "the sum", path)
+    }
+}
+
+fn to(router: u32, port: u32) -> Peer {
+    Peer::Router { router, port: port as u16 }
+}
+
+/// Digit `d` (base k) of `position`, and the position with that digit replaced.
+fn replace_digit(position: u32, k: u32, d: u32, digit: u32) -> (u32, u32) {
+    let stride = k.pow(d);
+    let own = position / stride % k;
+    (own, position - own * stride + digit * stride)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_tree_of_two_levels_is_wired_crosswise() {
+        let graph = KAryNTree { k: 2, n: 2 }.build("topology").unwrap();
+        let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
+        // Leaves 0 and 1 hold terminals 2r, 2r + 1 and go up to both tops, 2 and 3, at the port of their own digit.
+        assert_eq!(peers(1), [Peer::Terminal(2), Peer::Terminal(3), to(2, 1), to(3, 1)]);
+        assert_eq!(peers(2), [to(0, 2), to(1, 2)]);
+        assert_eq!(peers(3), [to(0, 3), to(1, 3)]);
+    }
+
+    #[test]
+    fn refuses_with_the_arithmetic() {
+        let refusal = |k, n| KAryNTree { k, n }.build("topology").unwrap_err();
+        assert_eq!((refusal(4, 0).path, refusal(4, 9).what), ("topology.n".into(), "9 levels, not 1 to 8".into()));
+        assert_eq!(refusal(1, 3).what, "1 links down, not 2 or more: k^n = 1^3 = 1 terminals");
+        assert_eq!(refusal(0, 3).path, "topology.k");
+        let wide = "65 links down + 65 up gives 130 ports per router; a router has at most 128";
+        assert_eq!((refusal(65, 2).path, refusal(65, 2).what), ("topology.k".into(), wide.into()));
+        // One level is one router without links up.
+        assert!(KAryNTree { k: 128, n: 1 }.build("topology").is_ok());
+        assert!(refusal(u32::MAX, 8).what.contains("ports per router"));
+        // 8 * 64^7 routers: refused by arithmetic, not by running out of memory.
+        assert!(refusal(64, 8).what.starts_with("35184372088832 routers of 128 ports"));
+    }
+}
