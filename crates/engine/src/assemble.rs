@@ -40,7 +40,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
         class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
-        detours: routing.is_valiant(),
+        detours: routing.draws_path(),
         routing,
         pattern: spec.traffic.pattern.clone(),
         gaps: rates.iter().map(|l| GapTable::new(l / flits)).collect(),
