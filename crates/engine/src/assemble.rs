@@ -11,12 +11,16 @@ use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Term
 use crate::tally::Tally;
 use crate::wheel::Wheel;
 use weft_topology::{Graph, Peer};
-use weft_traffic::{GapTable, stream};
+use weft_traffic::{GapTable, mix, stream};
 use weft_units::Refusal;
 
+/// Longest delay of a link or a router [cycles]: what is on its way is kept by the cycle of arrival.
+const MAX_DELAY: u64 = 1 << 20;
 /// Purposes of the random streams of a terminal.
 const GAPS: u64 = 1;
 const TARGETS: u64 = 2;
+/// Purpose of the hashes that routings draw from.
+const ROUTES: u64 = 3;
 
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
@@ -56,7 +60,8 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         room: if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.packet_flits as u16 } else { 1 },
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         phases: spec.phases.clone(),
-        seed: spec.seed,
+        // neighbouring seeds must not give neighbouring draws
+        seed: mix(spec.seed, ROUTES, 0),
     };
     Ok((net, classes))
 }
@@ -112,8 +117,10 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
             format!("set buffer to at least {needs}flits, or flow_control to wormhole"),
         ));
     }
-    if link.latency + spec.router.delay == 0 || link.latency == 0 {
-        return Err(Refusal::new(path("latency"), "0 cycles", "set latency to at least 1cycle"));
+    let slowest = link.latency.max(link.credit_latency).max(spec.router.delay).max(spec.router.ejection_delay);
+    if link.latency == 0 || slowest.max(spec.router.credit_delay) > MAX_DELAY {
+        let what = format!("{} cycles; every delay of links and routers must be at most {MAX_DELAY}", link.latency);
+        return Err(Refusal::new(path("latency"), what, format!("write 1cycle to {MAX_DELAY}cycles")));
     }
     let vcs = u32::from(link.vcs);
     let usable = if name == "terminal" { spec.router.ejection_vcs.map_or(vcs, u32::from) } else { vcs };
@@ -159,6 +166,13 @@ pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
 /// Builds the blocks. `bounds` is the result of [`partition`].
 pub(crate) fn blocks<const W: usize, const V: usize>(spec: &Spec, net: &Net, bounds: &[u32]) -> Result<Vec<Block<W, V>>, Refusal> {
     let policy = spec.policy.build(spec.cycle_fs)?;
+    if spec.managed[0] && !matches!(policy, AnyPolicy::AlwaysOn) {
+        return Err(Refusal::new(
+            "power.manages",
+            "terminal links always stay on in this version",
+            "leave terminal out of manages",
+        ));
+    }
     (0..bounds.len() - 1).map(|b| Builder { spec, net, bounds, b }.build(policy.clone())).collect()
 }
 
@@ -282,6 +296,7 @@ impl Builder<'_> {
             fresh: vec![0; radix],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             power: Manager::new(policy, all_vcs),
             history,

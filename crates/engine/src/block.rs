@@ -52,9 +52,11 @@ pub struct Block<const W: usize, const V: usize> {
     pub grants: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     pub moves: Vec<Move>,
-    /// VC stage: per output VC whose turn it is (input * V + VC), and scratch: output VCs that granted each input VC, and
-    /// per output the VCs taken in this step, that may cross in the next one.
+    /// VC stage: per output VC whose turn it is (input * V + VC), per input VC which output VC comes next (output * 16 +
+    /// VC), and scratch: output VCs that granted each input VC, and per output the VCs taken in this step, that may cross
+    /// in the next one.
     pub vc_turns: Vec<u16>,
+    pub vc_accepts: Vec<u16>,
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
     pub power: Manager,

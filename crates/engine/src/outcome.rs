@@ -8,7 +8,8 @@ use hdrhistogram::Histogram;
 pub enum Ending {
     /// All packets created in the window were delivered.
     Drained,
-    /// The network can't carry the offered load: accepted load below 97 % of offered, or the drain limit was reached.
+    /// The network can't carry the offered load: it accepts less than 97 % while the sources fall behind, or the packets
+    /// of the window were not delivered within the drain limit.
     Saturated,
     /// Packets wait for each other for ever.
     Stalled(Stall),
@@ -94,7 +95,7 @@ pub struct Outcome {
     /// Packet latency [cycles], 3 significant digits.
     pub latency: Histogram<u64>,
     pub network_latency: Histogram<u64>,
-    /// Packets by number of hops (index = hops).
+    /// Packets by number of hops (index = hops; 63 counts all longer ones).
     pub hop_counts: Vec<u64>,
     pub channels: Vec<ChannelCount>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.

@@ -143,6 +143,13 @@ impl Manager {
         }
     }
 
+    /// Moves the flits counted in the ports to the accounts: the counters of the ports have 32 bits.
+    pub(crate) fn flush<const V: usize>(&mut self, outs: &mut [OutPort<V>]) {
+        for (account, out) in self.accounts.iter_mut().zip(outs) {
+            account.flits[out.state as usize] += u64::from(std::mem::take(&mut out.flits));
+        }
+    }
+
     /// The account of the window that ends at `now`.
     pub(crate) fn close<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) -> Vec<Account> {
         let mut accounts = self.accounts.clone();

@@ -193,6 +193,14 @@ fn default_threshold() -> Flits {
     Flits(2)
 }
 
+/// The bias as the sensors count.
+fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
+    i32::try_from(flits.0).map_err(|_| {
+        let what = format!("{} flits is more than any queue can hold", flits.0);
+        Refusal::new(format!("routing.{routing}.threshold"), what, "write at most 2147483647flits")
+    })
+}
+
 /// A hash of (seed, packet, salt), for choices that must not depend on the order of events.
 #[inline(always)]
 pub(crate) fn draw(seed: u64, packet: &Packet, salt: u64) -> u64 {

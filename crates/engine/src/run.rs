@@ -19,7 +19,9 @@ const LOOK: u64 = 1024;
 const DRAIN_LOOK: u64 = 256;
 /// A run is saturated below this share of the offered load.
 const ACCEPTED_SHARE: f64 = 0.97;
-/// Stale cycle stamps are brought forward at least this often (they have 32 bits).
+/// ... while the backlog of the sources grows by more than this share of what is offered.
+const BACKLOG_SHARE: f64 = 0.002;
+/// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
 const HOUSEKEEPING: u64 = 1 << 28;
 
 /// An assembled network that can be advanced.
@@ -91,11 +93,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     fn housekeeping(&mut self) {
         let now = self.now as u32;
-        for out in self.blocks.iter_mut().flat_map(|b| &mut b.outs) {
-            let age = now.wrapping_sub(out.next_free) as i32;
-            if age > 1 << 30 {
-                out.next_free = now.wrapping_sub(1 << 30);
+        for block in &mut self.blocks {
+            for out in &mut block.outs {
+                let age = now.wrapping_sub(out.next_free) as i32;
+                if age > 1 << 30 {
+                    out.next_free = now.wrapping_sub(1 << 30);
+                }
             }
+            block.power.flush(&mut block.outs);
         }
     }
 
@@ -109,18 +114,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn backlog(&self, until: u64) -> (u64, u64) {
         let (start, end) = self.net.window();
         let (mut all, mut measured) = (0, 0);
-        for t in self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.rate != u16::MAX && t.packet == NONE) {
+        for t in self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.rate != u16::MAX) {
             let (mut at, mut gaps) = (t.next_packet, t.gaps.clone());
-            while at < until {
-                all += 1;
-                measured += u64::from(at >= start && at < end);
+            if t.packet != NONE {
+                // it draws its next gap when the tail of this packet leaves
                 at += self.net.gaps[t.rate as usize].draw(&mut gaps);
             }
-        }
-        // a terminal that is sending a packet draws its next gap when the tail leaves
-        for t in self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.packet != NONE) {
-            let mut gaps = t.gaps.clone();
-            let mut at = t.next_packet + self.net.gaps[t.rate as usize].draw(&mut gaps);
             while at < until {
                 all += 1;
                 measured += u64::from(at >= start && at < end);
@@ -135,6 +134,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let (start, end) = self.net.window();
         let mut watch = Watch::new(spec.phases.stall_limit, end);
         let mut ending = self.advance_watched(start, LOOK, &mut watch, progress);
+        let waiting = self.backlog(self.now).0;
         if ending.is_none() {
             for block in &mut self.blocks {
                 block.power.open(&mut block.outs, start);
@@ -142,8 +142,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             ending = self.advance_watched(end, LOOK, &mut watch, progress);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
-        let offered = self.tally().created + self.backlog(end).1;
-        let ending = ending.unwrap_or_else(|| self.drain(spec, offered, &mut watch, progress));
+        let offered = self.tally().created + self.backlog(end.min(self.now)).1;
+        let ending = ending.unwrap_or_else(|| self.drain(spec, (offered, waiting), &mut watch, progress));
         let ending = self.explain(ending);
         self.outcome(spec, ending, offered, &closed)
     }
@@ -151,8 +151,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Advances to `until` in steps of `look`; `Some` if the run ends before.
     fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch, progress: &dyn Progress) -> Option<Ending> {
         while self.now < until {
+            let before = self.now;
             self.advance((self.now + look).min(until));
-            if self.now / HOUSEKEEPING != (self.now - 1) / HOUSEKEEPING {
+            if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
                 self.housekeeping();
             }
             if !progress.tick(self.now.min(watch.expected), watch.expected) {
@@ -171,12 +172,22 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.flit_hops).sum()
     }
 
-    fn drain(&mut self, spec: &Spec, offered: u64, watch: &mut Watch, progress: &dyn Progress) -> Ending {
+    /// `waiting`: packets that waited in the sources at the start of the window.
+    fn drain(
+        &mut self,
+        spec: &Spec,
+        (offered, waiting): (u64, u64),
+        watch: &mut Watch,
+        progress: &dyn Progress,
+    ) -> Ending {
         let accepted = self.tally().accepted_flits as f64;
         let flits = f64::from(spec.traffic.packet_flits);
         let offered_flits = offered as f64 * flits;
         // three standard deviations of a Bernoulli count keep short windows from looking saturated by chance
-        if accepted < ACCEPTED_SHARE * offered_flits - 3.0 * flits * (offered as f64).sqrt() {
+        let too_little = accepted < ACCEPTED_SHARE * offered_flits - 3.0 * flits * (offered as f64).sqrt();
+        // flits that are only on their way at the end of the window are no sign of saturation: the sources must fall behind
+        let fallen_behind = self.backlog(self.now).0.saturating_sub(waiting) as f64;
+        if too_little && fallen_behind > BACKLOG_SHARE * offered as f64 {
             return Ending::Saturated;
         }
         let limit = self.now + spec.phases.drain_limit;

@@ -167,7 +167,7 @@ pub struct Packet {
     pub seq: u32,
     pub len: u16,
     pub dst_port: u8,
-    pub hops: u8,
+    pub hops: u16,
     pub phase: u8,
     /// Dimension being crossed + 1 (grids); 0 before the first.
     pub dim: u8,

@@ -108,8 +108,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i` accepts one of the output VCs that granted it.
     fn accept_vc(&mut self, base: usize, p: usize, i: usize, v: usize, vcs: u16) {
         let port = self.ins.hot_mut(base + i);
-        let vc = pick16(vcs, port.rr_vc);
-        port.rr_vc = (vc + 1) & 15;
+        let turn = self.vc_accepts.hot_mut((base + i) * V + v);
+        // the pointer runs over the VCs of all outputs, so at another output it is before or past all of `vcs`, and the
+        // lowest comes first: with random outputs low VCs fill first, as in BookSim
+        let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
+        *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
         *port.keys.hot_mut(v) = NO_KEY;
         port.hold(v as u8, p, vc);
         let radix = self.grants.len();

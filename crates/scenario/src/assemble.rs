@@ -8,7 +8,6 @@ use weft_engine::Spec;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{self, Phases, RouterSpec, StatePrice, TrafficSpec};
 use weft_topology::Graph;
-use weft_traffic::Population;
 use weft_units::{Cycles, Refusal, Time};
 
 impl Scenario {
@@ -88,7 +87,7 @@ impl Scenario {
     }
 
     fn traffic_spec(&self, graph: &Graph) -> Result<TrafficSpec, Refusal> {
-        let population = population(graph);
+        let population = spec::population(graph);
         let pattern = &self.traffic.pattern;
         let pattern = pattern.build(&population, &format!("traffic.pattern.{}", pattern.name()))?;
         check_load("traffic.load", self.traffic.load, false)?;
@@ -214,16 +213,4 @@ fn check_energy(prices: &[Option<StatePrice>; LinkState::COUNT], window: Cycles)
     }
     let what = format!("a window of {window} cycles at up to {most} fJ per cycle is more than 2^63 fJ per channel");
     Err(Refusal::new("measure.window", what, "write a shorter window or lower prices"))
-}
-
-/// What a traffic pattern may know of the network.
-fn population(graph: &Graph) -> Population {
-    let shape = graph.shape();
-    let terminals_per_router = shape.terminals_per_router();
-    Population {
-        terminals: graph.terminals(),
-        terminals_per_router,
-        widths: shape.router_widths().map(<[u32]>::to_vec),
-        terminals_per_group: shape.groups().map(|(_, routers)| routers * terminals_per_router),
-    }
 }

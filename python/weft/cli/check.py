@@ -24,7 +24,7 @@ _HEADS = {
     "vc_classes": "VC classes",
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
-    "channel_load_bound": "channel-load bound [flits/terminal/cycle]",
+    "channel_load_bound": "channel-load bound of minimal paths (valiant: of its own) [flits/terminal/cycle]",
 }
 
 

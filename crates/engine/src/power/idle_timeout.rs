@@ -5,7 +5,7 @@
 //! # Parameters
 //! idle [time]: how long the channel must have been idle; transition [time]: duration of going down and of waking.
 //! # Guarantees
-//! Never drops a flit; a channel carries no flit unless `on`; the first packet of a burst waits at most 2 transitions.
+//! Never drops a flit; no flit starts on a channel unless it is `on`; the first packet of a burst waits at most 2 transitions.
 //! # Not modelled
 //! Retraining errors; partial lane shutdown. Credits travel on a side channel that is never switched off nor billed.
 

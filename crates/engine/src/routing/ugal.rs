@@ -54,7 +54,7 @@ impl Ugal {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let (valiant, classes) = valiant::Runtime::of(graph, "ugal")?;
         let (sensor, intermediate) = (self.sensor, self.intermediate);
-        Ok((Runtime { valiant, threshold: self.threshold.0 as i32, sensor, intermediate }, classes))
+        Ok((Runtime { valiant, threshold: super::threshold(self.threshold, "ugal")?, sensor, intermediate }, classes))
     }
 }
 

@@ -44,7 +44,7 @@ impl UgalP {
         }
         let mut classes = vec![2; graph.class_names().len()];
         classes[0] = 1;
-        Ok((Runtime { grid, threshold: self.threshold.0 as i32, sensor: self.sensor }, classes))
+        Ok((Runtime { grid, threshold: super::threshold(self.threshold, "ugal_p")?, sensor: self.sensor }, classes))
     }
 }
 
