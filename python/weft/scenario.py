@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,7 +67,12 @@ class Scenario:
         from weft.sweep import Sweep
 
         sets = [(path, _written(value)) for path, value in (set or {}).items()]
-        return Sweep(self, expand(self.source, self.text, sets))
+        points = expand(self.source, self.text, sets)
+        if not sets:
+            return Sweep(self, points)
+        # overrides make another sweep, whose table must not replace that of the file
+        mark = hashlib.sha256(json.dumps(sets).encode()).hexdigest()[:8]
+        return Sweep(self, points, f"{self.name}-{mark}")
 
 
 def _written(value: Any) -> str:

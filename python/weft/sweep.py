@@ -49,11 +49,14 @@ class Sweep:
         Where the points come from.
     points : list of Point
         At least one; each with ``coordinates``, ``resolved``, ``hash``.
+    name : str
+        Name of the folder of its results: that of the scenario, and a mark of the overrides if there are any.
     """
 
-    def __init__(self, scenario: Scenario, points: Sequence[Point]) -> None:
+    def __init__(self, scenario: Scenario, points: Sequence[Point], name: str | None = None) -> None:
         self.scenario = scenario
         self.points = list(points)
+        self.name = name or scenario.name
 
     def __len__(self) -> int:
         return len(self.points)
@@ -69,11 +72,15 @@ class Sweep:
         ScenarioError
             For the first point that can't run.
         """
+        return [Implied(points, points[0].imply()) for points in self._alike()]
+
+    def _alike(self) -> list[list[Point]]:
+        """Points with the same network, routing and pattern; sizes and units of all are checked on the way."""
         alike: dict[str, list[Point]] = {}
         for point in self.points:
             point.check()
             alike.setdefault(_essence(point.resolved), []).append(point)
-        return [Implied(points, points[0].imply()) for points in alike.values()]
+        return list(alike.values())
 
     def run(
         self,
@@ -107,8 +114,9 @@ class Sweep:
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
-        self.check()
-        store = Store(out if out is not None else Path("results") / self.scenario.name)
+        for points in self._alike():
+            points[0].check_network()
+        store = Store(out if out is not None else Path("results") / self.name)
         store.write_manifest(self.scenario.name, self.scenario.source, self.points)
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.complete(point.hash)]

@@ -47,6 +47,12 @@ impl Progress for () {
     }
 }
 
+/// Checks that the spec can run: shapes, VC counts, cycles of channel dependencies.
+pub fn check(spec: &Spec) -> Result<(), Refusal> {
+    assemble::net(spec)?;
+    spec.policy.build(spec.cycle_fs).map(|_| ())
+}
+
 /// Runs one spec. The result depends on the spec alone, not on `how`.
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
     let vcs = spec.links.iter().map(|l| l.vcs).max().unwrap_or(1);

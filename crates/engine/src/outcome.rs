@@ -8,8 +8,8 @@ use hdrhistogram::Histogram;
 pub enum Ending {
     /// All packets created in the window were delivered.
     Drained,
-    /// The network can't carry the offered load: it accepts less than 97 % while the sources fall behind, or the packets
-    /// of the window were not delivered within the drain limit.
+    /// The network can't carry the offered load: it accepts less than 97 % in the second half of the window, or the
+    /// packets of the window were not delivered within the drain limit.
     Saturated,
     /// Packets wait for each other for ever.
     Stalled(Stall),

@@ -19,8 +19,6 @@ const LOOK: u64 = 1024;
 const DRAIN_LOOK: u64 = 256;
 /// A run is saturated below this share of the offered load.
 const ACCEPTED_SHARE: f64 = 0.97;
-/// ... while the backlog of the sources grows by more than this share of what is offered.
-const BACKLOG_SHARE: f64 = 0.002;
 /// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
 const HOUSEKEEPING: u64 = 1 << 28;
 
@@ -134,16 +132,19 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let (start, end) = self.net.window();
         let mut watch = Watch::new(spec.phases.stall_limit, end);
         let mut ending = self.advance_watched(start, LOOK, &mut watch, progress);
-        let waiting = self.backlog(self.now).0;
         if ending.is_none() {
             for block in &mut self.blocks {
                 block.power.open(&mut block.outs, start);
             }
+            ending = self.advance_watched(start + (end - start) / 2, LOOK, &mut watch, progress);
+        }
+        let early = self.tally().accepted_flits;
+        if ending.is_none() {
             ending = self.advance_watched(end, LOOK, &mut watch, progress);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
         let offered = self.tally().created + self.backlog(end.min(self.now)).1;
-        let ending = ending.unwrap_or_else(|| self.drain(spec, (offered, waiting), &mut watch, progress));
+        let ending = ending.unwrap_or_else(|| self.drain(spec, (offered, early), &mut watch, progress));
         let ending = self.explain(ending);
         self.outcome(spec, ending, offered, &closed)
     }
@@ -172,22 +173,19 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.flit_hops).sum()
     }
 
-    /// `waiting`: packets that waited in the sources at the start of the window.
     fn drain(
         &mut self,
         spec: &Spec,
-        (offered, waiting): (u64, u64),
+        (offered, early): (u64, u64),
         watch: &mut Watch,
         progress: &dyn Progress,
     ) -> Ending {
-        let accepted = self.tally().accepted_flits as f64;
+        // the second half of the window: flits on their way when it begins are no sign of saturation
+        let accepted = (self.tally().accepted_flits - early) as f64;
         let flits = f64::from(spec.traffic.packet_flits);
-        let offered_flits = offered as f64 * flits;
+        let packets = offered as f64 / 2.0;
         // three standard deviations of a Bernoulli count keep short windows from looking saturated by chance
-        let too_little = accepted < ACCEPTED_SHARE * offered_flits - 3.0 * flits * (offered as f64).sqrt();
-        // flits that are only on their way at the end of the window are no sign of saturation: the sources must fall behind
-        let fallen_behind = self.backlog(self.now).0.saturating_sub(waiting) as f64;
-        if too_little && fallen_behind > BACKLOG_SHARE * offered as f64 {
+        if accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt() {
             return Ending::Saturated;
         }
         let limit = self.now + spec.phases.drain_limit;

@@ -50,7 +50,12 @@ impl Point {
         self.inner.resolved_yaml()
     }
 
-    /// Checks sizes and units of the whole scenario; `imply` checks the routing on its network too.
+    /// Checks the routing on its network: shapes, VC counts, dependency cycles.
+    fn check_network(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.inner.check_network()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
+    /// Checks sizes and units of the whole scenario; `check_network` and `imply` check the routing too.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.inner.spec()).map_err(|problem| errors::scenario_error(py, problem))?;
         Ok(())

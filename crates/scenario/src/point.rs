@@ -38,6 +38,11 @@ impl Point {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
     }
 
+    /// Refuses what can't run on its network: routing, VCs, dependency cycles. Cheaper than [`Point::imply`].
+    pub fn check_network(&self) -> Result<(), Diagnostic> {
+        weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
+    }
+
     /// The resolved scenario as a file that gives this point again.
     pub fn resolved_yaml(&self) -> String {
         yaml::write(&self.resolved)
