@@ -37,15 +37,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub(crate) fn switch_step<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize) {
         let router = self.routers.hot(r);
-        let outputs = if HEADS { router.go | router.want } else { router.go };
-        if !outputs.is_empty() {
-            let moves = match &net.allocator {
-                AllocatorConfig::Islip(n) => self.match_output_first::<HEADS, SINGLE, true>(net, r, outputs, n.iterations),
-                AllocatorConfig::SeparableOutputFirst(n) => self.match_output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations),
-                AllocatorConfig::SeparableInputFirst(n) => self.match_input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations),
-            };
-            self.send_all::<SINGLE>(net, r, moves);
+        if HEADS && !router.want.is_empty() {
+            self.cross::<true, SINGLE>(net, r, router.go | router.want);
+        } else if !router.go.is_empty() {
+            // body flits only, the common case of long packets
+            self.cross::<false, SINGLE>(net, r, router.go);
         }
+    }
+
+    /// Matches inputs to `outputs` and sends what has won.
+    #[inline(always)]
+    fn cross<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, outputs: Bits<W>) {
+        let moves = match &net.allocator {
+            AllocatorConfig::Islip(n) => self.match_output_first::<HEADS, SINGLE, true>(net, r, outputs, n.iterations),
+            AllocatorConfig::SeparableOutputFirst(n) => self.match_output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations),
+            AllocatorConfig::SeparableInputFirst(n) => self.match_input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations),
+        };
+        self.send_all::<SINGLE>(net, r, moves);
     }
 
     #[inline(always)]

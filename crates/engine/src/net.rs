@@ -74,6 +74,7 @@ impl Net {
     #[inline(never)]
     fn route_apart(&self, at: u64, packet: &mut Packet) -> u16 {
         self.key_or_ask(match &self.routing {
+            AnyRouting::Dimension(routing) => routing.next(at, packet, self.seed),
             AnyRouting::UgalP(routing) => routing.next(at, packet, self.seed),
             other => other.next_apart(at, packet, self.seed),
         })

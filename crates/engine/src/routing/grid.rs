@@ -73,7 +73,7 @@ impl Grid {
 
     /// Torus or mesh: whether the short way from `at` to `to` in dimension `d` goes up; half way round, `tie` decides.
     #[inline(always)]
-    pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: bool) -> bool {
+    pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
         let (own, c) = (Self::coordinate(at, d), Self::coordinate(to, d));
         if self.line == Line::Row {
             return c > own;
@@ -81,7 +81,7 @@ impl Grid {
         let width = self.widths[d];
         let up = if c >= own { c - own } else { width - (own - c) };
         let down = width - up;
-        if up == down { tie } else { up < down }
+        if up == down { tie() } else { up < down }
     }
 
     /// Hops from `a` to `b`.
@@ -102,20 +102,12 @@ impl Grid {
     /// Half way round a ring the packet draws its direction on entering the dimension.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
-        if self.line == Line::Complete {
-            packet.dim = d as u8 + 1;
-            return Hop { port: self.port_to(at, d, Self::coordinate(to, d)), class: 0 };
-        }
-        self.hop_in_line(at, to, d, dateline, packet, seed)
-    }
-
-    /// As `hop`, on a ring or row. Apart, so that HyperX does not pay for it.
-    #[inline(never)]
-    fn hop_in_line(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
         let entering = packet.dim != d as u8 + 1;
         packet.dim = d as u8 + 1;
-        let tie = draw(seed, packet, 0x7e + d as u64) & 1 == 0;
-        let up = self.goes_up(at, to, d, tie);
+        if self.line == Line::Complete {
+            return Hop { port: self.port_to(at, d, Self::coordinate(to, d)), class: 0 };
+        }
+        let up = self.goes_up(at, to, d, || draw(seed, packet, 0x7e + d as u64) & 1 == 0);
         let own = Self::coordinate(at, d);
         if self.line == Line::Ring {
             let c = Self::coordinate(to, d);
