@@ -72,7 +72,7 @@ class Scenario:
             return Sweep(self, points)
         # overrides make another sweep, whose table must not replace that of the file
         mark = hashlib.sha256(json.dumps(sets).encode()).hexdigest()[:8]
-        return Sweep(self, points, f"{self.name}-{mark}")
+        return Sweep(self, points, f"{Sweep(self, points).name}-{mark}")
 
 
 def _written(value: Any) -> str:

@@ -56,13 +56,13 @@ class Sweep:
     def __init__(self, scenario: Scenario, points: Sequence[Point], name: str | None = None) -> None:
         self.scenario = scenario
         self.points = list(points)
-        self.name = name or scenario.name
+        self.name = name or self.points[0].resolved.get("name") or scenario.name
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __repr__(self) -> str:
-        return f"<weft.Sweep {self.scenario.name!r}: {len(self)} points>"
+        return f"<weft.Sweep {self.name!r}: {len(self)} points>"
 
     def check(self) -> list[Implied]:
         """Check every point, and say what each distinct network, routing and pattern implies.
@@ -117,7 +117,7 @@ class Sweep:
         for points in self._alike():
             points[0].check_network()
         store = Store(out if out is not None else Path("results") / self.name)
-        store.write_manifest(self.scenario.name, self.scenario.source, self.points)
+        store.write_manifest(self.name, self.scenario.source, self.points)
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.complete(point.hash)]
         execute(

@@ -15,7 +15,8 @@ const MAX_WALKS: u64 = 1 << 27;
 /// What a scenario implies before it runs (for `weft check`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Implied {
-    /// Mean packet latency without contention over the pattern's pairs [cycles]; `None` if the network is too large.
+    /// Mean packet latency without contention over the pattern's pairs [cycles], where buffers cover the credit round
+    /// trip; `None` if the network is too large.
     pub zero_load_latency: Option<f64>,
     /// Mean links between routers crossed by the pattern's packets without contention.
     pub mean_hops: Option<f64>,

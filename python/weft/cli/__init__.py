@@ -126,7 +126,7 @@ def _add_validate(commands: _Commands) -> None:
     parser = _command(commands, "validate", "validate", "compare with results of other simulators, side by side")
     parser.add_argument("files", metavar="FILE.csv", nargs="+", help="results of BookSim2 or CAMINOS")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--seeds", metavar="N", type=_positive, default=5, help="runs of each row (default: 5)")
+    parser.add_argument("--seeds", metavar="N", type=_seeds, default=5, help="runs of each row, 5 or more (default: 5)")
     parser.add_argument("--filter", metavar="REGEX", default="", help="only rows whose 'peer case load' matches")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="runs at a time (default: all cores)")
 
@@ -135,3 +135,10 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
     return int(text)
+
+
+def _seeds(text: str) -> int:
+    seeds = _positive(text)
+    if seeds < 5:
+        raise argparse.ArgumentTypeError(f"{seeds} seeds say too little about the spread of a run: 5 or more")
+    return seeds

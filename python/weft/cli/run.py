@@ -20,7 +20,7 @@ def main(options: argparse.Namespace) -> int:
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
-    with Bar(sweep.scenario.name) as bar:
+    with Bar(sweep.name) as bar:
         results = sweep.run(
             options.out,
             jobs=options.jobs,
