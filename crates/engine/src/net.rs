@@ -71,13 +71,18 @@ impl Net {
         }
     }
 
+    /// Two calls, because the table of all routings saves more registers than the next case needs.
     #[inline(never)]
     fn route_apart(&self, at: u64, packet: &mut Packet) -> u16 {
-        self.key_or_ask(match &self.routing {
-            AnyRouting::Dimension(routing) => routing.next(at, packet, self.seed),
-            AnyRouting::UgalP(routing) => routing.next(at, packet, self.seed),
-            other => other.next_apart(at, packet, self.seed),
-        })
+        match &self.routing {
+            AnyRouting::UgalP(routing) => self.key_or_ask(routing.next(at, packet, self.seed)),
+            _ => self.route_by_table(at, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn route_by_table(&self, at: u64, packet: &mut Packet) -> u16 {
+        self.key_or_ask(self.routing.next(at, packet, self.seed))
     }
 
     #[inline(always)]

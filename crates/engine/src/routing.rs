@@ -103,12 +103,6 @@ impl AnyRouting {
         each!(self, r => r.next(at, packet, seed))
     }
 
-    /// As `next`, as a function of its own.
-    #[inline(never)]
-    pub(crate) fn next_apart(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
-        self.next(at, packet, seed)
-    }
-
     /// The hop at the router with coordinates `at`, whose queues are at hand.
     #[inline(always)]
     pub(crate) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
