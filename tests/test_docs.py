@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+# the command that belongs to this interpreter, whatever the search path says
+WEFT = Path(sys.executable).parent / "weft"
 HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled")
 MAX_FILE_LINES = 800
 
@@ -35,7 +38,7 @@ def test_commands_of_the_readme_exist(command: str) -> None:
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.M), command
         return
     assert words[0] == ".venv/bin/weft"
-    helped = subprocess.run(["weft", words[1], "--help"], capture_output=True, text=True, check=False)
+    helped = subprocess.run([WEFT, words[1], "--help"], capture_output=True, text=True, check=False)
     assert helped.returncode == 0, helped.stderr
     for option in (word for word in words if word.startswith("--")):
         assert option in helped.stdout, f"{command}: no {option}"
@@ -51,7 +54,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_scenario_of_the_readme_is_sound(tmp_path: Path) -> None:
     (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     (tmp_path / "my.yaml").write_text(text)
-    checked = subprocess.run(["weft", "check", tmp_path / "my.yaml"], capture_output=True, text=True, check=False)
+    checked = subprocess.run([WEFT, "check", tmp_path / "my.yaml"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 
 

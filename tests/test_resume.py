@@ -104,3 +104,15 @@ def test_an_impossible_point_stops_all_before_the_first(small: Path, tmp_path: P
     with pytest.raises(weft.ScenarioError, match="load"):
         weft.load(small).run(tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_point_is_run_again(small: Path, tmp_path: Path) -> None:
+    sweep = weft.load(small)
+    folders = sorted((sweep.run(tmp_path / "out").root / "points").iterdir())
+    (folders[0] / "summary.json").write_text("{")
+    (folders[1] / "channels.parquet").unlink()
+    statuses: list[Status] = []
+    results = sweep.run(tmp_path / "out", watch=statuses.append)
+    assert statuses[0].reused == 10
+    assert len(results) == 12
+    assert results.frame.height == 12

@@ -42,8 +42,13 @@ class Store:
         return self._points / hash
 
     def complete(self, hash: str) -> bool:
-        """Whether the results of a point are there."""
-        return (self.folder(hash) / "summary.json").is_file()
+        """Whether the results of a point are there and can be read; a damaged point is run again."""
+        if not (self.folder(hash) / "channels.parquet").is_file():
+            return False
+        try:
+            return bool(self.summary(hash))
+        except ResultsError:
+            return False
 
     def summary(self, hash: str) -> dict[str, Any]:
         """The measured numbers of a point.

@@ -50,8 +50,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn cross<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, outputs: Bits<W>) {
         let moves = match &net.allocator {
             AllocatorConfig::Islip(n) => self.match_output_first::<HEADS, SINGLE, true>(net, r, outputs, n.iterations),
-            AllocatorConfig::SeparableOutputFirst(n) => self.match_output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations),
-            AllocatorConfig::SeparableInputFirst(n) => self.match_input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations),
+            AllocatorConfig::SeparableOutputFirst(n) => {
+                self.match_output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations)
+            }
+            AllocatorConfig::SeparableInputFirst(n) => {
+                self.match_input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations)
+            }
         };
         self.send_all::<SINGLE>(net, r, moves);
     }

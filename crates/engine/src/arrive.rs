@@ -1,7 +1,7 @@
 //! Credits and flits that reach their port in this cycle.
 
-use crate::hot::Hot;
 use crate::block::Block;
+use crate::hot::Hot;
 use crate::net::Net;
 use crate::power::LinkState;
 use crate::state::{ASK, Flit, Kind, NO_KEY, NONE, Segment};
@@ -85,7 +85,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
             (segment.next, segment.key) = (NONE, flit.key);
             flit.packet
         } else {
-            self.segments.add(Segment { packet: flit.packet, next: NONE, arrived: 1, sent: 0, len: flit.len, key: flit.key })
+            self.segments.add(Segment {
+                packet: flit.packet,
+                next: NONE,
+                arrived: 1,
+                sent: 0,
+                len: flit.len,
+                key: flit.key,
+            })
         };
         let port = self.ins.hot_mut(i);
         let tail = std::mem::replace(port.tail.hot_mut(v), id);

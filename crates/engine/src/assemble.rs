@@ -57,7 +57,11 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         hold_switch: hold_switch(spec)?,
         allocator: spec.router.allocator.clone(),
         flow_control: spec.router.flow_control,
-        room: if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.packet_flits as u16 } else { 1 },
+        room: if spec.router.flow_control == FlowControl::VirtualCutThrough {
+            spec.traffic.packet_flits as u16
+        } else {
+            1
+        },
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         phases: spec.phases.clone(),
         // neighbouring seeds must not give neighbouring draws
@@ -105,7 +109,11 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
     if link.vcs < classes {
         return Err(Refusal::new(
             path("vcs"),
-            format!("{} needs {classes} VC classes on {name} links, but there are {} VCs", spec.routing.name(), link.vcs),
+            format!(
+                "{} needs {classes} VC classes on {name} links, but there are {} VCs",
+                spec.routing.name(),
+                link.vcs
+            ),
             format!("set vcs of {name} links to at least {classes}"),
         ));
     }
@@ -154,7 +162,10 @@ pub(crate) fn partition(graph: &Graph, blocks: usize) -> Vec<u32> {
     let blocks = (blocks as u32).clamp(1, routers);
     // whole groups stay together while there are enough of them
     let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
-    (0..=blocks).map(|b| (u64::from(b) * u64::from(units) / u64::from(blocks)) as u32 * grain).map(|r| r.min(routers)).collect()
+    (0..=blocks)
+        .map(|b| (u64::from(b) * u64::from(units) / u64::from(blocks)) as u32 * grain)
+        .map(|r| r.min(routers))
+        .collect()
 }
 
 /// Blocks that keep the state of a block in the second-level cache, where the whole does not fit anyway.
@@ -164,7 +175,11 @@ pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
 }
 
 /// Builds the blocks. `bounds` is the result of [`partition`].
-pub(crate) fn blocks<const W: usize, const V: usize>(spec: &Spec, net: &Net, bounds: &[u32]) -> Result<Vec<Block<W, V>>, Refusal> {
+pub(crate) fn blocks<const W: usize, const V: usize>(
+    spec: &Spec,
+    net: &Net,
+    bounds: &[u32],
+) -> Result<Vec<Block<W, V>>, Refusal> {
     let policy = spec.policy.build(spec.cycle_fs)?;
     if spec.managed[0] && !matches!(policy, AnyPolicy::AlwaysOn) {
         return Err(Refusal::new(
@@ -250,7 +265,8 @@ impl Builder<'_> {
     ) -> Block<W, V> {
         let (net, spec) = (self.net, self.spec);
         let per_channel = |class: u8| net.links[class as usize].capacity as usize;
-        let buffered: usize = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / net.packet_flits.max(1) as usize;
+        let buffered: usize =
+            ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / net.packet_flits.max(1) as usize;
         let packets = (buffered + ins.len() + terminals.len()).min((1 << 20) + 64 * terminals.len());
         let on_wire = |o: &OutPort<V>| {
             let link = &net.links[o.class as usize];

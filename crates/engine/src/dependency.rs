@@ -34,7 +34,11 @@ pub(crate) fn refuse_cycle(graph: &Graph, routing: &AnyRouting, classes: &Classe
     let shown: Vec<String> = cycle.iter().take(8).map(|&n| d.describe(n)).collect();
     Err(Refusal::new(
         format!("routing.{name}"),
-        format!("channel dependencies have a cycle of {} channels, so packets can deadlock: {}", cycle.len(), shown.join(" -> ")),
+        format!(
+            "channel dependencies have a cycle of {} channels, so packets can deadlock: {}",
+            cycle.len(),
+            shown.join(" -> ")
+        ),
         "choose a routing (or dateline) with enough VC classes, or set allow_dependency_cycle: true to study the deadlock",
     ))
 }
@@ -121,7 +125,8 @@ impl<'a> Dependencies<'a> {
         for r in 0..routers {
             for &a in &arrivals[r] {
                 for &b in &departures[r] {
-                    let (port, class) = ((b / self.classes - self.graph.port_base(r as u32)) as u8, (b % self.classes) as u8);
+                    let (port, class) =
+                        ((b / self.classes - self.graph.port_base(r as u32)) as u8, (b % self.classes) as u8);
                     self.add(a, port, class);
                 }
             }

@@ -81,7 +81,10 @@ impl<'a> Walker<'a> {
                 }
             }
         }
-        let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay + u64::from(self.spec.traffic.packet_flits) - 1;
+        let fixed = 2 * self.spec.links[0].latency
+            + self.spec.router.ejection_delay
+            + u64::from(self.spec.traffic.packet_flits)
+            - 1;
         // an injection channel of the busiest terminal carries 1
         let busiest = self.load.iter().copied().fold(1.0, f64::max);
         Implied {

@@ -3,8 +3,8 @@
 //! A [`Spec`] (plain numbers) becomes a network ([`run::Simulation`]) of blocks; a block advances cycle by cycle
 //! (`block::Block::step`, one screen) and counts integers; [`run`] returns them as an [`Outcome`].
 
-pub mod allocator;
 mod allocate;
+pub mod allocator;
 mod arrive;
 mod assemble;
 mod barrier;

@@ -1,9 +1,9 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
+use crate::allocator::AllocatorConfig;
 use crate::hot::Hot;
 use crate::routing::{AnyRouting, Hop};
 use crate::spec::{FlowControl, Phases};
-use crate::allocator::AllocatorConfig;
 use crate::state::{ASK, Packet};
 use std::sync::Arc;
 use weft_traffic::{GapTable, Pattern};

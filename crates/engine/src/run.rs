@@ -1,5 +1,6 @@
 //! One run: warm-up, window, drain; blocks advanced window by window on one or more threads.
 
+use crate::Progress;
 use crate::assemble;
 use crate::barrier::Barrier;
 use crate::block::{Block, Mail};
@@ -10,7 +11,6 @@ use crate::spec::{Execution, Spec};
 use crate::stall;
 use crate::state::{Kind, NONE};
 use crate::tally::Tally;
-use crate::Progress;
 use std::sync::Mutex;
 use weft_units::Refusal;
 
@@ -196,7 +196,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             if self.now >= limit {
                 return Ending::Saturated;
             }
-            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, watch, progress) {
+            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, watch, progress)
+            {
                 return ending;
             }
         }

@@ -27,7 +27,11 @@ pub(crate) fn find<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W,
     let map = Map::new(net, blocks);
     let mut stuck: HashSet<Queue> = map.queues().collect();
     loop {
-        let moving: Vec<Queue> = stuck.iter().copied().filter(|&q| map.waits_for(q).is_none_or(|on| on.iter().any(|d| !stuck.contains(d)))).collect();
+        let moving: Vec<Queue> = stuck
+            .iter()
+            .copied()
+            .filter(|&q| map.waits_for(q).is_none_or(|on| on.iter().any(|d| !stuck.contains(d))))
+            .collect();
         if moving.is_empty() {
             break;
         }
@@ -58,9 +62,11 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
 
     fn queues(&self) -> impl Iterator<Item = Queue> + '_ {
         self.blocks.iter().enumerate().flat_map(|(b, block)| {
-            block.ins.iter().enumerate().flat_map(move |(i, port)| {
-                (0..V).filter(move |&v| port.head[v] != NONE).map(move |v| (b, i, v))
-            })
+            block
+                .ins
+                .iter()
+                .enumerate()
+                .flat_map(move |(i, port)| (0..V).filter(move |&v| port.head[v] != NONE).map(move |v| (b, i, v)))
         })
     }
 

@@ -70,7 +70,11 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
     /// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the
     /// first iteration. Returns the number of moves.
     #[inline(always)]
-    fn output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(&mut self, mut outputs: Bits<W>, iterations: u8) -> usize {
+    fn output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(
+        &mut self,
+        mut outputs: Bits<W>,
+        iterations: u8,
+    ) -> usize {
         let mut matched = self.grant::<HEADS, SINGLE, SLIP>(outputs, Bits::default());
         let mut moves = self.accept::<HEADS, SINGLE, SLIP, true>(matched, &mut outputs, 0);
         for _ in 1..iterations {
@@ -110,7 +114,11 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
 
     /// Each of `outputs` grants one input that is not in `matched`. Returns the inputs with a grant.
     #[inline(always)]
-    fn grant<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(&mut self, mut outputs: Bits<W>, matched: Bits<W>) -> Bits<W> {
+    fn grant<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(
+        &mut self,
+        mut outputs: Bits<W>,
+        matched: Bits<W>,
+    ) -> Bits<W> {
         let mut granted = Bits::default();
         while let Some(p) = outputs.take_first() {
             let all = self.requests::<HEADS, SINGLE>(p);

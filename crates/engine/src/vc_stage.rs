@@ -15,7 +15,8 @@ use crate::state::NO_KEY;
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A step of a router with the two stages: what takes a VC now crosses the switch in the next step at the earliest.
     pub(crate) fn staged_step<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
-        let mut taken = if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs::<SINGLE>(net, r) };
+        let mut taken =
+            if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs::<SINGLE>(net, r) };
         self.switch_step::<false, SINGLE>(net, r);
         let router = self.routers.hot_mut(r);
         while let Some(p) = taken.take_first() {

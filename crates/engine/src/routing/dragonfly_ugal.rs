@@ -41,7 +41,10 @@ pub struct Runtime {
 impl DragonflyUgal {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let (valiant, classes) = dragonfly_valiant::Runtime::of(graph, self.intermediate, "dragonfly_ugal")?;
-        Ok((Runtime { valiant, threshold: super::threshold(self.threshold, "dragonfly_ugal")?, sensor: self.sensor }, classes))
+        Ok((
+            Runtime { valiant, threshold: super::threshold(self.threshold, "dragonfly_ugal")?, sensor: self.sensor },
+            classes,
+        ))
     }
 }
 
