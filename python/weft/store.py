@@ -42,7 +42,11 @@ class Store:
         return self._points / hash
 
     def complete(self, hash: str) -> bool:
-        """Whether the results of a point are there and can be read; a damaged point is run again."""
+        """Whether the results of a point are there."""
+        return (self.folder(hash) / "summary.json").is_file()
+
+    def sound(self, hash: str) -> bool:
+        """Whether the results of a point are whole and can be read; a damaged point is run again."""
         if not (self.folder(hash) / "channels.parquet").is_file():
             return False
         try:

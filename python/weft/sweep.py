@@ -119,7 +119,7 @@ class Sweep:
         store = Store(out if out is not None else Path("results") / self.name)
         store.write_manifest(self.name, self.scenario.source, self.points)
         distinct = {point.hash: point for point in self.points}
-        missing = [point for point in distinct.values() if force or not store.complete(point.hash)]
+        missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
         execute(
             missing,
             lambda place, finished: store.save(missing[place], finished),
