@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +24,15 @@ class Scenario:
     name : str
         Name of the sweep; the default folder of its results is ``results/<name>``.
     source : str
-        What errors call the file.
+        What errors call the file; other files that it names are looked for in its folder.
+    files : mapping of str to bytes
+        Files that the scenario names and that exist in memory only.
     """
 
     text: str
     name: str
     source: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Scenario:
@@ -67,7 +70,7 @@ class Scenario:
         from weft.sweep import Sweep
 
         sets = [(path, _written(value)) for path, value in (set or {}).items()]
-        points = expand(self.source, self.text, sets)
+        points = expand(self.source, self.text, sets, list(self.files.items()))
         if not sets:
             return Sweep(self, points)
         # overrides make another sweep, whose table must not replace that of the file

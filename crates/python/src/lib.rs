@@ -12,11 +12,18 @@ mod value;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Reads a scenario and gives its points, in the order of the sweep.
+/// Reads a scenario and gives its points, in the order of the sweep. Files that it names are taken from `attached`
+/// (name, content), or read relative to the folder of `file_name`.
 #[pyfunction]
-fn expand(py: Python<'_>, file_name: &str, text: &str, sets: Vec<(String, String)>) -> PyResult<Vec<point::Point>> {
-    let points =
-        weft_scenario::expand(file_name, text, &sets).map_err(|problem| errors::scenario_error(py, problem))?;
+fn expand(
+    py: Python<'_>,
+    file_name: &str,
+    text: &str,
+    sets: Vec<(String, String)>,
+    attached: Vec<(String, Vec<u8>)>,
+) -> PyResult<Vec<point::Point>> {
+    let points = weft_scenario::expand_with(file_name, text, &sets, attached)
+        .map_err(|problem| errors::scenario_error(py, problem))?;
     Ok(points.into_iter().map(point::Point::new).collect())
 }
 

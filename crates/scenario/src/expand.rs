@@ -9,7 +9,7 @@ use crate::tree::{self, Entry, Kind, Node};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
-use weft_units::Refusal;
+use weft_units::{Refusal, file::Files};
 
 /// Points of one file at most.
 const MAX_POINTS: usize = 100_000;
@@ -30,7 +30,20 @@ pub fn read(file: &Path) -> Result<String, Diagnostic> {
 }
 
 /// Parses, overrides, expands and checks all points of a file, before anything runs.
+///
+/// Files that the scenario names are read relative to the folder of `file_name`.
 pub fn expand(file_name: &str, text: &str, sets: &[(String, String)]) -> Result<Vec<Point>, Diagnostic> {
+    expand_with(file_name, text, sets, Vec::new())
+}
+
+/// As [`expand`]; a file that the scenario names and that is among `attached` is taken from there.
+pub fn expand_with(
+    file_name: &str,
+    text: &str,
+    sets: &[(String, String)],
+    attached: Vec<(String, Vec<u8>)>,
+) -> Result<Vec<Point>, Diagnostic> {
+    let mut files = Files::new(Path::new(file_name).parent().unwrap_or(Path::new("")), attached);
     let source = Arc::new(Source { name: file_name.to_owned(), text: text.to_owned(), is_file: true });
     let mut root = tree::parse(&source, 0..text.len())?;
     match &root.kind {
@@ -56,7 +69,7 @@ pub fn expand(file_name: &str, text: &str, sets: &[(String, String)]) -> Result<
         let what = format!("the sweep has {} points, and {MAX_POINTS} is the limit", lengths.join(" x "));
         return Err(Diagnostic::at(&axes[0].columns[0].key_span, "sweep", &what, "sweep over less", &[]));
     };
-    (0..count).map(|index| point(&root, &axes, index)).collect()
+    (0..count).map(|index| point(&root, &axes, index, &mut files)).collect()
 }
 
 /// Takes the entries of a top-level key out of the tree.
@@ -160,7 +173,7 @@ fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
 }
 
 /// Point `index` of the product; the first axis is the slowest.
-fn point(root: &Node, axes: &[Axis], index: usize) -> Result<Point, Diagnostic> {
+fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<Point, Diagnostic> {
     let mut tree = root.clone();
     let mut coordinates = Vec::new();
     let mut stride: usize = axes.iter().map(|axis| axis.length).product();
@@ -176,9 +189,9 @@ fn point(root: &Node, axes: &[Axis], index: usize) -> Result<Point, Diagnostic> 
     }
     let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
     path::check(&mut tree, &top, &Schema::root(), "")?;
-    let scenario = typed(&tree)?;
-    let (scenario, _) = scenario.assemble().map_err(|refusal| explain(&tree, &refusal))?;
-    Ok(Point::new(coordinates, scenario, Arc::new(tree)))
+    let (scenario, inputs) = files.during(|| typed(&tree));
+    let (scenario, _) = scenario?.assemble().map_err(|refusal| explain(&tree, &refusal))?;
+    Ok(Point::new(coordinates, scenario, inputs, Arc::new(tree)))
 }
 
 /// Deserialises a checked tree; an error is shown at its value.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::LinkState;
-use weft_units::Refusal;
+use weft_units::{InputFile, Refusal};
 
 /// What is kept of a run.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct Finished {
     /// The wait-for cycle in words, where the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
+    /// Files that the scenario names, saved beside it.
+    pub(crate) inputs: Vec<InputFile>,
 }
 
 impl Finished {
@@ -49,7 +51,8 @@ impl Finished {
             )),
             _ => None,
         };
-        Ok(Self { summary: Value::Object(summary), channels, stalled, scenario_yaml: point.resolved_yaml() })
+        let (scenario_yaml, inputs) = (point.resolved_yaml(), point.inputs.clone());
+        Ok(Self { summary: Value::Object(summary), channels, stalled, scenario_yaml, inputs })
     }
 }
 

@@ -31,7 +31,7 @@ pub use channels::{Channel, Channels};
 pub use config::{Classes, FlowControl, Link, Measure, PowerConfig, Router, Scenario, TerminalLoad, Traffic};
 pub use diagnostic::Diagnostic;
 pub use energy::Energy;
-pub use expand::{expand, read};
+pub use expand::{expand, expand_with, read};
 pub use finished::Finished;
 pub use point::Point;
 pub use prices::{Price, Prices, Standing};

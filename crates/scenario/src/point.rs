@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use weft_engine::Progress;
 use weft_engine::spec::Execution;
-use weft_units::Refusal;
+use weft_units::{InputFile, Refusal};
 
 /// A scenario with every default filled in.
 #[derive(Debug, Clone)]
@@ -23,14 +23,21 @@ pub struct Point {
     pub resolved: Value,
     /// 16 hexadecimal digits over `resolved` and the version of the result model: the name of the result folder.
     pub hash: String,
+    /// Files that the scenario names.
+    pub inputs: Vec<InputFile>,
     tree: Arc<Node>,
 }
 
 impl Point {
-    pub(crate) fn new(coordinates: Vec<(String, Value)>, scenario: Scenario, tree: Arc<Node>) -> Self {
+    pub(crate) fn new(
+        coordinates: Vec<(String, Value)>,
+        scenario: Scenario,
+        inputs: Vec<InputFile>,
+        tree: Arc<Node>,
+    ) -> Self {
         let resolved = serde_json::to_value(&scenario).unwrap_or(Value::Null);
         let hash = hash(&resolved);
-        Self { coordinates, scenario, resolved, hash, tree }
+        Self { coordinates, scenario, resolved, hash, inputs, tree }
     }
 
     /// What the engine runs.

@@ -45,6 +45,9 @@ impl Finished {
             file.sync_all()
         };
         create("scenario.yaml", self.scenario_yaml.as_bytes())?;
+        for input in &self.inputs {
+            create(input.name(), input.bytes())?;
+        }
         let mut table = Vec::new();
         self.channels.write(&mut table).map_err(io::Error::other)?;
         create("channels.parquet", &table)?;

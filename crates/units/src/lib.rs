@@ -4,9 +4,11 @@
 //! exact (integers of the smallest unit) until it is turned into cycles or femtojoules.
 
 mod decimal;
+pub mod file;
 mod quantity;
 mod registry;
 
+pub use file::InputFile;
 pub use quantity::{Bits, Cycles, EnergyPerBit, Flits, Power, Time};
 
 /// Why a scenario can't run: at which key (dotted path), what is wrong with the arithmetic shown, and what to do.
