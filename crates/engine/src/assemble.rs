@@ -35,6 +35,8 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     if !spec.allow_dependency_cycle {
         dependency::refuse_cycle(graph, &routing, &classes, spec.routing.name())?;
     }
+    refuse_worms(spec, &routing)?;
+    let trunk = grid::trunk_of(graph);
     let mut rates: Vec<f64> = spec.traffic.load.iter().copied().filter(|&l| l > 0.0).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
@@ -45,6 +47,8 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
         detours: routing.draws_path(),
+        chooses: routing.chooses() || trunk.width > 1,
+        trunk,
         routing,
         pattern: spec.traffic.pattern.clone(),
         gaps: rates.iter().map(|l| GapTable::new(l / flits)).collect(),
@@ -68,6 +72,21 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         seed: mix(spec.seed, ROUTES, 0),
     };
     Ok((net, classes))
+}
+
+/// A worm that left the escape while its tail is still on an escape VC ties escape channels together.
+fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.packet_flits > 1;
+    if worms && routing.leaves_escape() && !spec.allow_dependency_cycle {
+        let name = spec.routing.name();
+        return Err(Refusal::new(
+            format!("routing.{name}.leave_escape"),
+            "true, but with wormhole a packet holds escape VCs behind it while it goes on over adaptive ones, and packets \
+             can deadlock",
+            format!("write routing: {{{name}: {{leave_escape: false}}}}, or router.flow_control: virtual_cut_through"),
+        ));
+    }
+    Ok(())
 }
 
 fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
@@ -403,5 +422,6 @@ fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u
         rr_out: 0,
         rr_vc: 0,
         remote: false,
+        choosing: 0,
     }
 }

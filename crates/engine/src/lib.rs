@@ -10,6 +10,7 @@ mod assemble;
 mod barrier;
 mod bits;
 mod block;
+mod choose;
 mod dependency;
 mod hot;
 mod imply;
