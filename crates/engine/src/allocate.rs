@@ -61,6 +61,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             AllocatorConfig::SeparableOutputFirst(n) => {
                 self.match_output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations)
             }
+            AllocatorConfig::ThreeStage(_) => self.match_three_stage::<HEADS, SINGLE>(net, r, outputs),
             AllocatorConfig::SeparableInputFirst(n) => {
                 self.match_input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations)
             }
@@ -80,6 +81,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             want: self.want.hot_from(base << net.class_bits),
             grants: &mut self.grants,
             moves: &mut self.moves,
+            ages: if net.by_age { self.ages.hot_slice(base * V) } else { &[] },
         }
     }
 }
@@ -95,6 +97,8 @@ pub(crate) struct Ports<'a, const W: usize, const V: usize> {
     /// Scratch, see [`Block`].
     pub grants: &'a mut [Bits<W>],
     pub moves: &'a mut [Move],
+    /// [input * V + VC]; empty unless arbiters go by age.
+    pub ages: &'a [u64],
 }
 
 impl<const W: usize, const V: usize> Ports<'_, W, V> {

@@ -131,8 +131,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC.
     #[inline(always)]
     pub(crate) fn expose<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) {
-        if net.chooses {
-            match self.expose_choosing(net, i, v, packet, key) {
+        if net.heads_apart {
+            match self.expose_apart(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return,
             }

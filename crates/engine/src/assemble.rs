@@ -1,5 +1,6 @@
 //! From a spec to a network: the last allocations before the loop.
 
+use crate::age::Priority;
 use crate::bits::{Active, Bits};
 use crate::block::{Block, Cut, Mail};
 use crate::dependency;
@@ -37,6 +38,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     }
     refuse_worms(spec, &routing)?;
     let trunk = grid::trunk_of(graph);
+    let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
     let mut rates: Vec<f64> = spec.traffic.load.iter().copied().filter(|&l| l > 0.0).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
@@ -47,7 +49,10 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
         detours: routing.draws_path(),
-        chooses: routing.chooses() || trunk.width > 1,
+        chooses,
+        by_age,
+        priority: spec.router.priority,
+        heads_apart: chooses || by_age,
         trunk,
         routing,
         pattern: spec.traffic.pattern.clone(),
@@ -87,6 +92,18 @@ fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
         ));
     }
     Ok(())
+}
+
+fn by_age(spec: &Spec) -> Result<bool, Refusal> {
+    let by_age = spec.router.priority != Priority::RoundRobin;
+    if by_age && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.priority",
+            "by age, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "set router.vc_realloc to 0, or priority to round_robin",
+        ));
+    }
+    Ok(by_age)
 }
 
 fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
@@ -329,6 +346,7 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
+            ages: vec![0; if net.by_age { ins.len() * V } else { 0 }],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],

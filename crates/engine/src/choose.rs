@@ -5,6 +5,7 @@
 //! escape, or the first candidate), so that a sleeping link is woken, and looks again when a credit, a VC or a link
 //! comes back to its router.
 
+use crate::age::Priority;
 use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
@@ -27,10 +28,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A packet has become the head of VC `v` of input `i`, in a network where heads may choose again and again. Returns
-    /// its key if it has no choice.
+    /// A packet has become the head of VC `v` of input `i`, in a network where that takes more than its key. Returns the key
+    /// if the head has no choice to make.
     #[inline(never)]
-    pub(crate) fn expose_choosing(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
+    pub(crate) fn expose_apart(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
+        if net.by_age {
+            let packet = self.packets.items.hot(packet as usize);
+            *self.ages.hot_mut(i * V + v) =
+                if net.priority == Priority::Age { packet.created } else { packet.injected };
+        }
         let r = self.ins.hot(i).router as usize;
         if key == ASK && !net.routing.chooses() {
             // the routing decides once, the trunk member is chosen again and again

@@ -1,5 +1,6 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
+use crate::age::Priority;
 use crate::allocator::AllocatorConfig;
 use crate::hot::Hot;
 use crate::routing::{AnyRouting, Hop};
@@ -52,6 +53,11 @@ pub struct Net {
     pub routing: AnyRouting,
     /// Heads choose their output again in every step: the routing does, or links are trunks.
     pub chooses: bool,
+    /// Arbiters let the oldest packet win.
+    pub by_age: bool,
+    pub priority: Priority,
+    /// Heads need more than their key: a choice in every step, or their age.
+    pub heads_apart: bool,
     pub trunk: Trunk,
     /// Packets get an intermediate at their source.
     pub detours: bool,
