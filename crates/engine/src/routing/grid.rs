@@ -31,11 +31,11 @@ pub struct Grid {
 impl Grid {
     /// The grid of a graph; a single router is a grid without dimensions.
     pub fn of(graph: &Graph, routing: &str) -> Result<Self, Refusal> {
-        let (widths, terminals, line) = match graph.shape() {
-            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete),
-            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete),
-            Shape::Torus { widths, terminals, wrap } => {
-                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row })
+        let (widths, terminals, line, trunk) = match graph.shape() {
+            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete, 1),
+            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete, 1),
+            Shape::Torus { widths, terminals, wrap, trunk } => {
+                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row }, *trunk)
             }
             shape => return Err(wrong_shape(routing, "grids of routers (hyperx, torus, mesh)", shape)),
         };
@@ -44,7 +44,7 @@ impl Grid {
             widths: [1; 8],
             ports: [0; 8],
             line,
-            trunk: trunk_of(graph).width,
+            trunk: trunk as u8,
             routers: graph.routers(),
             coords: coordinates(graph),
         };
@@ -52,7 +52,7 @@ impl Grid {
         for (d, &w) in widths.iter().enumerate() {
             grid.widths[d] = w as u8;
             grid.ports[d] = port as u8;
-            port += if line == Line::Complete { w - 1 } else { 2 * u32::from(grid.trunk) };
+            port += if line == Line::Complete { w - 1 } else { 2 * trunk };
         }
         Ok(grid)
     }
@@ -146,7 +146,7 @@ pub use super::dimension_order::Dateline;
 /// The trunks of a graph: parallel links between neighbours of a torus.
 pub fn trunk_of(graph: &Graph) -> Trunk {
     match graph.shape() {
-        Shape::Torus { terminals, .. } => Trunk { first: *terminals as u8, width: 1 },
+        Shape::Torus { terminals, trunk, .. } => Trunk { first: *terminals as u8, width: *trunk as u8 },
         _ => Trunk { first: 0, width: 1 },
     }
 }
