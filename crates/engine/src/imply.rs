@@ -86,6 +86,9 @@ impl<'a> Walker<'a> {
             + self.spec.router.ejection_delay
             + u64::from(self.spec.traffic.packet_flits)
             - 1;
+        if routing.chooses() {
+            self.spread_over_classes();
+        }
         // an injection channel of the busiest terminal carries 1
         let busiest = self.load.iter().copied().fold(1.0, f64::max);
         Implied {
@@ -93,6 +96,24 @@ impl<'a> Walker<'a> {
             mean_hops: Some(hops / total),
             channel_load_bound: Some(1.0 / busiest),
             ..unknown
+        }
+    }
+
+    /// Where heads choose among minimal paths the load of a channel is up to the traffic; at best a class of links, all of
+    /// whose channels are alike to the routing, shares its load evenly.
+    fn spread_over_classes(&mut self) {
+        let graph = &*self.spec.graph;
+        let links = (0..graph.routers()).flat_map(|r| graph.ports(r)).enumerate();
+        let links = links.filter(|(_, port)| matches!(port.peer, Peer::Router { .. }));
+        let mut sums = vec![(0.0, 0.0); graph.class_names().len()];
+        for (channel, port) in links.clone() {
+            let (load, channels) = &mut sums[port.class as usize];
+            *load += self.load[channel];
+            *channels += 1.0;
+        }
+        for (channel, port) in links {
+            let (load, channels) = sums[port.class as usize];
+            self.load[channel] = load / channels;
         }
     }
 
@@ -129,12 +150,19 @@ impl<'a> Walker<'a> {
                     after = next;
                     hop
                 }
+                (None, routing) if routing.chooses() => match routing.choice(here, &packet, None).all().next() {
+                    Some(hop) => hop,
+                    None => return (hops, wire),
+                },
                 (None, _) => return (hops, wire),
             };
             packet = after;
             let port = graph.ports(at)[hop.port as usize];
             let Peer::Router { router, .. } = port.peer else { return (hops, wire) };
-            self.load[(graph.port_base(at) + u32::from(hop.port)) as usize] += rate;
+            let members = self.net.trunk.members(hop.port);
+            for member in members.clone() {
+                self.load[(graph.port_base(at) + u32::from(member)) as usize] += rate / members.len() as f64;
+            }
             hops += 1;
             wire += self.spec.links[port.class as usize].latency;
             at = router;

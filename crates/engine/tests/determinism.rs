@@ -30,6 +30,7 @@ fn cases() -> Vec<(&'static str, Spec)> {
 /// Heads that choose in every step, and arbiters that go by age; with the cases above.
 fn all_cases() -> Vec<(&'static str, Spec)> {
     let mut cases = cases();
+    cases.push(("trunks", spec(TRUNKS, UGAL)));
     cases.push(("minimal_adaptive", spec(OVERSUBSCRIBED, ADAPTIVE)));
     let mut aged = spec(OVERSUBSCRIBED, UGAL_P);
     aged.router.priority = Priority::Age;

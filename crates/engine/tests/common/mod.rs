@@ -29,6 +29,8 @@ pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+/// Two links between neighbours.
+pub const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 3, "trunk_width": 2}}"#;
 pub const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 /// a = 4, p = 2, h = 2: 9 groups, palm tree, one link between two groups.
 pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
@@ -74,6 +76,10 @@ pub const PAIRS: &[(&str, &str)] = &[
     (TORUS, ADAPTIVE),
     (TORUS, ADAPTIVE_STAYS),
     (MESH, ADAPTIVE),
+    (TRUNKS, DOR),
+    (TRUNKS, VALIANT),
+    (TRUNKS, UGAL),
+    (TRUNKS, ADAPTIVE),
 ];
 
 pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
