@@ -130,10 +130,7 @@ impl Explainer<'_> {
         let (net, seed) = (self.net, self.net.seed);
         let (router, dst_port) = net.terminal_at[to as usize];
         let dest = net.coords[router as usize];
-        let mut packet = Packet { src: from, dst: to, dst_port, dest, target: dest, ..Packet::default() };
-        if !net.routing.draws_path() {
-            net.routing.source(net, &mut packet);
-        }
+        let packet = Packet { src: from, dst: to, dst_port, dest, target: dest, ..Packet::default() };
         let (at, _) = net.terminal_at[from as usize];
         let starts = net.routing.starts(net.coords[at as usize], packet, seed);
         let share = 1.0 / starts.len() as f64;

@@ -1,6 +1,6 @@
 //! Everything that a packet may do at a router: for checks, bounds and explanations, never in the loop.
 
-use super::{AnyRouting, Hop, below, draw};
+use super::{AnyRouting, Hop, below, draw, shortest_path::Among};
 use crate::state::Packet;
 
 /// One hop that a packet may take, and the packet after it.
@@ -38,6 +38,9 @@ impl AnyRouting {
             Self::Ugal(r) if r.asks(at, packet) => r.choices(at, packet, seed),
             Self::UgalP(r) if r.asks(at, packet) => r.choices(at, packet),
             Self::DragonflyUgal(r) if r.asks(at, packet) => r.choices(at, packet, seed),
+            Self::UpDown(r) if r.asks(at, packet) => r.choices(at, packet),
+            Self::Dal(r) if at != packet.dest => r.choices(at, packet),
+            Self::ShortestPath(r) => r.choices(at, packet),
             _ => {
                 let mut after = *packet;
                 let hop = self.next(at, &mut after, seed);
@@ -60,12 +63,16 @@ impl AnyRouting {
 
     /// Whether equal costs are drawn among; else the first of them wins.
     pub(crate) fn draws_ties(&self) -> bool {
-        false
+        matches!(self, Self::UpDown(_) | Self::Dal(_))
     }
 
     /// Whether `next` draws among several hops, afresh at each router.
     pub(crate) fn draws_hops(&self) -> bool {
-        matches!(self, Self::Minimal(_))
+        match self {
+            Self::Minimal(_) => true,
+            Self::ShortestPath(r) => r.choice == Among::Random,
+            _ => false,
+        }
     }
 
     /// The packet with every path that it may draw when it is made, all equally likely: intermediates or ways up

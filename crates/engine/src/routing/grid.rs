@@ -161,10 +161,7 @@ pub fn coordinates(graph: &Graph) -> Vec<u64> {
                 })
             }
             (None, Some((_, per_group))) => u64::from(r / per_group) << 16 | u64::from(r % per_group),
-            (None, None) => match *shape {
-                Shape::KAryNTree { k, n } => up_down::coordinates(r, k, n),
-                _ => 0,
-            },
+            (None, None) => up_down::coordinates(r, shape).unwrap_or(0),
         })
         .collect()
 }
