@@ -26,6 +26,25 @@ fn cases() -> Vec<(&'static str, Spec)> {
     cases
 }
 
+/// The same for routings without a place in the digest.
+fn more_cases() -> Vec<(&'static str, Spec)> {
+    let mut cases = vec![
+        ("dragonfly_ugal, global queues", spec(DRAGONFLY, DF_UGAL_G)),
+        ("dragonfly_ugal, global queues, any router", spec(DRAGONFLY_WIDE, DF_UGAL_G_ROUTER)),
+        ("dal", spec(OVERSUBSCRIBED, DAL)),
+        ("up_down, adaptive", spec(TREE, UP_DOWN_ADAPTIVE)),
+        ("shortest_path", spec(TORUS, SHORTEST)),
+        ("ecmp", spec(TORUS, ECMP)),
+    ];
+    pattern(&mut cases[0].1, ADVERSE);
+    for link in &mut cases[1].1.links {
+        (link.latency, link.credit_latency) = (1, 1);
+    }
+    // as wide a tree never saturates without
+    cases[3].1.links[0].vcs = 1;
+    cases
+}
+
 /// The same result on 1 to 3 threads, in 1 block, in 3, in 4 (2 shares, although there are 3 threads), and in one per
 /// router.
 fn check_executions(what: &str, spec: &Spec) -> Ending {
@@ -39,7 +58,7 @@ fn check_executions(what: &str, spec: &Spec) -> Ending {
 }
 
 fn check_all_executions(flits: u32, load: f64, change: impl Fn(&mut Spec)) {
-    for (name, mut spec) in cases() {
+    for (name, mut spec) in cases().into_iter().chain(more_cases()) {
         packets(&mut spec, flits, VirtualCutThrough, 16);
         phases(&mut spec, 300, 600);
         spec.set_load(load);
