@@ -7,7 +7,7 @@
 //! Where a routing says that its class rises with each hop there can be no cycle, as classes would have to rise all the way
 //! round: then packets are walked only to see that it is so, some over each router.
 
-use crate::routing::{AnyRouting, Classes, Hop, choice::Choice};
+use crate::routing::{AnyRouting, Classes, Hop, steps::Step};
 use crate::state::Packet;
 use std::collections::{BTreeSet, HashSet};
 use weft_topology::{Graph, Peer};
@@ -120,8 +120,8 @@ impl<'a> Dependencies<'a> {
         let target = self.coords[to as usize];
         let (mut at, mut packet, mut last) = (from, Packet { target, dest: target, ..Packet::default() }, None);
         loop {
-            let mut choices = routing.choices(self.coords[at as usize], &packet, 0);
-            let Choice { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
+            let mut choices = routing.steps(self.coords[at as usize], &packet, 0);
+            let Step { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
             let Some(next) = self.neighbour(at, hop.port) else { return true };
             let class = self.known(hop.class);
             if last.is_some_and(|last| last >= class) {
@@ -157,6 +157,26 @@ impl<'a> Dependencies<'a> {
         }
     }
 
+    /// Routings with an escape (Duato 1993): wherever a packet is it may ask for its escape, so packets wait for each other
+    /// for ever only if escape channels do. Of two escape channels one leads to the other if a packet that came on the
+    /// first has the second as its escape. With virtual cut-through a blocked packet holds one buffer, so it may leave the
+    /// escape and come back; worms, which hold more, may not (`assemble` refuses that).
+    pub(crate) fn escapes(&mut self, routing: &AnyRouting) {
+        let routers = self.graph.routers();
+        for to in 0..routers {
+            let target = self.coords[to as usize];
+            let packet = Packet { target, dest: target, ..Packet::default() };
+            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, None).escape;
+            for from in (0..routers).filter(|&from| from != to) {
+                let Some(hop) = escape(self, from) else { continue };
+                let Some(at) = self.neighbour(from, hop.port) else { continue };
+                if let Some(next) = escape(self, at) {
+                    self.add(self.node(from, hop.port, hop.class), next.port, next.class);
+                }
+            }
+        }
+    }
+
     /// Routings over an intermediate: every first leg, every second leg, and every join of the two.
     pub(crate) fn two_legs(&mut self, routing: &AnyRouting) {
         let routers = self.graph.routers() as usize;
@@ -185,7 +205,7 @@ impl<'a> Dependencies<'a> {
             let mut open: Vec<(u32, Option<Node>, Packet)> =
                 (0..routers).map(|r| (r, None, Packet { target, dest: target, ..Packet::default() })).collect();
             while let Some((at, last, packet)) = open.pop() {
-                for Choice { hop, after, .. } in routing.choices(self.coords[at as usize], &packet, 0) {
+                for Step { hop, after, .. } in routing.steps(self.coords[at as usize], &packet, 0) {
                     let Some(next) = self.neighbour(at, hop.port) else { continue };
                     if let Some(last) = last {
                         self.add(last, hop.port, hop.class);

@@ -20,13 +20,16 @@ weft_units::registry! {
     "shortest_path" => shortest_path::ShortestPath,
     "ecmp" => ecmp::Ecmp,
     "table" => table::Table,
+    "minimal_adaptive" => minimal_adaptive::MinimalAdaptive,
 }
 
-pub(crate) mod choice;
+mod choice;
 mod distances;
 pub(crate) mod grid;
 pub(crate) mod groups;
 pub mod sensor;
+pub(crate) mod steps;
+pub(crate) use choice::Choice;
 pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
@@ -61,6 +64,7 @@ pub enum AnyRouting {
     ShortestPath(shortest_path::Runtime),
     Ecmp(ecmp::Runtime),
     Table(table::Runtime),
+    MinimalAdaptive(minimal_adaptive::Runtime),
 }
 
 /// Calls the same method of whichever routing it is.
@@ -80,6 +84,7 @@ macro_rules! each {
             AnyRouting::ShortestPath($r) => $call,
             AnyRouting::Ecmp($r) => $call,
             AnyRouting::Table($r) => $call,
+            AnyRouting::MinimalAdaptive($r) => $call,
         }
     };
 }
@@ -101,6 +106,7 @@ impl AnyRouting {
             RoutingConfig::ShortestPath(c) => c.build(graph).map(|(r, n)| (Self::ShortestPath(r), n))?,
             RoutingConfig::Ecmp(c) => c.build(graph).map(|(r, n)| (Self::Ecmp(r), n))?,
             RoutingConfig::Table(c) => c.build(graph).map(|(r, n)| (Self::Table(r), n))?,
+            RoutingConfig::MinimalAdaptive(c) => c.build(graph).map(|(r, n)| (Self::MinimalAdaptive(r), n))?,
         })
     }
 
@@ -142,6 +148,26 @@ impl AnyRouting {
         }
     }
 
+    /// Whether heads choose again in every allocation step.
+    pub(crate) fn chooses(&self) -> bool {
+        matches!(self, Self::MinimalAdaptive(_))
+    }
+
+    /// What a head at `at` may ask for, where heads choose again in every step. `arrived`: the VC class that it came on, if
+    /// it came from a router.
+    #[inline(always)]
+    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: Option<u8>) -> Choice {
+        match self {
+            Self::MinimalAdaptive(r) => r.choice(at, packet, arrived),
+            _ => Choice::default(),
+        }
+    }
+
+    /// Whether packets may go from escape VCs back to adaptive ones.
+    pub(crate) fn leaves_escape(&self) -> bool {
+        matches!(self, Self::MinimalAdaptive(r) if r.leave_escape)
+    }
+
     /// What the routing reads as congestion, if it is adaptive.
     pub fn sensor(&self) -> Option<Sensor> {
         match self {
@@ -173,6 +199,7 @@ impl AnyRouting {
                 r.distances.every_turn(|at, port, onward| d.turn(at, Hop { port, class: 0 }, Hop { port: onward, class: 0 }));
             }
             Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
+            Self::MinimalAdaptive(_) => d.escapes(self),
         }
     }
 

@@ -14,7 +14,7 @@
 //! # Not modelled
 //! The escape layer that the paper also allows instead of distance classes.
 
-use super::{Classes, Hop, Sensor, below, choice::Choice, choice::Cost, draw, grid::Grid, grid::Line};
+use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, grid::Grid, grid::Line};
 use super::{sensor::Congestion, wrong_shape};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -108,12 +108,12 @@ impl Runtime {
     }
 
     /// Every minimal hop, then every detour.
-    pub(super) fn choices(&self, at: u64, packet: &Packet) -> Vec<Choice> {
+    pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let hops = self.grid.differences(at, packet.dest).count() as u32;
         let choice = |port: u8, hops: u32, bias: i32, detour: u8| {
             let mut after = *packet;
             self.take(&mut after, detour);
-            Choice { hop: Hop { port, class: packet.lane }, after, cost: Some(Cost { at, port, hops, bias }) }
+            Step { hop: Hop { port, class: packet.lane }, after, cost: Some(Cost { at, port, hops, bias }) }
         };
         let to = |d| self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
         let minimal = self.grid.differences(at, packet.dest).map(|d| choice(to(d), hops, 0, 0));

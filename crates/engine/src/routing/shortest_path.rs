@@ -10,9 +10,9 @@
 //! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
 //! terminals, at most 1 GiB.
 //! # Not modelled
-//! Choice by congestion; weights of links.
+//! Step by congestion; weights of links.
 
-use super::{Classes, Hop, below, choice::Choice, distances::Distances, draw};
+use super::{Classes, Hop, below, steps::Step, distances::Distances, draw};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,13 +87,13 @@ impl Runtime {
     }
 
     /// Every port that leads nearer, or the terminal.
-    pub(super) fn choices(&self, at: u64, packet: &Packet) -> Vec<Choice> {
+    pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
         if at == packet.dest {
-            return vec![Choice::deliver(packet)];
+            return vec![Step::deliver(packet)];
         }
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
         let most = if self.choice == Among::First { 1 } else { usize::MAX };
         let ports = self.distances.ports(at as u32, packet.dest as u32).take(most);
-        ports.map(|port| Choice { hop: Hop { port, class }, after, cost: None }).collect()
+        ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
     }
 }

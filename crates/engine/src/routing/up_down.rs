@@ -17,7 +17,7 @@
 //! # Not modelled
 //! Tapered trees; links up that are chosen again while the packet waits.
 
-use super::{Classes, Hop, Sensor, below, choice::Choice, choice::Cost, draw, sensor::Congestion, wrong_shape};
+use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, sensor::Congestion, wrong_shape};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -176,10 +176,10 @@ impl Runtime {
     }
 
     /// Every link up.
-    pub(super) fn choices(&self, at: u64, packet: &Packet) -> Vec<Choice> {
+    pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let choice = |port: u8| {
             let cost = Some(Cost { at, port, hops: 1, bias: 0 });
-            Choice { hop: Hop { port, class: 0 }, after: *packet, cost }
+            Step { hop: Hop { port, class: 0 }, after: *packet, cost }
         };
         (self.k..2 * self.k).map(|port| choice(port as u8)).collect()
     }

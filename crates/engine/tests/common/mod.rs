@@ -37,9 +37,14 @@ pub const TABLE: &str = r#"{"table": {"file": "tests/data/hyperx_4x3.csv"}}"#;
 /// Dimension order on [`TORUS`], up at half distance, with its dateline in the class column.
 pub const TABLE_TORUS: &str = r#"{"table": {"file": "tests/data/torus_4x3.csv"}}"#;
 
+pub const ADAPTIVE: &str = r#"{"minimal_adaptive": {}}"#;
+pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}}"#;
+
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+/// Two links between neighbours.
+pub const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 3, "trunk_width": 2}}"#;
 pub const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 /// a = 4, p = 2, h = 2: 9 groups, palm tree, one link between two groups.
 pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
@@ -99,6 +104,15 @@ pub const PAIRS: &[(&str, &str)] = &[
     (TREE, ECMP_ONE),
     (HYPERX, TABLE),
     (TORUS, TABLE_TORUS),
+    (SINGLE, ADAPTIVE),
+    (HYPERX, ADAPTIVE),
+    (TORUS, ADAPTIVE),
+    (TORUS, ADAPTIVE_STAYS),
+    (MESH, ADAPTIVE),
+    (TRUNKS, DOR),
+    (TRUNKS, VALIANT),
+    (TRUNKS, UGAL),
+    (TRUNKS, ADAPTIVE),
 ];
 
 pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
@@ -156,6 +170,10 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.traffic.packet_flits = flits;
     spec.router.flow_control = flow_control;
+    if let (FlowControl::Wormhole, RoutingConfig::MinimalAdaptive(adaptive)) = (flow_control, &mut spec.routing) {
+        // worms may not leave the escape: they are refused otherwise
+        adaptive.leave_escape = false;
+    }
     let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
 }
