@@ -6,7 +6,7 @@ use crate::block::{Block, Cut, Mail};
 use crate::dependency;
 use crate::net::{Link, Net};
 use crate::power::{AnyPolicy, LinkState, Manager};
-use crate::routing::{AnyRouting, Classes, Sensor, sensor::History};
+use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use crate::tally::Tally;

@@ -246,7 +246,7 @@ mod tests {
     use crate::spec::Execution;
     use crate::{Spec, imply};
     use std::collections::BTreeSet;
-    use weft_topology::{Peer, TopologyConfig, hyperx::HyperX, k_ary_n_tree::KAryNTree};
+    use weft_topology::{Peer, TopologyConfig, fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
 
     fn spec(k: u32, n: u32) -> Spec {
         let topology = TopologyConfig::KAryNTree(KAryNTree { k, n });
