@@ -13,6 +13,7 @@ mod bits;
 mod block;
 mod choose;
 mod dependency;
+pub mod explain;
 mod hot;
 mod imply;
 mod net;
@@ -31,6 +32,7 @@ mod three_stage;
 mod vc_stage;
 mod wheel;
 
+pub use explain::{Explanation, explain};
 pub use imply::{Implied, imply};
 pub use outcome::Outcome;
 pub use run::Simulation;
