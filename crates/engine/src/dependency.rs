@@ -300,3 +300,6 @@ impl<'a> Dependencies<'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

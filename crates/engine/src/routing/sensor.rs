@@ -59,7 +59,10 @@ impl<const V: usize> Congestion for Queues<'_, V> {
         let members = self.trunk.members(port);
         if members.len() > 1 {
             // the packet will take any of them: their mean
-            let (sum, width) = (members.clone().map(|port| self.read_output(sensor, self.base + port as usize)).sum::<i32>(), members.len());
+            let (sum, width) = (
+                members.clone().map(|port| self.read_output(sensor, self.base + port as usize)).sum::<i32>(),
+                members.len(),
+            );
             return sum / width as i32;
         }
         self.read_output(sensor, self.base + port as usize)
