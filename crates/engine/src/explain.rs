@@ -2,8 +2,8 @@
 
 use crate::assemble;
 use crate::net::Net;
-use crate::routing::steps::{Step, Cost};
 use crate::routing::Classes;
+use crate::routing::steps::{Cost, Step};
 use crate::spec::Spec;
 use crate::state::{DETOUR, Packet};
 use serde::Serialize;
@@ -218,7 +218,8 @@ impl Explainer<'_> {
             vcs: (0..classes).map(|class| self.vcs(link, class)).collect(),
         });
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
-        let mut paths: Vec<Path> = self.found.iter().map(|((_, hops), found)| self.path(hops, *found, distance)).collect();
+        let mut paths: Vec<Path> =
+            self.found.iter().map(|((_, hops), found)| self.path(hops, *found, distance)).collect();
         // equally long ones stay in the order of their ports
         paths.sort_by(|a, b| {
             let likely = |p: &Path| p.probability.unwrap_or(0.0);
