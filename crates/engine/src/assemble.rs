@@ -1,5 +1,6 @@
 //! From a spec to a network: the last allocations before the loop.
 
+use crate::age::Priority;
 use crate::answers::Answers;
 use crate::bits::{Active, Bits};
 use crate::block::{Block, Cut, Mail};
@@ -45,12 +46,20 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let after_grant = after_grant(spec)?;
     let replies = spec.traffic.jobs.iter().any(|job| job.reply.is_some());
     let batches = spec.traffic.jobs.iter().any(|job| job.batch.is_some());
+    refuse_worms(spec, &routing)?;
+    let trunk = grid::trunk_of(graph);
+    let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
     let net = Net {
         coords: grid::coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
         class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
         detours: routing.draws_path(),
+        chooses,
+        by_age,
+        priority: spec.router.priority,
+        heads_apart: chooses || by_age,
+        trunk,
         routing,
         apart: replies
             || batches
@@ -105,6 +114,33 @@ fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
         ranks.clear();
     }
     (ranks, job_of)
+}
+
+/// A worm that left the escape while its tail is still on an escape VC ties escape channels together.
+fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
+    if worms && routing.leaves_escape() && !spec.allow_dependency_cycle {
+        let name = spec.routing.name();
+        return Err(Refusal::new(
+            format!("routing.{name}.leave_escape"),
+            "true, but with wormhole a packet holds escape VCs behind it while it goes on over adaptive ones, and packets \
+             can deadlock",
+            format!("write routing: {{{name}: {{leave_escape: false}}}}, or router.flow_control: virtual_cut_through"),
+        ));
+    }
+    Ok(())
+}
+
+fn by_age(spec: &Spec) -> Result<bool, Refusal> {
+    let by_age = spec.router.priority != Priority::RoundRobin;
+    if by_age && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.priority",
+            "by age, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "set router.vc_realloc to 0, or priority to round_robin",
+        ));
+    }
+    Ok(by_age)
 }
 
 fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
@@ -352,6 +388,7 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
+            ages: vec![0; if net.by_age { ins.len() * V } else { 0 }],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
@@ -465,5 +502,6 @@ fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u
         rr_out: 0,
         rr_vc: 0,
         remote: false,
+        choosing: 0,
     }
 }

@@ -114,6 +114,26 @@ impl<'a> Dependencies<'a> {
         }
     }
 
+    /// Routings with an escape (Duato 1993): wherever a packet is it may ask for its escape, so packets wait for each other
+    /// for ever only if escape channels do. Of two escape channels one leads to the other if a packet that came on the
+    /// first has the second as its escape. With virtual cut-through a blocked packet holds one buffer, so it may leave the
+    /// escape and come back; worms, which hold more, may not (`assemble` refuses that).
+    pub(crate) fn escapes(&mut self, routing: &AnyRouting) {
+        let routers = self.graph.routers();
+        for to in 0..routers {
+            let target = self.coords[to as usize];
+            let packet = Packet { target, dest: target, ..Packet::default() };
+            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, None).escape;
+            for from in (0..routers).filter(|&from| from != to) {
+                let Some(hop) = escape(self, from) else { continue };
+                let Some(at) = self.neighbour(from, hop.port) else { continue };
+                if let Some(next) = escape(self, at) {
+                    self.add(self.node(from, hop.port, hop.class), next.port, next.class);
+                }
+            }
+        }
+    }
+
     /// Routings over an intermediate: every first leg, every second leg, and every join of the two.
     pub(crate) fn two_legs(&mut self, routing: &AnyRouting) {
         let routers = self.graph.routers() as usize;

@@ -3,6 +3,7 @@
 //! A [`Spec`] (plain numbers) becomes a network ([`run::Simulation`]) of blocks; a block advances cycle by cycle
 //! (`block::Block::step`, one screen) and counts integers; [`run`] returns them as an [`Outcome`].
 
+pub mod age;
 mod allocate;
 pub mod allocator;
 mod answers;
@@ -11,6 +12,7 @@ mod assemble;
 mod barrier;
 mod bits;
 mod block;
+mod choose;
 mod clock;
 mod dependency;
 mod hot;
@@ -33,6 +35,7 @@ mod state;
 pub mod steady;
 mod switch;
 mod tally;
+mod three_stage;
 mod vc_stage;
 mod wheel;
 

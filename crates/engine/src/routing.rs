@@ -16,11 +16,14 @@ weft_units::registry! {
     "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
     "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
     "up_down" => up_down::UpDown,
+    "minimal_adaptive" => minimal_adaptive::MinimalAdaptive,
 }
 
+mod choice;
 pub(crate) mod grid;
 pub(crate) mod groups;
 pub mod sensor;
+pub(crate) use choice::Choice;
 pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
@@ -51,6 +54,7 @@ pub enum AnyRouting {
     DragonflyValiant(dragonfly_valiant::Runtime),
     DragonflyUgal(dragonfly_ugal::Runtime),
     UpDown(up_down::Runtime),
+    MinimalAdaptive(minimal_adaptive::Runtime),
 }
 
 /// Calls the same method of whichever routing it is.
@@ -66,6 +70,7 @@ macro_rules! each {
             AnyRouting::DragonflyValiant($r) => $call,
             AnyRouting::DragonflyUgal($r) => $call,
             AnyRouting::UpDown($r) => $call,
+            AnyRouting::MinimalAdaptive($r) => $call,
         }
     };
 }
@@ -83,6 +88,7 @@ impl AnyRouting {
             RoutingConfig::DragonflyValiant(c) => c.build(graph).map(|(r, n)| (Self::DragonflyValiant(r), n))?,
             RoutingConfig::DragonflyUgal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyUgal(r), n))?,
             RoutingConfig::UpDown(c) => c.build(graph).map(|(r, n)| (Self::UpDown(r), n))?,
+            RoutingConfig::MinimalAdaptive(c) => c.build(graph).map(|(r, n)| (Self::MinimalAdaptive(r), n))?,
         })
     }
 
@@ -114,6 +120,26 @@ impl AnyRouting {
         }
     }
 
+    /// Whether heads choose again in every allocation step.
+    pub(crate) fn chooses(&self) -> bool {
+        matches!(self, Self::MinimalAdaptive(_))
+    }
+
+    /// What a head at `at` may ask for, where heads choose again in every step. `arrived`: the VC class that it came on, if
+    /// it came from a router.
+    #[inline(always)]
+    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: Option<u8>) -> Choice {
+        match self {
+            Self::MinimalAdaptive(r) => r.choice(at, packet, arrived),
+            _ => Choice::default(),
+        }
+    }
+
+    /// Whether packets may go from escape VCs back to adaptive ones.
+    pub(crate) fn leaves_escape(&self) -> bool {
+        matches!(self, Self::MinimalAdaptive(r) if r.leave_escape)
+    }
+
     /// What the routing reads as congestion, if it is adaptive.
     pub fn sensor(&self) -> Option<Sensor> {
         match self {
@@ -131,6 +157,7 @@ impl AnyRouting {
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
             Self::UgalP(r) => d.per_hop(self, r),
             Self::UpDown(r) => d.packets(self, r.every_turn()),
+            Self::MinimalAdaptive(_) => d.escapes(self),
         }
     }
 
@@ -219,6 +246,8 @@ pub(crate) fn wrong_shape(name: &str, needs: &str, shape: &Shape) -> Refusal {
         Shape::Torus { .. } => "mesh",
         Shape::Dragonfly { .. } => "dragonfly",
         Shape::KAryNTree { .. } => "k_ary_n_tree",
+        Shape::FatTree { .. } => "fat_tree",
+        Shape::Graph { .. } => "graph",
     };
     Refusal::new(
         format!("routing.{name}"),

@@ -1,7 +1,7 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
 pub use crate::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
-use crate::{allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+use crate::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
@@ -47,6 +47,7 @@ pub struct RouterSpec {
     pub ejection_vcs: Option<u8>,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
+    pub priority: Priority,
     /// An output finishes a packet before it begins another, so that links never interleave packets.
     pub hold_switch: bool,
 }
@@ -220,6 +221,7 @@ impl Default for RouterSpec {
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::Islip(crate::allocator::Iterations { iterations: 1 }),
+            priority: Priority::RoundRobin,
             hold_switch: false,
         }
     }
@@ -232,11 +234,11 @@ pub fn population(graph: &Graph) -> Population {
         terminals: graph.terminals(),
         terminals_per_router: per_router,
         widths: graph.shape().router_widths().map(<[u32]>::to_vec),
-        terminals_per_group: graph.shape().groups().map(|(_, routers)| routers * per_router),
+        terminals_per_group: graph.shape().groups().zip(per_router).map(|((_, routers), each)| routers * each),
     }
 }
 
 /// What patterns know of a job that is a part of the machine: `ranks` terminals without structure.
 pub fn part_population(ranks: u32) -> Population {
-    Population { terminals: ranks, terminals_per_router: 1, widths: None, terminals_per_group: None }
+    Population { terminals: ranks, terminals_per_router: Some(1), widths: None, terminals_per_group: None }
 }

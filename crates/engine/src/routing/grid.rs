@@ -1,6 +1,7 @@
 //! Steps on a grid of routers: HyperX (every router of a line is a neighbour), torus and mesh (rings and rows).
 
 use super::{Hop, draw, up_down, wrong_shape};
+use crate::net::Trunk;
 use crate::state::Packet;
 use weft_topology::{Graph, Shape};
 use weft_units::Refusal;
@@ -21,6 +22,8 @@ pub struct Grid {
     /// First port of each dimension.
     pub ports: [u8; 8],
     pub line: Line,
+    /// Parallel links between neighbours; a direction is named by its first port.
+    pub trunk: u8,
     pub routers: u32,
     pub coords: Vec<u64>,
 }
@@ -28,11 +31,11 @@ pub struct Grid {
 impl Grid {
     /// The grid of a graph; a single router is a grid without dimensions.
     pub fn of(graph: &Graph, routing: &str) -> Result<Self, Refusal> {
-        let (widths, terminals, line) = match graph.shape() {
-            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete),
-            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete),
-            Shape::Torus { widths, terminals, wrap } => {
-                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row })
+        let (widths, terminals, line, trunk) = match graph.shape() {
+            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete, 1),
+            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete, 1),
+            Shape::Torus { widths, terminals, wrap, trunk } => {
+                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row }, *trunk)
             }
             shape => return Err(wrong_shape(routing, "grids of routers (hyperx, torus, mesh)", shape)),
         };
@@ -41,6 +44,7 @@ impl Grid {
             widths: [1; 8],
             ports: [0; 8],
             line,
+            trunk: trunk as u8,
             routers: graph.routers(),
             coords: coordinates(graph),
         };
@@ -48,7 +52,7 @@ impl Grid {
         for (d, &w) in widths.iter().enumerate() {
             grid.widths[d] = w as u8;
             grid.ports[d] = port as u8;
-            port += if line == Line::Complete { w - 1 } else { 2 };
+            port += if line == Line::Complete { w - 1 } else { 2 * trunk };
         }
         Ok(grid)
     }
@@ -69,6 +73,12 @@ impl Grid {
     #[inline(always)]
     pub fn port_to(&self, at: u64, d: usize, c: u8) -> u8 {
         self.ports[d] + c - u8::from(c > Self::coordinate(at, d))
+    }
+
+    /// Torus or mesh: the first port of dimension `d` up or down.
+    #[inline(always)]
+    pub fn port_along(&self, d: usize, up: bool) -> u8 {
+        self.ports[d] + if up { 0 } else { self.trunk }
     }
 
     /// Torus or mesh: whether the short way from `at` to `to` in dimension `d` goes up; half way round, `tie` decides.
@@ -122,7 +132,7 @@ impl Grid {
                 }
             }
         }
-        Hop { port: self.ports[d] + u8::from(!up), class: packet.lane }
+        Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
     /// VC classes of one phase in dimension order.
@@ -132,6 +142,14 @@ impl Grid {
 }
 
 pub use super::dimension_order::Dateline;
+
+/// The trunks of a graph: parallel links between neighbours of a torus.
+pub fn trunk_of(graph: &Graph) -> Trunk {
+    match graph.shape() {
+        Shape::Torus { terminals, trunk, .. } => Trunk { first: *terminals as u8, width: *trunk as u8 },
+        _ => Trunk { first: 0, width: 1 },
+    }
+}
 
 /// Coordinates of every router: bytes of the grid, group << 16 | index, level and digits of a tree, or 0.
 pub fn coordinates(graph: &Graph) -> Vec<u64> {

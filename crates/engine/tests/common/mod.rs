@@ -23,9 +23,14 @@ pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
 pub const DF_UGAL_ROUTER: &str = r#"{"dragonfly_ugal": {"intermediate": "router", "sensor": "output_queue"}}"#;
 pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
 
+pub const ADAPTIVE: &str = r#"{"minimal_adaptive": {}}"#;
+pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}}"#;
+
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+/// Two links between neighbours.
+pub const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 3, "trunk_width": 2}}"#;
 pub const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 /// a = 4, p = 2, h = 2: 9 groups, palm tree, one link between two groups.
 pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
@@ -66,6 +71,15 @@ pub const PAIRS: &[(&str, &str)] = &[
     (DRAGONFLY_WIDE, DF_VALIANT),
     (DRAGONFLY_WIDE, DF_UGAL),
     (TREE, UP_DOWN),
+    (SINGLE, ADAPTIVE),
+    (HYPERX, ADAPTIVE),
+    (TORUS, ADAPTIVE),
+    (TORUS, ADAPTIVE_STAYS),
+    (MESH, ADAPTIVE),
+    (TRUNKS, DOR),
+    (TRUNKS, VALIANT),
+    (TRUNKS, UGAL),
+    (TRUNKS, ADAPTIVE),
 ];
 
 pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
@@ -123,6 +137,10 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.set_packet(flits);
     spec.router.flow_control = flow_control;
+    if let (FlowControl::Wormhole, RoutingConfig::MinimalAdaptive(adaptive)) = (flow_control, &mut spec.routing) {
+        // worms may not leave the escape: they are refused otherwise
+        adaptive.leave_escape = false;
+    }
     let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
 }
