@@ -82,6 +82,9 @@ pub struct StatePrice {
     pub flit_fj: u64,
 }
 
+/// Seed of a spec with the defaults.
+const SEED: u64 = 1;
+
 /// Everything about one run.
 #[derive(Debug, Clone)]
 pub struct Spec {
@@ -128,14 +131,14 @@ impl Spec {
             router: RouterSpec::default(),
             routing,
             traffic: TrafficSpec {
-                pattern: Arc::new(pattern.build(&population(&graph), "traffic.pattern")?),
+                pattern: Arc::new(pattern.build(&population(&graph, SEED), "traffic.pattern")?),
                 load: Vec::new(),
                 packet_flits: 1,
             },
             policy: PolicyConfig::AlwaysOn(crate::power::always_on::AlwaysOn {}),
             prices: [None; crate::power::LinkState::COUNT],
             phases: Phases { warmup: 1000, window: 5000, drain_limit: 20_000, batches: 10, stall_limit: 10_000 },
-            seed: 1,
+            seed: SEED,
             cycle_fs: 1_000_000,
             allow_dependency_cycle: false,
             graph: Arc::new(graph),
@@ -149,9 +152,9 @@ impl Spec {
         self.traffic.load = vec![load; self.graph.terminals() as usize];
     }
 
-    /// Another traffic pattern.
+    /// Another traffic pattern, drawn from the present seed.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
-        self.traffic.pattern = Arc::new(pattern.build(&population(&self.graph), "traffic.pattern")?);
+        self.traffic.pattern = Arc::new(pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?);
         Ok(())
     }
 }
@@ -172,13 +175,14 @@ impl Default for RouterSpec {
     }
 }
 
-/// What patterns need to know of a graph.
-pub fn population(graph: &Graph) -> Population {
+/// What patterns need to know of a graph and a run.
+pub fn population(graph: &Graph, seed: u64) -> Population {
     let per_router = graph.shape().terminals_per_router();
     Population {
         terminals: graph.terminals(),
         terminals_per_router: per_router,
         widths: graph.shape().router_widths().map(<[u32]>::to_vec),
         terminals_per_group: graph.shape().groups().map(|(_, routers)| routers * per_router),
+        seed,
     }
 }

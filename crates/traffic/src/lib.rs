@@ -2,11 +2,13 @@
 //! links.
 
 mod gaps;
+pub mod injection;
 pub mod pattern;
 mod population;
 mod random;
 
 pub use gaps::GapTable;
+pub use injection::{InjectionConfig, Process};
 pub use pattern::{Pattern, PatternConfig};
 pub use population::Population;
 pub use random::{below, mix, stream};

@@ -78,6 +78,16 @@ impl Pattern {
         }
     }
 
+    /// Load of `source` as a part of the load of the scenario: 0 for a silent source, and at most 1.
+    pub fn relative_load(&self, _source: u32) -> f64 {
+        match &self.destinations {
+            Destinations::Uniform(_)
+            | Destinations::Permutation(_)
+            | Destinations::HotSpot(_)
+            | Destinations::GroupShift(_) => 1.0,
+        }
+    }
+
     /// All destinations of `source`, each once, with their probabilities, which sum to 1 (empty for a silent source).
     pub fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         match &self.destinations {

@@ -9,7 +9,13 @@ use weft_traffic::{Pattern, Population, stream};
 
 /// 4 x 4 routers with 4 terminals: 64 = 2^6 terminals, also 8^2 and 4^3; and 8 groups of 8.
 fn population() -> Population {
-    Population { terminals: 64, terminals_per_router: 4, widths: Some(vec![4, 4]), terminals_per_group: Some(8) }
+    Population {
+        terminals: 64,
+        terminals_per_router: 4,
+        widths: Some(vec![4, 4]),
+        terminals_per_group: Some(8),
+        seed: 1,
+    }
 }
 
 /// What a pattern promises about its destinations.
@@ -160,6 +166,7 @@ proptest! {
             terminals_per_router: each,
             terminals_per_group: grid.is_none().then_some(terminals / groups),
             widths: grid,
+            seed,
         };
         let mut rng = stream(seed, 0, 0);
         for (config, _) in instances() {

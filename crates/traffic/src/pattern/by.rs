@@ -78,12 +78,7 @@ mod tests {
 
     fn population(terminals_per_router: u32, widths: Option<Vec<u32>>) -> Population {
         let routers: u32 = widths.iter().flatten().product();
-        Population {
-            terminals: routers * terminals_per_router,
-            terminals_per_router,
-            widths,
-            terminals_per_group: None,
-        }
+        Population { terminals_per_router, widths, ..Population::of(routers * terminals_per_router) }
     }
 
     #[test]

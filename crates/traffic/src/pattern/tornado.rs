@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn population() -> Population {
-        Population { terminals: 512, terminals_per_router: 8, widths: Some(vec![8, 8]), terminals_per_group: None }
+        Population { terminals_per_router: 8, widths: Some(vec![8, 8]), ..Population::of(512) }
     }
 
     #[test]
@@ -63,8 +63,7 @@ mod tests {
 
     #[test]
     fn odd_widths_move_just_below_half() {
-        let population =
-            Population { terminals: 5, terminals_per_router: 1, widths: Some(vec![5]), terminals_per_group: None };
+        let population = Population { widths: Some(vec![5]), ..Population::of(5) };
         // ceil(5 / 2) - 1 = 2.
         assert_eq!(Tornado::default().build(&population, "p").unwrap().image(4), 1);
     }
