@@ -180,7 +180,7 @@ pub fn population(graph: &Graph, seed: u64) -> Population {
     let per_router = graph.shape().terminals_per_router();
     Population {
         terminals: graph.terminals(),
-        terminals_per_router: per_router,
+        terminals_per_router: Some(per_router),
         widths: graph.shape().router_widths().map(<[u32]>::to_vec),
         terminals_per_group: graph.shape().groups().map(|(_, routers)| routers * per_router),
         seed,

@@ -1,6 +1,7 @@
 //! Who sends what to whom, and when. Knows terminals, router coordinates and groups as plain numbers, not routers or
 //! links.
 
+mod alias;
 mod gaps;
 pub mod injection;
 pub mod pattern;

@@ -61,6 +61,15 @@ impl Others {
         let count = if self.include_self { self.terminals } else { self.terminals - 1 };
         destinations.map(|terminal| (terminal, 1.0 / f64::from(count))).collect()
     }
+
+    /// Part of the packets that goes to terminals below `end`.
+    pub(super) fn share_below(&self, source: u32, end: u32) -> f64 {
+        let end = end.min(self.terminals);
+        if self.include_self {
+            return f64::from(end) / f64::from(self.terminals);
+        }
+        f64::from(end - u32::from(source < end)) / f64::from(self.terminals - 1)
+    }
 }
 
 #[cfg(test)]
