@@ -97,7 +97,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
 
 fn clocks(spec: &Spec) -> Result<(Vec<NetJob>, Vec<Clock>), Refusal> {
     let mut clocks = Vec::new();
-    let jobs = spec.traffic.jobs.iter().enumerate().map(|(j, job)| NetJob::new(j, job, &mut clocks));
+    let jobs = spec.traffic.jobs.iter().enumerate().map(|(j, job)| NetJob::new(j, job, spec.cycle_fs, &mut clocks));
     Ok((jobs.collect::<Result<_, _>>()?, clocks))
 }
 

@@ -5,7 +5,7 @@ use crate::net::Net;
 use crate::spec::{Job, Spec};
 use crate::state::Terminal;
 use std::sync::Arc;
-use weft_traffic::{GapTable, Pattern};
+use weft_traffic::{InjectionConfig, Pattern, Process};
 use weft_units::Refusal;
 
 /// Clock of a terminal that is in no job.
@@ -15,7 +15,7 @@ pub const NEVER: u16 = u16::MAX;
 #[derive(Debug, Clone)]
 pub struct Clock {
     /// `None`: silent in this phase.
-    gaps: Option<GapTable>,
+    process: Option<Process>,
     pub pattern: Arc<Pattern>,
     pub job: u16,
     pub packet_flits: u16,
@@ -47,7 +47,7 @@ pub struct NetJob {
 
 impl NetJob {
     /// The job, whose clocks are added to `clocks`.
-    pub fn new(index: usize, job: &Job, clocks: &mut Vec<Clock>) -> Result<Self, Refusal> {
+    pub fn new(index: usize, job: &Job, cycle_fs: u128, clocks: &mut Vec<Clock>) -> Result<Self, Refusal> {
         let ends = job.phases[1..].iter().map(|phase| phase.from).chain([u64::MAX]);
         let mut of_phases = Vec::with_capacity(job.phases.len());
         let watched = job.batch.is_some() || job.reply.is_some_and(|reply| reply.outstanding.is_some());
@@ -56,15 +56,18 @@ impl NetJob {
             loads.sort_by(f64::total_cmp);
             loads.dedup();
             let first = clocks.len();
-            clocks.extend(loads.iter().map(|&load| Clock {
-                gaps: (load > 0.0).then(|| GapTable::new(load / f64::from(job.packet_flits))),
-                pattern: phase.pattern.clone(),
-                job: index as u16,
-                packet_flits: job.packet_flits as u16,
-                phase: p as u32,
-                plain_until: if watched { 0 } else { until },
-                until,
-            }));
+            for &load in &loads {
+                let process = || job.injection.build(load, job.packet_flits, cycle_fs, "traffic.injection");
+                clocks.push(Clock {
+                    process: if load > 0.0 { Some(process()?) } else { None },
+                    pattern: phase.pattern.clone(),
+                    job: index as u16,
+                    packet_flits: job.packet_flits as u16,
+                    phase: p as u32,
+                    plain_until: if watched { 0 } else { until },
+                    until,
+                });
+            }
             if clocks.len() >= NEVER as usize {
                 return Err(Refusal::new(
                     "traffic",
@@ -92,7 +95,8 @@ impl NetJob {
 pub fn is_steady(spec: &Spec) -> bool {
     let steady = |job: &Job| {
         let waits = job.reply.is_some_and(|reply| reply.outstanding.is_some());
-        job.phases.len() == 1 && job.batch.is_none() && !waits
+        let bernoulli = matches!(job.injection, InjectionConfig::Bernoulli(_));
+        job.phases.len() == 1 && job.batch.is_none() && bernoulli && !waits
     };
     spec.traffic.jobs.iter().all(steady)
 }
@@ -120,11 +124,14 @@ impl Net {
     pub fn start(&self, terminal: &mut Terminal) -> u64 {
         let job = &self.jobs[self.job(terminal.id)];
         terminal.clock = job.clocks[0][self.rank(terminal.id) as usize];
-        let first = match &self.clocks[terminal.clock as usize].gaps {
-            Some(gaps) => gaps.draw(&mut terminal.gaps) - 1,
+        let mut memory = 0;
+        let first = match &self.clocks[terminal.clock as usize].process {
+            Some(process) => {
+                memory = process.start(&mut terminal.gaps);
+                process.first(&mut memory, &mut terminal.gaps)
+            }
             None => u64::MAX,
         };
-        let mut memory = 0;
         terminal.next_packet = self.settle(terminal, &mut memory, 0, first, 0);
         memory
     }
@@ -134,8 +141,8 @@ impl Net {
     #[inline(always)]
     pub fn next_packet(&self, terminal: &mut Terminal, memory: &mut u64, after: u64, waiting: u32) -> u64 {
         let clock = self.clocks.hot(terminal.clock as usize);
-        let Some(gaps) = &clock.gaps else { return u64::MAX };
-        let at = after + gaps.draw(&mut terminal.gaps);
+        let Some(process) = &clock.process else { return u64::MAX };
+        let at = process.next(after, memory, &mut terminal.gaps);
         if at < clock.plain_until { at } else { self.settle(terminal, memory, after, at, waiting) }
     }
 
@@ -153,7 +160,10 @@ impl Net {
             let Some(&start) = job.starts.get(phase) else { return u64::MAX };
             terminal.clock = job.clocks[phase][rank];
             clock = &self.clocks[terminal.clock as usize];
-            at = clock.gaps.as_ref().map_or(u64::MAX, |gaps| after.max(start - 1) + gaps.draw(&mut terminal.gaps));
+            at = clock.process.as_ref().map_or(u64::MAX, |process| {
+                *memory = process.start(&mut terminal.gaps);
+                process.next(after.max(start - 1), memory, &mut terminal.gaps)
+            });
         }
         at
     }

@@ -4,7 +4,7 @@
 //! in their job.
 
 use std::sync::Arc;
-use weft_traffic::Pattern;
+use weft_traffic::{InjectionConfig, Pattern};
 use weft_units::{Cycles, Refusal};
 
 /// The largest packet [flits]: lengths and credits are 16-bit numbers.
@@ -30,6 +30,8 @@ pub struct Job {
     pub phases: Vec<LoadPhase>,
     /// Packet length [flits], 1 to 65,535.
     pub packet_flits: u32,
+    /// When sources create packets.
+    pub injection: InjectionConfig,
     /// Packets that each rank sends before it stops; `None`: it never stops.
     pub batch: Option<Vec<u32>>,
     /// Every packet is a request that its destination answers.
@@ -42,7 +44,8 @@ pub struct LoadPhase {
     pub from: Cycles,
     /// Among the ranks of the job.
     pub pattern: Arc<Pattern>,
-    /// Offered load of each rank [flits/cycle], 0 to 1, replies not counted.
+    /// Offered load of each rank [flits/cycle], 0 to 1; replies are not counted. The pattern's relative loads are not
+    /// applied to it.
     pub load: Vec<f64>,
 }
 
@@ -60,7 +63,8 @@ impl Job {
     pub fn steady(name: &str, terminals: Vec<u32>, pattern: Arc<Pattern>, load: f64, packet_flits: u32) -> Self {
         let load = vec![load; terminals.len()];
         let phases = vec![LoadPhase { from: 0, pattern, load }];
-        Self { name: name.to_owned(), terminals, phases, packet_flits, batch: None, reply: None }
+        let injection = InjectionConfig::default();
+        Self { name: name.to_owned(), terminals, phases, packet_flits, injection, batch: None, reply: None }
     }
 
     /// Flits that a packet brings about: its own and those of the reply to it.

@@ -108,6 +108,9 @@ pub struct StatePrice {
     pub flit_fj: u64,
 }
 
+/// Seed of a spec with the defaults.
+const SEED: u64 = 1;
+
 /// Everything about one run.
 #[derive(Debug, Clone)]
 pub struct Spec {
@@ -149,7 +152,7 @@ impl Spec {
         let mut links = vec![link.clone(); graph.class_names().len()];
         links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
         let pattern = PatternConfig::Uniform(weft_traffic::pattern::uniform::Uniform { include_self: false });
-        let pattern = Arc::new(pattern.build(&population(&graph), "traffic.pattern")?);
+        let pattern = Arc::new(pattern.build(&population(&graph, SEED), "traffic.pattern")?);
         let terminals = (0..graph.terminals()).collect();
         Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),
@@ -161,7 +164,7 @@ impl Spec {
             prices: [None; crate::power::LinkState::COUNT],
             phases: Phases::default(),
             records: Records::default(),
-            seed: 1,
+            seed: SEED,
             cycle_fs: 1_000_000,
             allow_dependency_cycle: false,
             graph: Arc::new(graph),
@@ -187,9 +190,9 @@ impl Spec {
         self.traffic.jobs.iter_mut().for_each(|job| job.packet_flits = flits);
     }
 
-    /// Another traffic pattern for the job that is the whole machine.
+    /// Another traffic pattern for the job that is the whole machine, drawn from the present seed.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
-        let pattern = Arc::new(pattern.build(&population(&self.graph), "traffic.pattern")?);
+        let pattern = Arc::new(pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?);
         let job = &mut self.traffic.jobs[0];
         job.phases.iter_mut().for_each(|phase| phase.pattern = pattern.clone());
         Ok(())
@@ -227,18 +230,14 @@ impl Default for RouterSpec {
     }
 }
 
-/// What patterns need to know of a graph.
-pub fn population(graph: &Graph) -> Population {
+/// What patterns need to know of a graph and a run.
+pub fn population(graph: &Graph, seed: u64) -> Population {
     let per_router = graph.shape().terminals_per_router();
     Population {
         terminals: graph.terminals(),
         terminals_per_router: per_router,
         widths: graph.shape().router_widths().map(<[u32]>::to_vec),
         terminals_per_group: graph.shape().groups().zip(per_router).map(|((_, routers), each)| routers * each),
+        seed,
     }
-}
-
-/// What patterns know of a job that is a part of the machine: `ranks` terminals without structure.
-pub fn part_population(ranks: u32) -> Population {
-    Population { terminals: ranks, terminals_per_router: Some(1), widths: None, terminals_per_group: None }
 }

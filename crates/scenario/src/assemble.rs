@@ -87,7 +87,7 @@ impl Scenario {
     }
 
     fn traffic_spec(&self, graph: &Graph) -> Result<TrafficSpec, Refusal> {
-        let population = spec::population(graph);
+        let population = spec::population(graph, self.seed);
         let pattern = &self.traffic.pattern;
         let pattern = pattern.build(&population, &format!("traffic.pattern.{}", pattern.name()))?;
         check_load("traffic.load", self.traffic.load, false)?;
