@@ -45,7 +45,8 @@ pub struct Answers {
 
 impl Answers {
     pub fn new(terminals: usize, horizon: u64) -> Self {
-        let desk = Desk { first: NONE, last: NONE, made: 0, waiting: 0, alarm: u64::MAX, halted: false, sending: false };
+        let desk =
+            Desk { first: NONE, last: NONE, made: 0, waiting: 0, alarm: u64::MAX, halted: false, sending: false };
         // at most a tail per cycle and terminal is on its way
         let most = terminals * (horizon as usize).min(64);
         Self { desks: vec![desk; terminals], arrivals: Wheel::new(horizon, most) }

@@ -61,11 +61,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         heads_apart: chooses || by_age,
         trunk,
         routing,
-        apart: replies
-            || batches
-            || jobs.len() > 1
-            || spec.records.transient.is_some()
-            || spec.phases.auto_warmup,
+        apart: replies || batches || jobs.len() > 1 || spec.records.transient.is_some() || spec.phases.auto_warmup,
         jobs,
         clocks,
         ranks,

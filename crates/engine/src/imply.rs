@@ -1,0 +1,183 @@
+//! What a spec implies before it runs: zero-load latency, mean hops and the load at which a channel is full, worked out
+//! from the traffic patterns of the first phases and the paths of the routing (minimal for an adaptive one, as it routes an
+//! idle network). Means are over flits; replies are left out.
+
+use crate::assemble;
+use crate::net::Net;
+use crate::routing::{AnyRouting, Classes};
+use crate::spec::Spec;
+use crate::state::Packet;
+use weft_topology::Peer;
+use weft_units::Refusal;
+
+/// Walks beyond this number are not made: the implications that need them are left out.
+const MAX_WALKS: u64 = 1 << 27;
+
+/// What a scenario implies before it runs (for `weft check`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Implied {
+    /// Mean packet latency without contention over the pattern's pairs [cycles], where buffers cover the credit round
+    /// trip; `None` if the network is too large.
+    pub zero_load_latency: Option<f64>,
+    /// Mean links between routers crossed by the pattern's packets without contention.
+    pub mean_hops: Option<f64>,
+    /// Load [flits/terminal/cycle] of the busiest terminal at which the busiest channel is full.
+    pub channel_load_bound: Option<f64>,
+    /// VC classes of the routing per link class, in the order of the graph's classes.
+    pub vc_classes: Vec<u8>,
+}
+
+/// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
+pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
+    let (net, classes) = assemble::net(spec)?;
+    spec.policy.build(spec.cycle_fs)?;
+    Ok(Walker::new(spec, &net).imply(classes))
+}
+
+struct Walker<'a> {
+    spec: &'a Spec,
+    net: &'a Net,
+    /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
+    load: Vec<f64>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(spec: &'a Spec, net: &'a Net) -> Self {
+        let ports = spec.graph.port_base(spec.graph.routers()) as usize;
+        Self { spec, net, load: vec![0.0; ports] }
+    }
+
+    fn imply(mut self, vc_classes: Classes) -> Implied {
+        let graph = &*self.spec.graph;
+        let (terminals, routers) = (u64::from(graph.terminals()), u64::from(graph.routers()));
+        let has_terminals =
+            |&router: &u32| graph.ports(router).iter().any(|port| matches!(port.peer, Peer::Terminal(_)));
+        let ends = (0..graph.routers()).filter(has_terminals).count() as u64;
+        let routing = &self.net.routing;
+        let detours = if routing.draws_path() { routing.most_detours(routers) } else { 1 };
+        let unknown = Implied { zero_load_latency: None, mean_hops: None, channel_load_bound: None, vc_classes };
+        if terminals * terminals > 2 * MAX_WALKS || (ends * ends).saturating_mul(detours) > MAX_WALKS {
+            return unknown;
+        }
+        let jobs = &self.spec.traffic.jobs;
+        let first_loads = jobs.iter().flat_map(|job| &job.phases[0].load);
+        let peak = first_loads.copied().fold(0.0, f64::max);
+        if peak == 0.0 {
+            return unknown;
+        }
+        let (mut total, mut hops, mut latency) = (0.0, 0.0, 0.0);
+        let mut of_jobs = vec![0.0; jobs.len()];
+        let mut to_router = vec![0.0; routers as usize];
+        for from in 0..graph.routers() {
+            to_router.fill(0.0);
+            for port in graph.ports(from) {
+                let Peer::Terminal(source) = port.peer else { continue };
+                let Some(job) = jobs.get(self.net.job_of[source as usize] as usize) else { continue };
+                let (j, rank, phase) = (self.net.job(source), self.net.rank(source), &job.phases[0]);
+                let rate = phase.load[rank as usize] / peak;
+                of_jobs[j] += rate;
+                for (target, share) in phase.pattern.distribution(rank) {
+                    let (router, port) = graph.terminal_at(self.net.terminal(j as u16, target));
+                    to_router[router as usize] += rate * share;
+                    self.load[(graph.port_base(router) + u32::from(port)) as usize] += rate * share;
+                }
+            }
+            for to in 0..graph.routers() {
+                let rate = to_router[to as usize];
+                if rate > 0.0 {
+                    let (h, wire) = self.walk_pair(from, to, rate);
+                    total += rate;
+                    hops += rate * h;
+                    latency += rate * (wire + (h + 1.0) * self.spec.router.delay as f64);
+                }
+            }
+        }
+        let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
+        let lengths = jobs.iter().zip(&of_jobs).map(|(job, rate)| f64::from(job.packet_flits) * rate);
+        let length = match jobs.as_slice() {
+            [job] => f64::from(job.packet_flits),
+            _ => lengths.sum::<f64>() / of_jobs.iter().sum::<f64>(),
+        };
+        if routing.chooses() {
+            self.spread_over_classes();
+        }
+        // an injection channel of the busiest terminal carries 1
+        let busiest = self.load.iter().copied().fold(1.0, f64::max);
+        Implied {
+            zero_load_latency: (total > 0.0).then(|| latency / total + (fixed as f64 + length)),
+            mean_hops: (total > 0.0).then(|| hops / total),
+            channel_load_bound: Some(1.0 / busiest),
+            ..unknown
+        }
+    }
+
+    /// Where heads choose among minimal paths the load of a channel is up to the traffic; at best a class of links, all of
+    /// whose channels are alike to the routing, shares its load evenly.
+    fn spread_over_classes(&mut self) {
+        let graph = &*self.spec.graph;
+        let links = (0..graph.routers()).flat_map(|r| graph.ports(r)).enumerate();
+        let links = links.filter(|(_, port)| matches!(port.peer, Peer::Router { .. }));
+        let mut sums = vec![(0.0, 0.0); graph.class_names().len()];
+        for (channel, port) in links.clone() {
+            let (load, channels) = &mut sums[port.class as usize];
+            *load += self.load[channel];
+            *channels += 1.0;
+        }
+        for (channel, port) in links {
+            let (load, channels) = sums[port.class as usize];
+            self.load[channel] = load / channels;
+        }
+    }
+
+    /// Loads the path (or all paths, if packets draw one) from one router to another; mean hops and cycles of wire.
+    fn walk_pair(&mut self, from: u32, to: u32, rate: f64) -> (f64, f64) {
+        let routing = &self.net.routing;
+        let (at, target) = (self.net.coords[from as usize], self.net.coords[to as usize]);
+        let packets: Vec<Packet> = if routing.draws_path() {
+            routing.detours(at, target).collect()
+        } else {
+            // some draws, for ties and random orders
+            (0..4).map(|draw| routing.leg(routing.minimal_phase(), target, draw * 7 + from)).collect()
+        };
+        let share = 1.0 / packets.len() as f64;
+        let (mut hops, mut wire) = (0.0, 0.0);
+        for packet in packets {
+            let (h, w) = self.walk(from, packet, rate * share);
+            hops += share * f64::from(h);
+            wire += share * w as f64;
+        }
+        (hops, wire)
+    }
+
+    fn walk(&mut self, mut at: u32, mut packet: Packet, rate: f64) -> (u32, u64) {
+        let graph = &*self.spec.graph;
+        let (mut hops, mut wire) = (0, 0);
+        loop {
+            let here = self.net.coords[at as usize];
+            let mut after = packet;
+            let hop = match (self.net.routing.next(here, &mut after, self.spec.seed), &self.net.routing) {
+                (Some(hop), _) => hop,
+                (None, AnyRouting::UgalP(r)) => {
+                    let (hop, next) = r.choices(here, &packet)[0];
+                    after = next;
+                    hop
+                }
+                (None, routing) if routing.chooses() => match routing.choice(here, &packet, None).all().next() {
+                    Some(hop) => hop,
+                    None => return (hops, wire),
+                },
+                (None, _) => return (hops, wire),
+            };
+            packet = after;
+            let port = graph.ports(at)[hop.port as usize];
+            let Peer::Router { router, .. } = port.peer else { return (hops, wire) };
+            let members = self.net.trunk.members(hop.port);
+            for member in members.clone() {
+                self.load[(graph.port_base(at) + u32::from(member)) as usize] += rate / members.len() as f64;
+            }
+            hops += 1;
+            wire += self.spec.links[port.class as usize].latency;
+            at = router;
+        }
+    }
+}

@@ -116,7 +116,8 @@ impl TrafficSpec {
 }
 
 fn no_terminal(path: &str, job: &str, terminal: u32, terminals: u32) -> Refusal {
-    let what = format!("job `{job}` asks for terminal {terminal}, but the {terminals} terminals are 0 to {}", terminals - 1);
+    let what =
+        format!("job `{job}` asks for terminal {terminal}, but the {terminals} terminals are 0 to {}", terminals - 1);
     Refusal::new(format!("{path}.terminals"), what, format!("write terminals within 0 to {}", terminals - 1))
 }
 
@@ -133,7 +134,11 @@ impl Job {
     fn check(&self, path: &str) -> Result<(), Refusal> {
         let refuse = |key: &str, what: String, help: &str| Err(Refusal::new(format!("{path}.{key}"), what, help));
         if self.terminals.is_empty() {
-            return refuse("terminals", format!("job `{}` has no terminals", self.name), "give it one terminal or more");
+            return refuse(
+                "terminals",
+                format!("job `{}` has no terminals", self.name),
+                "give it one terminal or more",
+            );
         }
         let lengths = [("packet", Some(self.packet_flits)), ("reply.packet", self.reply.map(|r| r.flits))];
         for (key, flits) in lengths {
