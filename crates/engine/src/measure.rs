@@ -308,7 +308,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mut next = |terminal: &mut Terminal, waiting| {
             terminal.next_packet = self.net.next_packet(terminal, &mut memory, terminal.next_packet, waiting);
         };
-        let (mut all, mut measured) = (0, 0);
+        // the packet that is made, but whose head waits
+        let (mut all, mut measured) = (u64::from(terminal.packet != NONE && terminal.vc == u8::MAX), 0);
         if terminal.packet != NONE && !block.answers.is_sending(t) {
             // it draws its next gap when the tail of this packet leaves
             next(&mut terminal, waiting);

@@ -11,7 +11,7 @@ use weft_units::{Cycles, Refusal, Time};
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
     /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on the means of 500
-    /// cycles each, 10 of them or more). Default: 10000cycles, and none with `stop: complete`.
+    /// cycles each, 12 of them or more). Default: 10000cycles, and none with `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
     /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window.

@@ -291,10 +291,10 @@ impl Plan<'_> {
 
     fn missing(&self, key: &str, example: &str) -> Refusal {
         let what = match self.path.as_str() {
-            "traffic" => format!("missing key `{key}`"),
+            "traffic" => format!("the key `{key}` is missing"),
             _ => format!("job `{}` has no `{key}`, and `traffic` has none either", self.name),
         };
-        Refusal::new(&self.path, what, format!("write `{example}`"))
+        Refusal::new(format!("{}.{key}", self.path), what, format!("write `{example}`"))
     }
 
     /// Packets of every rank.
