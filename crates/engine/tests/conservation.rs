@@ -131,11 +131,7 @@ fn check_account(spec: &Spec, out: &Outcome) {
         assert!(out.accepted_flits <= out.injected_flits && out.injected_flits <= out.offered_flits, "{what}");
     }
     assert_eq!(out.batches.iter().map(|b| b.packets).sum::<u64>(), out.sums.packets, "{what}");
-    assert_eq!(
-        out.sums.flits + out.missing_packets * u64::from(spec.traffic.longest()),
-        out.offered_flits,
-        "{what}"
-    );
+    assert_eq!(out.sums.flits + out.missing_packets * u64::from(spec.traffic.longest()), out.offered_flits, "{what}");
 }
 
 #[test]
