@@ -171,11 +171,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
         let router = self.routers.hot(r);
-        let base = router.base as usize;
         let queues = Queues {
-            outs: self.outs.hot_slice(base),
+            outs: &self.outs,
+            base: router.base as usize,
             links: &net.links,
-            history: self.history.as_ref().map(|h| h.sent(base)),
+            history: self.history.as_ref().map(|h| h.sent()),
             now: self.now as u32,
             single: net.single,
             trunk: net.trunk,

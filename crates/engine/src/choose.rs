@@ -17,11 +17,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The queues of router `r`, as its heads see them.
     #[inline(always)]
     pub(crate) fn queues<'a>(&'a self, net: &'a Net, r: usize) -> Queues<'a, V> {
-        let base = self.routers.hot(r).base as usize;
         Queues {
-            outs: self.outs.hot_slice(base),
+            outs: &self.outs,
+            base: self.routers.hot(r).base as usize,
             links: &net.links,
-            history: self.history.as_ref().map(|h| h.sent(base)),
+            history: self.history.as_ref().map(|h| h.sent()),
             now: self.now as u32,
             single: net.single,
             trunk: net.trunk,

@@ -15,6 +15,7 @@ mod block;
 mod choose;
 mod clock;
 mod dependency;
+pub mod explain;
 mod hot;
 mod imply;
 mod jobs;
@@ -39,6 +40,7 @@ mod three_stage;
 mod vc_stage;
 mod wheel;
 
+pub use explain::{Explanation, explain};
 pub use imply::{Implied, imply};
 pub use outcome::Outcome;
 pub use run::Simulation;

@@ -16,13 +16,19 @@ weft_units::registry! {
     "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
     "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
     "up_down" => up_down::UpDown,
+    "dal" => dal::Dal,
+    "shortest_path" => shortest_path::ShortestPath,
+    "ecmp" => ecmp::Ecmp,
+    "table" => table::Table,
     "minimal_adaptive" => minimal_adaptive::MinimalAdaptive,
 }
 
 mod choice;
+mod distances;
 pub(crate) mod grid;
 pub(crate) mod groups;
 pub mod sensor;
+pub(crate) mod steps;
 pub(crate) use choice::Choice;
 pub use sensor::Sensor;
 
@@ -54,6 +60,10 @@ pub enum AnyRouting {
     DragonflyValiant(dragonfly_valiant::Runtime),
     DragonflyUgal(dragonfly_ugal::Runtime),
     UpDown(up_down::Runtime),
+    Dal(dal::Runtime),
+    ShortestPath(shortest_path::Runtime),
+    Ecmp(ecmp::Runtime),
+    Table(table::Runtime),
     MinimalAdaptive(minimal_adaptive::Runtime),
 }
 
@@ -70,6 +80,10 @@ macro_rules! each {
             AnyRouting::DragonflyValiant($r) => $call,
             AnyRouting::DragonflyUgal($r) => $call,
             AnyRouting::UpDown($r) => $call,
+            AnyRouting::Dal($r) => $call,
+            AnyRouting::ShortestPath($r) => $call,
+            AnyRouting::Ecmp($r) => $call,
+            AnyRouting::Table($r) => $call,
             AnyRouting::MinimalAdaptive($r) => $call,
         }
     };
@@ -88,8 +102,20 @@ impl AnyRouting {
             RoutingConfig::DragonflyValiant(c) => c.build(graph).map(|(r, n)| (Self::DragonflyValiant(r), n))?,
             RoutingConfig::DragonflyUgal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyUgal(r), n))?,
             RoutingConfig::UpDown(c) => c.build(graph).map(|(r, n)| (Self::UpDown(r), n))?,
+            RoutingConfig::Dal(c) => c.build(graph).map(|(r, n)| (Self::Dal(r), n))?,
+            RoutingConfig::ShortestPath(c) => c.build(graph).map(|(r, n)| (Self::ShortestPath(r), n))?,
+            RoutingConfig::Ecmp(c) => c.build(graph).map(|(r, n)| (Self::Ecmp(r), n))?,
+            RoutingConfig::Table(c) => c.build(graph).map(|(r, n)| (Self::Table(r), n))?,
             RoutingConfig::MinimalAdaptive(c) => c.build(graph).map(|(r, n)| (Self::MinimalAdaptive(r), n))?,
         })
+    }
+
+    /// What the routing knows of every router: its coordinates on the shape that it routes.
+    pub(crate) fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        match self {
+            Self::ShortestPath(_) | Self::Ecmp(_) | Self::Table(_) => (0..u64::from(graph.routers())).collect(),
+            _ => grid::coordinates(graph),
+        }
     }
 
     /// The packet is made: an oblivious routing draws its intermediate or its path here.
@@ -116,6 +142,8 @@ impl AnyRouting {
             Self::Ugal(r) => r.head(at, queues, packet, seed),
             Self::UgalP(r) => r.head(at, queues, packet, seed),
             Self::DragonflyUgal(r) => r.head(at, queues, packet, seed),
+            Self::UpDown(r) => r.head(at, queues, packet, seed),
+            Self::Dal(r) => r.head(at, queues, packet, seed),
             _ => unreachable!("only adaptive routings ask for queues"),
         }
     }
@@ -146,17 +174,31 @@ impl AnyRouting {
             Self::Ugal(r) => Some(r.sensor),
             Self::UgalP(r) => Some(r.sensor),
             Self::DragonflyUgal(r) => Some(r.sensor),
+            Self::UpDown(r) if r.ascent == up_down::Ascent::Adaptive => Some(r.sensor),
+            Self::Dal(r) => Some(r.sensor),
             _ => None,
         }
+    }
+
+    /// Whether the routing reads queues of other routers of its group, which then must be in one block.
+    pub(crate) fn reads_group(&self) -> bool {
+        matches!(self, Self::DragonflyUgal(r) if r.global)
     }
 
     /// Enters every dependency between channels that packets of this routing can cause.
     pub(crate) fn dependencies(&self, d: &mut Dependencies) {
         match self {
-            Self::Dimension(_) | Self::Minimal(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
+            Self::Minimal(_) | Self::Dal(_) if d.rises(self) => {}
+            Self::ShortestPath(_) if d.rises(self) => {}
+            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self) => {}
+            Self::Dimension(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
-            Self::UgalP(r) => d.per_hop(self, r),
-            Self::UpDown(r) => d.packets(self, r.every_turn()),
+            Self::UgalP(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
+            Self::UpDown(r) => d.packets(&Self::UpDown(r.with_drawn_links()), r.every_turn()),
+            Self::Ecmp(r) => {
+                r.distances.every_turn(|at, port, onward| d.turn(at, Hop { port, class: 0 }, Hop { port: onward, class: 0 }));
+            }
+            Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
             Self::MinimalAdaptive(_) => d.escapes(self),
         }
     }
@@ -183,10 +225,8 @@ impl AnyRouting {
         }
     }
 
-    /// A packet over every intermediate or path that an oblivious routing may draw from `at` to `target`, all equally
-    /// likely.
-    pub(crate) fn detours(&self, at: u64, target: u64) -> Box<dyn Iterator<Item = Packet> + '_> {
-        let packet = Packet { target, dest: target, ..Packet::default() };
+    /// The packet over every intermediate or path that an oblivious routing may draw at `at`, all equally likely.
+    pub(crate) fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         match self {
             Self::Valiant(r) => Box::new(r.detours(packet)),
             Self::DragonflyValiant(r) => r.detours(at, packet),
@@ -197,14 +237,30 @@ impl AnyRouting {
 
     /// Whether every packet goes over an intermediate or a path that is drawn when it is made.
     pub(crate) fn draws_path(&self) -> bool {
-        matches!(self, Self::Valiant(_) | Self::DragonflyValiant(_) | Self::UpDown(_))
+        match self {
+            Self::Valiant(_) | Self::DragonflyValiant(_) => true,
+            Self::UpDown(r) => r.ascent != up_down::Ascent::Adaptive,
+            _ => false,
+        }
     }
 
-    /// Most packets that [`Self::detours`] may give in a network of `routers` routers.
-    pub(crate) fn most_detours(&self, routers: u64) -> u64 {
+    /// Whether paths depend on the terminals of a packet, not only on their routers.
+    pub(crate) fn sees_terminals(&self) -> bool {
+        match self {
+            Self::Ecmp(_) => true,
+            Self::UpDown(r) => r.ascent == up_down::Ascent::DModK,
+            _ => false,
+        }
+    }
+
+    /// About how many walks of one path it takes to follow all paths of a pair in a network of `routers` routers.
+    pub(crate) fn walks(&self, routers: u64) -> u64 {
         match self {
             Self::UpDown(r) => r.most_paths(),
-            _ => routers,
+            // parts of a packet at every router between, each with its list of choices
+            Self::ShortestPath(_) => 64,
+            _ if self.draws_path() => routers,
+            _ => 1,
         }
     }
 }
@@ -225,7 +281,12 @@ fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
 /// A hash of (seed, packet, salt), for choices that must not depend on the order of events.
 #[inline(always)]
 pub(crate) fn draw(seed: u64, packet: &Packet, salt: u64) -> u64 {
-    let mut x = seed ^ (u64::from(packet.src) << 32 | u64::from(packet.seq)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash(seed, packet.src, packet.seq, salt)
+}
+
+#[inline(always)]
+pub(crate) fn hash(seed: u64, high: u32, low: u32, salt: u64) -> u64 {
+    let mut x = seed ^ (u64::from(high) << 32 | u64::from(low)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

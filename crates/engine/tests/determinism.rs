@@ -38,6 +38,21 @@ fn all_cases() -> Vec<(&'static str, Spec)> {
     let mut staged = spec(TORUS, ADAPTIVE);
     allocator(&mut staged, r#"{"three_stage": {}}"#);
     cases.push(("minimal_adaptive, three stages", staged));
+    let mut more = vec![
+        ("dragonfly_ugal, global queues", spec(DRAGONFLY, DF_UGAL_G)),
+        ("dragonfly_ugal, global queues, any router", spec(DRAGONFLY_WIDE, DF_UGAL_G_ROUTER)),
+        ("dal", spec(OVERSUBSCRIBED, DAL)),
+        ("up_down, adaptive", spec(TREE, UP_DOWN_ADAPTIVE)),
+        ("shortest_path", spec(TORUS, SHORTEST)),
+        ("ecmp", spec(TORUS, ECMP)),
+    ];
+    pattern(&mut more[0].1, ADVERSE);
+    for link in &mut more[1].1.links {
+        (link.latency, link.credit_latency) = (1, 1);
+    }
+    // as wide a tree never saturates without
+    more[3].1.links[0].vcs = 1;
+    cases.extend(more);
     cases
 }
 

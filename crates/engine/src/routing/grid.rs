@@ -64,6 +64,11 @@ impl Grid {
         (differ != 0).then(|| (differ.trailing_zeros() / 8) as usize)
     }
 
+    /// Every dimension in which two routers differ.
+    pub fn differences(&self, at: u64, to: u64) -> impl Iterator<Item = usize> + use<> {
+        (0..self.dims as usize).filter(move |&d| Self::coordinate(at, d) != Self::coordinate(to, d))
+    }
+
     #[inline(always)]
     pub fn coordinate(at: u64, d: usize) -> u8 {
         (at >> (8 * d)) as u8
@@ -135,6 +140,12 @@ impl Grid {
         Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
+    /// Dimensions with routers half way round, which a packet may reach in two directions.
+    pub fn tied_dimensions(&self) -> impl Iterator<Item = u64> + '_ {
+        let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
+        (0..u64::from(self.dims)).filter(tied)
+    }
+
     /// VC classes of one phase in dimension order.
     pub fn classes(&self, dateline: Dateline) -> u8 {
         if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
@@ -165,10 +176,7 @@ pub fn coordinates(graph: &Graph) -> Vec<u64> {
                 })
             }
             (None, Some((_, per_group))) => u64::from(r / per_group) << 16 | u64::from(r % per_group),
-            (None, None) => match *shape {
-                Shape::KAryNTree { k, n } => up_down::coordinates(r, k, n),
-                _ => 0,
-            },
+            (None, None) => up_down::coordinates(r, shape).unwrap_or(0),
         })
         .collect()
 }

@@ -23,10 +23,14 @@ pub enum Sensor {
     HistoryWindow,
 }
 
-/// What a routing may ask of the router its packet is in.
+/// What a routing may ask of the router its packet is in, and of others in its block ([`partition`]).
+///
+/// [`partition`]: crate::assemble::partition
 pub trait Congestion {
-    /// Congestion of output `port` [flits]; of a trunk, the mean of its members.
+    /// Congestion of output `port` [flits] of this router; of a trunk, the mean of its members.
     fn read(&self, sensor: Sensor, port: u8) -> i32;
+    /// Congestion of output `port` [flits] of the router whose ports are `away` places after those of this one.
+    fn read_of(&self, sensor: Sensor, away: i32, port: u8) -> i32;
     /// The open member of the trunk of `hop` with the most credits, with its credits; ties by `turn`. `None` if a head
     /// may take a VC of the class at none of them.
     fn member(&self, hop: Hop, turn: u32) -> Option<(u32, Hop)>;
@@ -34,9 +38,11 @@ pub trait Congestion {
     fn fallback(&self, hop: Hop) -> Hop;
 }
 
-/// The outputs of one router.
+/// The outputs of one block, seen from one router.
 pub struct Queues<'a, const V: usize> {
     pub outs: &'a [OutPort<V>],
+    /// First output of the router.
+    pub base: usize,
     pub links: &'a [Link],
     /// Flits sent in the last round trip, per output.
     pub history: Option<&'a [u32]>,
@@ -50,13 +56,13 @@ pub struct Queues<'a, const V: usize> {
 impl<const V: usize> Congestion for Queues<'_, V> {
     #[inline(always)]
     fn read(&self, sensor: Sensor, port: u8) -> i32 {
-        let members = self.trunk.members(port);
-        if members.len() > 1 {
-            // the packet will take any of them: their mean
-            let (sum, width) = (members.clone().map(|port| self.read_port(sensor, port)).sum::<i32>(), members.len());
-            return sum / width as i32;
+        if self.trunk.width == 1 {
+            return self.read_output(sensor, self.base + port as usize);
         }
-        self.read_port(sensor, port)
+        // the packet will take any of the members: their mean
+        let members = self.trunk.members(port);
+        let width = members.len() as i32;
+        members.map(|port| self.read_output(sensor, self.base + port as usize)).sum::<i32>() / width
     }
 
     #[inline(always)]
@@ -74,8 +80,13 @@ impl<const V: usize> Congestion for Queues<'_, V> {
         best
     }
 
+    #[inline(always)]
+    fn read_of(&self, sensor: Sensor, away: i32, port: u8) -> i32 {
+        self.read_output(sensor, self.base.wrapping_add_signed(away as isize) + port as usize)
+    }
+
     fn fallback(&self, hop: Hop) -> Hop {
-        let on = |port: &u8| self.outs[*port as usize].state == LinkState::On as u8;
+        let on = |port: &u8| self.outs[self.base + *port as usize].state == LinkState::On as u8;
         Hop { port: self.trunk.members(hop.port).find(on).unwrap_or(hop.port), ..hop }
     }
 }
@@ -84,7 +95,7 @@ impl<const V: usize> Queues<'_, V> {
     /// Credits of the VCs of `class` that a head may take at `port`.
     #[inline(always)]
     fn open_credits(&self, port: u8, class: u8) -> u32 {
-        let out = self.outs.hot(port as usize);
+        let out = self.outs.hot(self.base + port as usize);
         let open = if self.single { out.open::<true>() } else { out.open::<false>() };
         let mut vcs = open & self.links.hot(out.class as usize).vcs_of.hot(class as usize);
         let mut credits = 0;
@@ -96,15 +107,15 @@ impl<const V: usize> Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn read_port(&self, sensor: Sensor, port: u8) -> i32 {
-        let out = self.outs.hot(port as usize);
+    fn read_output(&self, sensor: Sensor, o: usize) -> i32 {
+        let out = self.outs.hot(o);
         if sensor == Sensor::OutputQueue {
             return (out.next_free.wrapping_sub(self.now) as i32).max(0);
         }
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.links.hot(out.class as usize).capacity - left) as i32;
         match self.history {
-            Some(sent) if sensor == Sensor::HistoryWindow => (used - sent[port as usize] as i32).max(0),
+            Some(sent) if sensor == Sensor::HistoryWindow => (used - sent[o] as i32).max(0),
             _ => used,
         }
     }
@@ -126,9 +137,9 @@ impl History {
         Self { sent: vec![0; outputs], wheel: Wheel::new(longest + 1, outputs * longest as usize), windows }
     }
 
-    /// Counts per output, from output `base` on.
-    pub fn sent(&self, base: usize) -> &[u32] {
-        &self.sent[base..]
+    /// Counts per output.
+    pub fn sent(&self) -> &[u32] {
+        &self.sent
     }
 
     #[inline(always)]

@@ -21,7 +21,21 @@ pub const DF_VALIANT: &str = r#"{"dragonfly_valiant": {}}"#;
 pub const DF_VALIANT_ROUTER: &str = r#"{"dragonfly_valiant": {"intermediate": "router"}}"#;
 pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
 pub const DF_UGAL_ROUTER: &str = r#"{"dragonfly_ugal": {"intermediate": "router", "sensor": "output_queue"}}"#;
+pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": "global"}}"#;
+pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": "global", "intermediate": "router"}}"#;
 pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
+pub const D_MOD_K: &str = r#"{"up_down": {"ascent": "d_mod_k"}}"#;
+pub const D_MOD_K_HIGH: &str = r#"{"up_down": {"ascent": "d_mod_k_high_first"}}"#;
+pub const UP_DOWN_ADAPTIVE: &str = r#"{"up_down": {"ascent": "adaptive"}}"#;
+pub const DAL: &str = r#"{"dal": {}}"#;
+pub const SHORTEST: &str = r#"{"shortest_path": {}}"#;
+pub const SHORTEST_FIRST: &str = r#"{"shortest_path": {"choice": "first"}}"#;
+pub const ECMP: &str = r#"{"ecmp": {}}"#;
+pub const ECMP_ONE: &str = r#"{"ecmp": {"classes": "one"}}"#;
+/// Dimension order on [`HYPERX`].
+pub const TABLE: &str = r#"{"table": {"file": "tests/data/hyperx_4x3.csv"}}"#;
+/// Dimension order on [`TORUS`], up at half distance, with its dateline in the class column.
+pub const TABLE_TORUS: &str = r#"{"table": {"file": "tests/data/torus_4x3.csv"}}"#;
 
 pub const ADAPTIVE: &str = r#"{"minimal_adaptive": {}}"#;
 pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}}"#;
@@ -70,7 +84,26 @@ pub const PAIRS: &[(&str, &str)] = &[
     (DRAGONFLY_WIDE, DF_MINIMAL),
     (DRAGONFLY_WIDE, DF_VALIANT),
     (DRAGONFLY_WIDE, DF_UGAL),
+    (DRAGONFLY, DF_UGAL_G),
+    (DRAGONFLY, DF_UGAL_G_ROUTER),
+    (DRAGONFLY_WIDE, DF_UGAL_G),
     (TREE, UP_DOWN),
+    (TREE, D_MOD_K),
+    (TREE, D_MOD_K_HIGH),
+    (TREE, UP_DOWN_ADAPTIVE),
+    (SINGLE, DAL),
+    (HYPERX, DAL),
+    (SINGLE, SHORTEST),
+    (HYPERX, SHORTEST),
+    (TORUS, SHORTEST),
+    (MESH, SHORTEST_FIRST),
+    (DRAGONFLY, SHORTEST),
+    (TREE, SHORTEST),
+    (TORUS, ECMP),
+    (DRAGONFLY_WIDE, ECMP),
+    (TREE, ECMP_ONE),
+    (HYPERX, TABLE),
+    (TORUS, TABLE_TORUS),
     (SINGLE, ADAPTIVE),
     (HYPERX, ADAPTIVE),
     (TORUS, ADAPTIVE),
