@@ -110,7 +110,7 @@ fn two_models() {
     10 |   pattern: {uniform: {}, tornado: {}}
        |                          ^^^^^^^
        |
-       = help: write one of: uniform, bit_complement, bit_reverse, shuffle, transpose, tornado, neighbor, hot_spot, group_shift
+       = help: write one of: uniform, bit_complement, bit_reverse, shuffle, transpose, tornado, neighbor, hot_spot, group_shift, layer_shift, random_permutation, asymmetric, mix, within, matrix
     "#);
 }
 
@@ -332,7 +332,7 @@ fn bit_reverse_on_72_terminals() {
     10 |   pattern: bit_reverse
        |            ^^^^^^^^^^^
        |
-       = help: change the topology to a power of two of terminals, 2 or more, or take another pattern
+       = help: permute the ids below a power of two: within: {terminals: 128, pattern: bit_reverse}
     "#);
 }
 

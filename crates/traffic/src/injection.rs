@@ -21,15 +21,19 @@ impl Default for InjectionConfig {
 }
 
 impl InjectionConfig {
-    /// The process of all sources of this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits`,
-    /// in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
+    /// The process of all sources of this `load` \[flits/cycle\], above 0 and at most 1, with packets of
+    /// `packet_flits`, in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the
+    /// scenario).
     pub fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
         if !(load > 0.0 && load <= 1.0) || packet_flits == 0 {
             let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
             return Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"));
         }
         let times = match self {
-            Self::Bernoulli(_) => Times::Bernoulli(GapTable::new(load / f64::from(packet_flits))),
+            // the smallest loads round to 0
+            Self::Bernoulli(_) => {
+                Times::Bernoulli(GapTable::new((load / f64::from(packet_flits)).max(f64::MIN_POSITIVE)))
+            }
             Self::OnOff(c) => c.build(load, packet_flits, cycle_fs, path)?,
         };
         Ok(Process { times })

@@ -64,7 +64,7 @@ fn instances() -> Vec<(PatternConfig, Promise)> {
         (mixed(vec![(1.0, permutation(false)), (0.5, hot.clone()), (2.5, within(48, permutation(false)))]), Random),
         (mixed(vec![(3.0, mixed(vec![(1.0, hot.clone())]))]), Random),
         (within(16, PatternConfig::BitReverse(bit_reverse::BitReverse {})), Random),
-        // 128 ids: every odd one is the reverse of one of 64 and more.
+        // 128 ids of 7 bits: the reverse of an odd id is 64 or more, so odd sources are silent.
         (within(128, PatternConfig::BitReverse(bit_reverse::BitReverse {})), Random),
         (within(100, hot), Random),
         (within(70, PatternConfig::Matrix(matrix::Matrix { file: csv(70) })), Random),

@@ -153,7 +153,37 @@ fn refuses_what_has_no_such_average() {
     insta::assert_snapshot!(refused(ten, 0.5, 0.6, 1), @"traffic.injection.on_off.peak: an average load of 0.6 flits per cycle, and bursts of 0.5 (write at least 0.6, or a lower load)");
     insta::assert_snapshot!(refused(ten, 0.0, 0.6, 1), @"traffic.injection.on_off.peak: a peak load of 0 flits per cycle (write a number above 0 and at most 1)");
     insta::assert_snapshot!(refused(ten, 0.5, 0.1, 8), @"traffic.injection.on_off.mean_on: 10cycles at 0.5 flits per cycle are 5 of the 8 flits of a packet (write at least 16cycles: a burst of one packet)");
-    insta::assert_snapshot!(refused(ten, 1.0, 0.95, 1), @"traffic.injection.on_off.mean_on: bursts of 10 cycles at 1 leave silences of 10 * (1 / 0.95 - 1) = 0.5263157894736836 (silences are 1 cycle or longer: write at least 19cycles, a load of at most 0.9090909090909091, or 1)");
+    insta::assert_snapshot!(refused(ten, 1.0, 0.95, 1), @"traffic.injection.on_off.mean_on: bursts of 10 cycles leave silences of 10 * (1 - 0.95) / 0.95 = 0.5263 (silences are 1 cycle or longer: write at least 19cycles, or a load of at most 0.9090909090909091 or of 1)");
     insta::assert_snapshot!(refused(Time::Femtoseconds(1), 1.0, 0.5, 1), @"traffic.injection.on_off.mean_on: 1fs is about 0.0000 cycles of 1ns, no whole number (write 1ns (1cycle))");
     insta::assert_snapshot!(refused(ten, 1.0, 0.0, 1), @"traffic.injection.on_off: a load of 0 flits per cycle in packets of 1 flits (write a load above 0 and at most 1, and packets of 1 flit or more)");
+}
+
+#[test]
+fn what_a_refusal_suggests_is_taken() {
+    for peak in [1.0, 0.5, 1.0 / 49.0] {
+        for (load, flits) in [(0.9, 1), (0.95, 7), (0.99, 49)].map(|(part, flits)| (part * peak, flits)) {
+            let mut mean_on = 1;
+            // once for the packet, once for the silence
+            for _ in 0..2 {
+                let built = on_off(Time::Cycles(mean_on), peak).build(load, flits, CYCLE_FS, "p");
+                if let Err(refusal) = built {
+                    let (_, after) = refusal.help.split_once("at least ").unwrap();
+                    mean_on = after.split_once("cycles").unwrap().0.parse().unwrap();
+                }
+            }
+            build(&on_off(Time::Cycles(mean_on), peak), load, flits);
+        }
+    }
+}
+
+#[test]
+fn the_smallest_loads_are_built() {
+    for (config, load) in [
+        (InjectionConfig::default(), 5e-324),
+        (on_off(Time::Cycles(u64::MAX), 1.0), 5e-324),
+        (on_off(Time::Cycles(9), 1.0), 1e-300),
+    ] {
+        let process = build(&config, load, 9);
+        assert!(creations(&process, 1_000_000, &mut stream(5, 0, 0)).is_empty());
+    }
 }

@@ -9,7 +9,7 @@
 //!
 //! # Guarantees
 //! Lengths of bursts and of silences are geometric, 1 cycle or more; in a cycle of a burst a packet is created with
-//! probability peak / flits. The mean silence is mean_on * (peak / load - 1) cycles, which gives the load. A load
+//! probability peak / flits. The mean silence is mean_on * (peak - load) / load cycles, which gives the load. A load
 //! equal to the peak is one burst without end. Sources start in the stationary state. As exact as `gaps.rs`.
 //!
 //! # Not modelled
@@ -34,6 +34,9 @@ pub struct OnOff {
     pub peak: f64,
 }
 
+/// What a product that should be 1 may be after rounding.
+const ROUNDED: f64 = 1.0 - 1e-9;
+
 fn full() -> f64 {
     1.0
 }
@@ -52,7 +55,7 @@ impl OnOff {
         let on = mean_on.cycles(cycle_fs, &format!("{path}.mean_on"))? as f64;
         let flits = f64::from(packet_flits);
         // It also bounds the draws of a packet: most bursts have one.
-        if on * peak < flits {
+        if on * peak < flits * ROUNDED {
             let what =
                 format!("{mean_on} at {peak} flits per cycle are {} of the {flits} flits of a packet", on * peak);
             let help = format!("write at least {}cycles: a burst of one packet", (flits / peak).ceil());
@@ -62,20 +65,19 @@ impl OnOff {
         if load == peak {
             return Ok(Times::Bernoulli(packets));
         }
-        let off = on * (peak / load - 1.0);
-        if off < 1.0 {
-            let what =
-                format!("bursts of {on} cycles at {peak} leave silences of {on} * ({peak} / {load} - 1) = {off}");
+        let off = on * (peak - load) / load;
+        if off < ROUNDED {
+            let what = format!("bursts of {on} cycles leave silences of {on} * ({peak} - {load}) / {load} = {off:.4}");
             let help = format!(
-                "silences are 1 cycle or longer: write at least {}cycles, a load of at most {}, or {peak}",
+                "silences are 1 cycle or longer: write at least {}cycles, or a load of at most {} or of {peak}",
                 (load / (peak - load)).ceil(),
                 on * peak / (on + 1.0),
             );
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
         }
         let is_on = (load / peak * 2f64.powi(64)) as u64;
-        let bursts = Bursts { is_on, packets, on: GapTable::new(1.0 / on), off: GapTable::new(1.0 / off) };
-        Ok(Times::OnOff(Box::new(bursts)))
+        let lengths = |mean: f64| GapTable::new((1.0 / mean.max(1.0)).max(f64::MIN_POSITIVE));
+        Ok(Times::OnOff(Box::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off) })))
     }
 }
 
