@@ -157,6 +157,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Terminal `t` takes what it sends next: a reply first, else the packet that is due. False if there is neither.
+    #[inline(never)]
     pub(crate) fn take_up<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let (desk, terminal) = (self.answers.desks.hot_mut(t), self.terminals.hot_mut(t));
         if desk.first != NONE {
@@ -180,6 +181,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Terminal `t` has sent the tail of a reply or of a packet of its own.
+    #[inline(never)]
     pub(crate) fn put_down(&mut self, net: &Net, t: usize) {
         let (desk, terminal) = (self.answers.desks.hot_mut(t), self.terminals.hot_mut(t));
         if !std::mem::take(&mut desk.sending) {
@@ -191,6 +193,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// An alarm of terminal `t` goes off. True if it is the one that counts and the terminal begins to send.
+    #[inline(never)]
     pub(crate) fn wakes(&mut self, t: usize) -> bool {
         if self.answers.desks.hot(t).alarm != self.now || self.busy.contains(t) || self.terminals.hot(t).waiting {
             return false;

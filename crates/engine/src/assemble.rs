@@ -352,19 +352,6 @@ impl Builder<'_> {
         let credits: usize = outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum();
         let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
         let horizon = net.after_grant + 4 + longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
-        let blocks = self.bounds.len() - 1;
-        let mut outbox = vec![Mail::default(); blocks];
-        for (block, mail) in outbox.iter_mut().enumerate() {
-            let channels = cuts.iter().filter(|c| c.block as usize == block).count();
-            // a window is at most as long as a link, and an input or output passes a flit per allocation step
-            let steps = longest(&|l| (l.latency + net.after_grant) * u64::from(net.speedup));
-            let most = channels * steps.min(longest(&|l| 2 * u64::from(l.capacity))) as usize;
-            *mail = Mail {
-                flits: Vec::with_capacity(most),
-                packets: Vec::with_capacity(most),
-                credits: Vec::with_capacity(most),
-            };
-        }
         let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
         let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
         let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
@@ -380,8 +367,8 @@ impl Builder<'_> {
             flits: Wheel::new(horizon, flits),
             credits: Wheel::new(horizon, credits),
             alarms: Wheel::new(1024, terminals.len() + 1),
+            outbox: self.outbox(&cuts),
             cuts,
-            outbox,
             next_router,
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
@@ -406,6 +393,26 @@ impl Builder<'_> {
         };
         self.start(&mut block);
         block
+    }
+
+    /// Mail for every block, with room for what a window can bring to it.
+    fn outbox(&self, cuts: &[Cut]) -> Vec<Mail> {
+        let net = self.net;
+        let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
+        let blocks = self.bounds.len() - 1;
+        let mut outbox = vec![Mail::default(); blocks];
+        for (block, mail) in outbox.iter_mut().enumerate() {
+            let channels = cuts.iter().filter(|c| c.block as usize == block).count();
+            // a window is at most as long as a link, and an input or output passes a flit per allocation step
+            let steps = longest(&|l| (l.latency + net.after_grant) * u64::from(net.speedup));
+            let most = channels * steps.min(longest(&|l| 2 * u64::from(l.capacity))) as usize;
+            *mail = Mail {
+                flits: Vec::with_capacity(most),
+                packets: Vec::with_capacity(most),
+                credits: Vec::with_capacity(most),
+            };
+        }
+        outbox
     }
 
     fn tally(&self, terminals: &[Terminal]) -> Tally {

@@ -4,6 +4,7 @@ use crate::hot::Hot;
 use crate::net::Net;
 use crate::spec::{Job, Spec};
 use crate::state::Terminal;
+use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_traffic::{InjectionConfig, Pattern, Process};
 use weft_units::Refusal;
@@ -102,14 +103,28 @@ pub fn is_steady(spec: &Spec) -> bool {
 }
 
 impl Net {
-    /// Rank of a terminal in its job.
+    /// To whom a terminal with this clock sends its next packet.
     #[inline(always)]
+    pub fn destination(&self, clock: &Clock, terminal: u32, rng: &mut Pcg32) -> Option<u32> {
+        if self.ranks.is_empty() {
+            clock.pattern.destination(terminal, rng)
+        } else {
+            self.destination_in_job(clock, terminal, rng)
+        }
+    }
+
+    #[inline(never)]
+    fn destination_in_job(&self, clock: &Clock, terminal: u32, rng: &mut Pcg32) -> Option<u32> {
+        let rank = clock.pattern.destination(self.rank(terminal), rng)?;
+        Some(self.terminal(clock.job, rank))
+    }
+
+    /// Rank of a terminal in its job.
     pub fn rank(&self, terminal: u32) -> u32 {
         if self.ranks.is_empty() { terminal } else { *self.ranks.hot(terminal as usize) }
     }
 
     /// Terminal of a rank of a job.
-    #[inline(always)]
     pub fn terminal(&self, job: u16, rank: u32) -> u32 {
         if self.ranks.is_empty() { rank } else { *self.jobs.hot(job as usize).terminals.hot(rank as usize) }
     }

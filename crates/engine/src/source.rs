@@ -113,14 +113,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Makes the packet of terminal `t` that was due; false if the pattern sends nothing from here.
+    #[inline(always)]
     pub(crate) fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
         let clock = net.clocks.hot(terminal.clock as usize);
-        let Some(dst) = clock.pattern.destination(net.rank(terminal.id), &mut terminal.targets) else {
+        let Some(dst) = net.destination(clock, terminal.id, &mut terminal.targets) else {
             self.skip(net, t);
             return false;
         };
-        let dst = net.terminal(clock.job, dst);
         let (router, port) = *net.terminal_at.hot(dst as usize);
         let created = terminal.next_packet;
         let measured = self.tally.inside(created);

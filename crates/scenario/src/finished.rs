@@ -38,7 +38,7 @@ impl Finished {
         };
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
         let channels = Channels { rows, window: outcome.window };
-        let mut summary = identity(point, outcome);
+        let mut summary = identity(point, spec, outcome);
         summary.extend(loads(outcome));
         summary.extend(packets(outcome));
         summary.extend(fairness(spec, outcome));
@@ -78,7 +78,15 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-fn identity(point: &Point, outcome: &Outcome) -> Map<String, Value> {
+/// The load that `traffic` names, or else the mean over the terminals of all jobs when the run starts.
+fn named_load(point: &Point, spec: &Spec) -> Option<f64> {
+    point.scenario.traffic.load.or_else(|| {
+        let loads: Vec<f64> = spec.traffic.jobs.iter().flat_map(|job| job.phases[0].load.iter().copied()).collect();
+        (!loads.is_empty()).then(|| loads.iter().sum::<f64>() / loads.len() as f64)
+    })
+}
+
+fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let (ending, saturated) = match &outcome.ending {
         Ending::Drained => ("drained", false),
         Ending::Saturated => ("saturated", true),
@@ -93,7 +101,7 @@ fn identity(point: &Point, outcome: &Outcome) -> Map<String, Value> {
         "routing": point.scenario.routing.name(),
         "pattern": point.scenario.traffic.pattern.as_ref().map(weft_traffic::PatternConfig::name),
         "policy": point.scenario.power.policy.name(),
-        "load": point.scenario.traffic.load,
+        "load": named_load(point, spec),
         "packet_flits": point.scenario.traffic.packet.0,
         "seed": point.scenario.seed,
         "weft_version": env!("CARGO_PKG_VERSION"),

@@ -67,7 +67,7 @@ impl Process {
     }
 
     /// Creation cycle of the next packet after one in cycle `after`; later than that.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, after: u64, state: &mut u64, rng: &mut Pcg32) -> u64 {
         after
             + match &self.times {

@@ -103,7 +103,7 @@ impl Bursts {
 
     /// Cycles to the next packet. A packet that would come after the burst is not kept: what is drawn again in the
     /// next one has the same distribution.
-    #[inline]
+    #[inline(never)]
     pub(super) fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
         let mut passed = 0;
         loop {
