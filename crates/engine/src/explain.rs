@@ -206,6 +206,7 @@ impl Explainer<'_> {
     }
 
     fn explanation(self, from: u32, to: u32, classes: &Classes) -> Explanation {
+        let flits = self.spec.traffic.packet_of(from);
         let place = |terminal: u32| {
             let (router, port) = self.spec.graph.terminal_at(terminal);
             Place { terminal, router, port: port.into() }
@@ -218,8 +219,8 @@ impl Explainer<'_> {
             vcs: (0..classes).map(|class| self.vcs(link, class)).collect(),
         });
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
-        let mut paths: Vec<Path> =
-            self.found.iter().map(|((_, hops), found)| self.path(hops, *found, distance)).collect();
+        let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
+        let mut paths: Vec<Path> = self.found.iter().map(path).collect();
         // equally long ones stay in the order of their ports
         paths.sort_by(|a, b| {
             let likely = |p: &Path| p.probability.unwrap_or(0.0);
@@ -239,7 +240,7 @@ impl Explainer<'_> {
         }
     }
 
-    fn path(&self, hops: &Hops, (probability, direct): (Option<f64>, bool), distance: u32) -> Path {
+    fn path(&self, hops: &Hops, (probability, direct): (Option<f64>, bool), distance: u32, flits: u32) -> Path {
         let (spec, graph) = (self.spec, &*self.spec.graph);
         let mut wire = 2 * spec.links[0].latency;
         let mut list = Vec::with_capacity(hops.len());
@@ -259,7 +260,7 @@ impl Explainer<'_> {
         Path {
             minimal: hops.len() as u32 == distance || (direct && !self.net.routing.draws_path()),
             probability,
-            zero_load_latency: routers + wire + u64::from(spec.traffic.packet_flits) - 1,
+            zero_load_latency: routers + wire + u64::from(flits) - 1,
             hops: list,
         }
     }
