@@ -153,10 +153,10 @@ impl AnyRouting {
         matches!(self, Self::MinimalAdaptive(_))
     }
 
-    /// What a head at `at` may ask for, where heads choose again in every step. `arrived`: the VC class that it came on, if
-    /// it came from a router.
+    /// What a head at `at` may ask for, where heads choose again in every step. `arrived` gives the VC class that it came
+    /// on, if it came from a router.
     #[inline(always)]
-    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: Option<u8>) -> Choice {
+    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: impl FnOnce() -> Option<u8>) -> Choice {
         match self {
             Self::MinimalAdaptive(r) => r.choice(at, packet, arrived),
             _ => Choice::default(),
