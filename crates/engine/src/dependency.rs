@@ -20,7 +20,7 @@ type Node = u32;
 const DRAWS: u32 = 8;
 
 /// Destinations to which walks are made where the class should rise.
-const WALKED_TO: usize = 64;
+const WALKED_TO: usize = 16;
 
 pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
