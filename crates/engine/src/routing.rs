@@ -260,6 +260,8 @@ impl AnyRouting {
             Self::UpDown(r) => r.most_paths(),
             // parts of a packet at every router between, each with its list of choices
             Self::ShortestPath(_) => 64,
+            // a look at the table of the destination at every router
+            Self::Ecmp(_) | Self::Table(_) => 16,
             _ if self.draws_path() => routers,
             _ => 1,
         }

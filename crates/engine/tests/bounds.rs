@@ -1,43 +1,62 @@
 //! The worst case of every routing: its channel-load bound, derived by hand, is what `imply` says, is never exceeded and
 //! is reached within 3 %.
 //!
-//! Offered is 1.2 of the bound or more. So that the bound of the channels shows, and not the limit of a router, buffers
-//! are deep and the switch has speedup 3: with one FIFO per class and speedup 1, packets wait behind others that want
-//! another output (head-of-line blocking), which takes up to 41 % off (`theory.rs`).
+//! A load just below the bound is accepted whole. Beyond it the mean over the terminals stays below the bound, where all
+//! are alike; how near it stays is up to the router (on a ring packets that enter hold up those that pass), and is not
+//! tested. So that the bound of the channels shows, and not the limit of a router, buffers are deep and the switch has
+//! speedup 3: with one FIFO per class and speedup 1, packets wait behind others that want another output (head-of-line
+//! blocking), which takes up to 41 % off (`theory.rs`).
 
 mod common;
 use common::*;
 use weft_engine::{Spec, imply};
 
-/// Accepted load beyond the bound; flits that are in buffers behind the full channel when the window begins arrive in it,
-/// too, at most half a percent of it.
-fn beyond(spec: &mut Spec, pattern_json: &str, bound: f64) -> f64 {
-    pattern(spec, pattern_json);
-    queues(spec, 8, 64);
-    router(spec, (1, 0, 3));
-    spec.set_load((1.3 * bound).min(1.0));
-    phases(spec, 3000, 6000);
-    let accepted = accepted(&run(spec));
+/// (accepted, offered) at `load` [flits/terminal/cycle].
+fn at(spec: &mut Spec, load: f64) -> (f64, f64) {
+    spec.set_load(load.min(1.0));
+    let out = run(spec);
+    (accepted(&out), out.offered_flits as f64 / (out.window * u64::from(out.terminals)) as f64)
+}
+
+fn ample(topology: &str, routing: &str, pattern_json: &str) -> Spec {
+    let mut spec = spec(topology, routing);
+    pattern(&mut spec, pattern_json);
+    queues(&mut spec, 8, 64);
+    router(&mut spec, (1, 0, 3));
+    phases(&mut spec, 3000, 6000);
+    spec
+}
+
+/// Accepted load far beyond the bound, as a share of it; flits that wait behind the full channel when the window begins
+/// arrive in it, too, at most half a percent of it.
+fn beyond(spec: &mut Spec, bound: f64) -> f64 {
+    let (accepted, _) = at(spec, 1.3 * bound);
     assert!(accepted <= 1.005 * bound, "accepted {accepted}, bound {bound}");
     accepted / bound
 }
 
-/// Oblivious: `imply` knows the bound, and it is reached.
+/// Oblivious: `imply` knows the bound, and it is reached: 98.5 % of the bound are accepted but for 1.5 % of them.
+#[track_caller]
+fn reaches(spec: &mut Spec, bound: f64) {
+    let implied = imply(spec).unwrap().channel_load_bound.unwrap();
+    assert!((implied - bound).abs() < 1e-9, "{:?}: implied {implied}, derived {bound}", spec.routing);
+    let (accepted, offered) = at(spec, 0.985 * bound);
+    assert!(accepted >= 0.985 * offered, "{:?}: accepted {accepted} of {offered}, bound {bound}", spec.routing);
+}
+
 #[track_caller]
 fn check(topology: &str, routing: &str, pattern_json: &str, bound: f64) {
-    let mut spec = spec(topology, routing);
-    let share = beyond(&mut spec, pattern_json, bound);
-    let implied = imply(&spec).unwrap().channel_load_bound.unwrap();
-    assert!((implied - bound).abs() < 1e-9, "{topology} {routing}: implied {implied}, derived {bound}");
-    assert!(share >= 0.97, "{topology} {routing}: {share} of {bound}");
+    let mut spec = ample(topology, routing, pattern_json);
+    reaches(&mut spec, bound);
+    beyond(&mut spec, bound);
 }
 
 /// Adaptive: `imply` knows the bound of the minimal paths, which detours go beyond; no routing goes beyond `bound`. A
 /// choice by queues gets a `share` of it.
 #[track_caller]
 fn check_adaptive(topology: &str, routing: &str, pattern_json: &str, bound: f64, share: f64) {
-    let mut spec = spec(topology, routing);
-    let got = beyond(&mut spec, pattern_json, bound);
+    let mut spec = ample(topology, routing, pattern_json);
+    let got = beyond(&mut spec, bound);
     let minimal = imply(&spec).unwrap().channel_load_bound.unwrap();
     assert!(got >= share && got * bound > 1.3 * minimal, "{topology} {routing}: {got} of {bound}, minimal {minimal}");
 }
@@ -87,8 +106,14 @@ fn valiant_needs_two_uniform_legs() {
 
 #[test]
 fn digit_reversal_defeats_the_lowest_digit_first() {
-    // The lowest digit of the destination is the highest of the source, equal on a leaf: its 4 terminals share a link.
-    check(TREE_4, D_MOD_K, BIT_REVERSE, 1.0 / 4.0);
+    // the lowest digit of the destination is the highest of the source, its bits reversed: equal on a leaf, whose 4
+    // terminals share a link up
+    let mut spec = ample(TREE_4, D_MOD_K, BIT_REVERSE);
+    reaches(&mut spec, 1.0 / 4.0);
+    // On the leaves with middle digit 00 or 11, half of all, one packet stays on the leaf, so that a link carries 3: at
+    // 0.3 all of theirs is accepted, 1/4 of the others.
+    let (accepted, _) = at(&mut spec, 0.3);
+    assert!((accepted / ((0.3 + 0.25) / 2.0) - 1.0).abs() < 0.02, "{accepted}");
     check(TREE_4, D_MOD_K, BIT_COMPLEMENT, 1.0);
 }
 

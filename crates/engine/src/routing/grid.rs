@@ -157,6 +157,11 @@ impl Grid {
         (0..u64::from(self.dims)).filter(tied)
     }
 
+    /// Whether the routers are half way round the ring of dimension `d` from each other.
+    pub fn is_tied(&self, a: u64, b: u64, d: usize) -> bool {
+        2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
+    }
+
     /// VC classes of one phase in dimension order.
     pub fn classes(&self, dateline: Dateline) -> u8 {
         if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }

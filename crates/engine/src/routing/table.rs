@@ -153,6 +153,7 @@ impl Reader<'_> {
 /// For a message: the first neighbours of a router.
 fn neighbours(wiring: &Wiring, router: u32) -> String {
     let mut near: Vec<u32> = wiring.peers(router).iter().flatten().copied().collect();
+    near.sort_unstable();
     near.dedup();
     let shown: Vec<String> = near.iter().take(8).map(u32::to_string).collect();
     shown.join(", ") + if near.len() > 8 { ", ..." } else { "" }
