@@ -28,6 +28,8 @@ class Results:
     ----------
     name : str
         Name of the sweep.
+    title : str
+        Head of tables and pictures: the name, and the overrides if there are any.
     points : list of dict
         ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
     missing : int
@@ -39,6 +41,7 @@ class Results:
         listed: list[dict[str, Any]] = manifest["points"]
         self._store = store
         self.name: str = manifest["name"]
+        self.title: str = manifest.get("title", self.name)
         self.points = [point for point in listed if store.complete(point["hash"])]
         self.missing = len(listed) - len(self.points)
 
@@ -66,11 +69,11 @@ class Results:
         Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
         """
         rows = [
-            {path: _cell(value) for path, value in point["coordinates"].items()}
+            dict(point["coordinates"])
             | {name: value for name, value in summary.items() if not isinstance(value, dict | list)}
             for point, summary in zip(self.points, self.summaries, strict=True)
         ]
-        return _frame(rows)
+        return frame_of(rows)
 
     @property
     def coordinates(self) -> list[str]:
@@ -131,16 +134,16 @@ def open(folder: str | Path) -> Results:
     return Results(Store(folder))
 
 
-def _cell(value: Any) -> Any:
-    return value if isinstance(value, int | float | str) else label(value)
-
-
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Build the frame by column; a column of mixed types becomes text."""
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Build a frame by column; models become labels, and a column of mixed types becomes text."""
     columns: dict[str, None] = {}
     for row in rows:
         columns |= dict.fromkeys(row)
-    return pl.DataFrame([_series(column, [row.get(column) for row in rows]) for column in columns])
+    return pl.DataFrame([_series(column, [_cell(row.get(column)) for row in rows]) for column in columns])
+
+
+def _cell(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float | str) else label(value)
 
 
 def _series(column: str, values: list[Any]) -> pl.Series:

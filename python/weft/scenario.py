@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Point
     from weft.sweep import Sweep
 
 
@@ -66,16 +69,34 @@ class Scenario:
         ScenarioError
             With file, line, column, what is wrong and what to do.
         """
-        from weft._engine import expand
         from weft.sweep import Sweep
 
         sets = [(path, _written(value)) for path, value in (set or {}).items()]
-        points = expand(self.source, self.text, sets, list(self.files.items()))
+        return Sweep(self, self.points(sets), sets)
+
+    def points(self, sets: Sequence[tuple[str, str]] = ()) -> list[Point]:
+        """Check the scenario and expand its sweep into points; overrides as pairs of path and text.
+
+        Raises
+        ------
+        ScenarioError
+            As `sweep` does.
+        """
+        from weft._engine import expand
+
+        return expand(self.source, self.text, list(sets), list(self.files.items()))
+
+    def title(self, first: Point, sets: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """Name of the folder of a sweep and title of its table, from its first point and its overrides."""
+        name = first.resolved.get("name") or self.name
         if not sets:
-            return Sweep(self, points)
+            return name, name
         # overrides make another sweep, whose table must not replace that of the file
-        mark = hashlib.sha256(json.dumps(sets).encode()).hexdigest()[:8]
-        return Sweep(self, points, f"{Sweep(self, points).name}-{mark}")
+        mark = hashlib.sha256(json.dumps(list(sets)).encode())
+        for content in self.files.values():
+            mark.update(content)
+        words = ", ".join(f"{path} = {value}" for path, value in sets)
+        return f"{name}-{mark.hexdigest()[:8]}", f"{name} ({words})"
 
 
 def _written(value: Any) -> str:

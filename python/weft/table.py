@@ -45,7 +45,7 @@ def loads(results: Results, *, width: int = 100) -> str:
     shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
     lines = [f"{shown} over offered load [{q.OFFERED.unit}]; sat: saturated, the latency has no limit"]
     for panel in panels(results):
-        lines += ["", panel.title or results.name, *_panel(panel, width)]
+        lines += ["", panel.title or results.title, *_panel(panel, width)]
     return "\n".join(lines)
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, STALLED, overrides
+from weft.cli import overrides, stalls
 
 if TYPE_CHECKING:
     import argparse
-
-    from weft.results import Results
 
 
 def main(options: argparse.Namespace) -> int:
@@ -33,15 +30,4 @@ def main(options: argparse.Namespace) -> int:
     results.frame.write_csv(csv)
     print(table.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
-    return _report_stalls(results)
-
-
-def _report_stalls(results: Results) -> int:
-    """Print the wait-for cycle of every stuck point."""
-    stalls = results.stalls
-    for row, text in stalls:
-        print(
-            f"\nstuck: {results.describe(row)}\n{text}\nreplay: weft run {results.folder(row)}/scenario.yaml",
-            file=sys.stderr,
-        )
-    return STALLED if stalls else DONE
+    return stalls.report(results)
