@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from weft import _engine
 from weft.cli import main
 
 
@@ -100,6 +101,26 @@ def test_list_knows_the_families(capsys: pytest.CaptureFixture[str]) -> None:
     assert "ugal_p" in routings
     assert routings.strip() in everything
     assert main(["list", "rooting"]) == 2
+
+
+def test_list_shows_the_parameters_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "routing", "ugal_p"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "routing: ugal_p",
+        "  UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.",
+    ]
+    assert next(line for line in lines if line.startswith("threshold")).split()[1:4] == ["e.g.", "32flits", "2flits"]
+    assert any(line.split()[:1] == ["history_window"] for line in lines), "the words that a parameter may be"
+    assert main(["list", "routing", "ugal_q"]) == 2
+    assert "ugal_p" in capsys.readouterr().err
+
+
+def test_every_model_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    for family, models in _engine.models().items():
+        for model in models:
+            assert main(["list", family, model["name"]]) == 0
+            assert capsys.readouterr().out.startswith(f"{family}: {model['name']}")
 
 
 def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from weft.execute import Status
 
 # Dimension order sends the tornado traffic of all 4 terminals of a router over one channel: it accepts at most 1/4. A
-# point is saturated when half a window accepts 3 % and three standard deviations of its packets less than it offers. With
-# 64 terminals, 2000 cycles and one-flit packets these are sqrt(0.25 * 64 * 2000) packets.
+# point is saturated when half a window accepts 3 % and three standard deviations of its packets less than it offers:
+# sqrt(0.25 * 64 * 2000) packets for 64 terminals, 2000 cycles and one-flit packets.
 BOUND = 0.25
 NOTICED = BOUND / (0.97 - 3 / math.sqrt(BOUND * 64 * 2000))
 TORNADO = {"traffic.pattern": "tornado", "measure.window": "4000cycles"}
