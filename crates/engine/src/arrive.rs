@@ -162,11 +162,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
         let router = self.routers.hot(r);
-        let base = router.base as usize;
         let queues = crate::routing::sensor::Queues {
-            outs: self.outs.hot_from(base),
+            outs: &self.outs,
+            base: router.base as usize,
             links: &net.links,
-            history: self.history.as_ref().map(|h| h.sent(base)),
+            history: self.history.as_ref().map(|h| h.sent()),
             now: self.now as u32,
         };
         let packet = self.packets.items.hot_mut(packet as usize);

@@ -5,7 +5,7 @@ use crate::block::{Block, Cut, Mail};
 use crate::dependency;
 use crate::net::{Link, Net};
 use crate::power::{AnyPolicy, LinkState, Manager};
-use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
+use crate::routing::{AnyRouting, Classes, Sensor, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use crate::tally::Tally;
@@ -40,7 +40,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     rates.dedup();
     let flits = f64::from(spec.traffic.packet_flits);
     let net = Net {
-        coords: grid::coordinates(graph),
+        coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
         class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
@@ -154,12 +154,13 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
     })
 }
 
-/// First router of every block, and the end of the last.
-pub(crate) fn partition(graph: &Graph, blocks: usize) -> Vec<u32> {
+/// First router of every block, and the end of the last. `whole_groups`: routers look into others of their group, which
+/// therefore is in one block, and there are at most as many blocks as groups.
+pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec<u32> {
     let routers = graph.routers();
     let grain = graph.grain().max(1);
     let units = routers.div_ceil(grain);
-    let blocks = (blocks as u32).clamp(1, routers);
+    let blocks = (blocks as u32).clamp(1, if whole_groups { units } else { routers });
     // whole groups stay together while there are enough of them
     let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
     (0..=blocks)

@@ -4,7 +4,7 @@
 //! The edges come from walking the routing functions themselves: every source and destination router (and every choice
 //! of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
 
-use crate::routing::{AnyRouting, Classes, grid, ugal_p};
+use crate::routing::{AnyRouting, Classes, choice::Choice};
 use crate::state::Packet;
 use std::collections::{BTreeSet, HashSet};
 use weft_topology::{Graph, Peer};
@@ -28,7 +28,7 @@ pub(crate) struct Dependencies<'a> {
 
 /// Refuses a routing whose channel dependencies have a cycle, and shows the cycle.
 pub(crate) fn refuse_cycle(graph: &Graph, routing: &AnyRouting, classes: &Classes, name: &str) -> Result<(), Refusal> {
-    let mut d = Dependencies::new(graph, classes);
+    let mut d = Dependencies::new(graph, routing, classes);
     routing.dependencies(&mut d);
     let Some(cycle) = d.find_cycle() else { return Ok(()) };
     let shown: Vec<String> = cycle.iter().take(8).map(|&n| d.describe(n)).collect();
@@ -44,13 +44,13 @@ pub(crate) fn refuse_cycle(graph: &Graph, routing: &AnyRouting, classes: &Classe
 }
 
 impl<'a> Dependencies<'a> {
-    fn new(graph: &'a Graph, classes: &Classes) -> Self {
+    fn new(graph: &'a Graph, routing: &AnyRouting, classes: &Classes) -> Self {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
         let ties = matches!(graph.shape(), weft_topology::Shape::Torus { wrap: true, .. });
         let draws = if ties || graph.routers() <= 256 { DRAWS } else { 1 };
-        Self { graph, coords: grid::coordinates(graph), classes, words, edges: vec![0; nodes * words], draws }
+        Self { graph, coords: routing.coordinates(graph), classes, words, edges: vec![0; nodes * words], draws }
     }
 
     fn node(&self, router: u32, port: u8, class: u8) -> Node {
@@ -134,7 +134,7 @@ impl<'a> Dependencies<'a> {
     }
 
     /// Routings that choose at each hop: every reachable state.
-    pub(crate) fn per_hop(&mut self, routing: &AnyRouting, chooser: &ugal_p::Runtime) {
+    pub(crate) fn per_hop(&mut self, routing: &AnyRouting) {
         let routers = self.graph.routers();
         for to in 0..routers {
             let mut seen = HashSet::new();
@@ -142,19 +142,13 @@ impl<'a> Dependencies<'a> {
             let mut open: Vec<(u32, Option<Node>, Packet)> =
                 (0..routers).map(|r| (r, None, Packet { target, dest: target, ..Packet::default() })).collect();
             while let Some((at, last, packet)) = open.pop() {
-                let mut after = packet;
-                let here = self.coords[at as usize];
-                let options = match routing.next(here, &mut after, 0) {
-                    Some(hop) => vec![(hop, after)],
-                    None => chooser.choices(here, &packet),
-                };
-                for (hop, after) in options {
+                for Choice { hop, after, .. } in routing.choices(self.coords[at as usize], &packet, 0) {
                     let Some(next) = self.neighbour(at, hop.port) else { continue };
                     if let Some(last) = last {
                         self.add(last, hop.port, hop.class);
                     }
                     let node = self.node(at, hop.port, hop.class);
-                    if seen.insert((node, after.dim)) {
+                    if seen.insert((node, after.dim, after.lane)) {
                         open.push((next, Some(node), after));
                     }
                 }

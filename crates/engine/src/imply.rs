@@ -3,7 +3,7 @@
 
 use crate::assemble;
 use crate::net::Net;
-use crate::routing::{AnyRouting, Classes};
+use crate::routing::{Classes, Hop};
 use crate::spec::Spec;
 use crate::state::Packet;
 use weft_topology::Peer;
@@ -33,6 +33,23 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     Ok(Walker::new(spec, &net).imply(classes))
 }
 
+/// Weighted means over the pairs so far.
+#[derive(Default)]
+struct Means {
+    weight: f64,
+    hops: f64,
+    /// Cycles of wire between routers.
+    wire: f64,
+}
+
+impl Means {
+    fn add(&mut self, weight: f64, (hops, wire): (f64, f64)) {
+        self.weight += weight;
+        self.hops += (hops - self.hops) * weight / self.weight;
+        self.wire += (wire - self.wire) * weight / self.weight;
+    }
+}
+
 struct Walker<'a> {
     spec: &'a Spec,
     net: &'a Net,
@@ -50,15 +67,15 @@ impl<'a> Walker<'a> {
         let graph = &*self.spec.graph;
         let (terminals, routers) = (u64::from(graph.terminals()), u64::from(graph.routers()));
         // only leaves of a tree have terminals
-        let ends = terminals / u64::from(graph.shape().terminals_per_router());
+        let ends = (0..graph.routers()).filter(|&r| graph.hosts(r)).count() as u64;
         let routing = &self.net.routing;
-        let detours = if routing.draws_path() { routing.most_detours(routers) } else { 1 };
         let unknown = Implied { zero_load_latency: None, mean_hops: None, channel_load_bound: None, vc_classes };
-        if terminals * terminals > 2 * MAX_WALKS || (ends * ends).saturating_mul(detours) > MAX_WALKS {
+        let pairs = if routing.sees_terminals() { terminals * terminals } else { ends * ends };
+        if terminals * terminals > 2 * MAX_WALKS || pairs.saturating_mul(routing.walks(routers)) > MAX_WALKS {
             return unknown;
         }
         let peak = self.spec.traffic.load.iter().copied().fold(0.0, f64::max);
-        let (mut total, mut hops, mut latency) = (0.0, 0.0, 0.0);
+        let mut means = Means::default();
         let mut to_router = vec![0.0; routers as usize];
         for from in 0..graph.routers() {
             to_router.fill(0.0);
@@ -69,15 +86,19 @@ impl<'a> Walker<'a> {
                     let (router, port) = graph.terminal_at(target);
                     to_router[router as usize] += rate * share;
                     self.load[(graph.port_base(router) + u32::from(port)) as usize] += rate * share;
+                    if routing.sees_terminals() {
+                        let packet = self.packet(source, target);
+                        let mean = self.walk_pair(from, packet, rate * share);
+                        means.add(rate * share, mean);
+                    }
                 }
             }
-            for to in 0..graph.routers() {
+            for to in (0..graph.routers()).filter(|_| !routing.sees_terminals()) {
                 let rate = to_router[to as usize];
                 if rate > 0.0 {
-                    let (h, wire) = self.walk_pair(from, to, rate);
-                    total += rate;
-                    hops += rate * h;
-                    latency += rate * (wire + (h + 1.0) * self.spec.router.delay as f64);
+                    let target = self.net.coords[to as usize];
+                    let mean = self.walk_pair(from, Packet { target, dest: target, ..Packet::default() }, rate);
+                    means.add(rate, mean);
                 }
             }
         }
@@ -88,55 +109,65 @@ impl<'a> Walker<'a> {
         // an injection channel of the busiest terminal carries 1
         let busiest = self.load.iter().copied().fold(1.0, f64::max);
         Implied {
-            zero_load_latency: Some(latency / total + fixed as f64),
-            mean_hops: Some(hops / total),
+            zero_load_latency: Some(means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + fixed as f64),
+            mean_hops: Some(means.hops),
             channel_load_bound: Some(1.0 / busiest),
             ..unknown
         }
     }
 
-    /// Loads the path (or all paths, if packets draw one) from one router to another; mean hops and cycles of wire.
-    fn walk_pair(&mut self, from: u32, to: u32, rate: f64) -> (f64, f64) {
-        let routing = &self.net.routing;
-        let (at, target) = (self.net.coords[from as usize], self.net.coords[to as usize]);
-        let packets: Vec<Packet> = if routing.draws_path() {
-            routing.detours(at, target).collect()
-        } else {
-            // some draws, for ties and random orders
-            (0..4).map(|draw| routing.leg(routing.minimal_phase(), target, draw * 7 + from)).collect()
-        };
-        let share = 1.0 / packets.len() as f64;
+    /// The packet as its source makes it.
+    fn packet(&self, src: u32, dst: u32) -> Packet {
+        let (router, port) = self.net.terminal_at[dst as usize];
+        let dest = self.net.coords[router as usize];
+        Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
+    }
+
+    /// Loads the paths of a packet at router `from`, all that it may draw; mean hops and cycles of wire.
+    fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
+        let starts = self.net.routing.starts(self.net.coords[from as usize], packet, self.net.seed);
+        let share = 1.0 / starts.len() as f64;
         let (mut hops, mut wire) = (0.0, 0.0);
-        for packet in packets {
-            let (h, w) = self.walk(from, packet, rate * share);
-            hops += share * f64::from(h);
-            wire += share * w as f64;
+        for start in starts {
+            let (h, w) = self.walk(from, start, rate * share);
+            hops += share * h;
+            wire += share * w;
         }
         (hops, wire)
     }
 
-    fn walk(&mut self, mut at: u32, mut packet: Packet, rate: f64) -> (u32, u64) {
-        let graph = &*self.spec.graph;
-        let (mut hops, mut wire) = (0, 0);
-        loop {
-            let here = self.net.coords[at as usize];
-            let mut after = packet;
-            let hop = match (self.net.routing.next(here, &mut after, self.spec.seed), &self.net.routing) {
-                (Some(hop), _) => hop,
-                (None, AnyRouting::UgalP(r)) => {
-                    let (hop, next) = r.choices(here, &packet)[0];
-                    after = next;
-                    hop
+    /// Loads the paths of a packet that has drawn what holds for its whole way. Where it draws again at a router it is
+    /// split; parts that meet at a router after as many hops go on as one.
+    fn walk(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
+        let (graph, net) = (&*self.spec.graph, self.net);
+        let (mut hops, mut wire) = (0.0, 0.0);
+        let mut parts = vec![(from, packet, 1.0)];
+        while !parts.is_empty() {
+            let mut next: Vec<(u32, Packet, f64)> = Vec::new();
+            for (at, packet, part) in parts {
+                let mut go = |hop: Hop, after: Packet, part: f64| {
+                    let port = graph.ports(at)[hop.port as usize];
+                    let Peer::Router { router, .. } = port.peer else { return };
+                    self.load[(graph.port_base(at) + u32::from(hop.port)) as usize] += rate * part;
+                    hops += part;
+                    wire += part * self.spec.links[port.class as usize].latency as f64;
+                    match next.iter_mut().find(|(r, p, _)| *r == router && p.goes_on_as(&after)) {
+                        Some((_, _, sum)) => *sum += part,
+                        None => next.push((router, after, part)),
+                    }
+                };
+                let (here, mut after) = (net.coords[at as usize], packet);
+                match net.routing.next(here, &mut after, net.seed) {
+                    Some(hop) if !net.routing.draws_hops() => go(hop, after, part),
+                    _ => {
+                        let choices = net.routing.idle_choices(here, &packet, net.seed);
+                        let part = part / choices.len() as f64;
+                        choices.into_iter().for_each(|c| go(c.hop, c.after, part));
+                    }
                 }
-                (None, _) => return (hops, wire),
-            };
-            packet = after;
-            let port = graph.ports(at)[hop.port as usize];
-            let Peer::Router { router, .. } = port.peer else { return (hops, wire) };
-            self.load[(graph.port_base(at) + u32::from(hop.port)) as usize] += rate;
-            hops += 1;
-            wire += self.spec.links[port.class as usize].latency;
-            at = router;
+            }
+            parts = next;
         }
+        (hops, wire)
     }
 }

@@ -11,6 +11,7 @@ mod barrier;
 mod bits;
 mod block;
 mod dependency;
+pub mod explain;
 mod hot;
 mod imply;
 mod net;
@@ -28,6 +29,7 @@ mod tally;
 mod vc_stage;
 mod wheel;
 
+pub use explain::{Explanation, explain};
 pub use imply::{Implied, imply};
 pub use outcome::Outcome;
 pub use run::Simulation;

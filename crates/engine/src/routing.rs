@@ -18,6 +18,7 @@ weft_units::registry! {
     "up_down" => up_down::UpDown,
 }
 
+pub(crate) mod choice;
 pub(crate) mod grid;
 pub(crate) mod groups;
 pub mod sensor;
@@ -86,6 +87,11 @@ impl AnyRouting {
         })
     }
 
+    /// What the routing knows of every router: its coordinates on the shape that it routes.
+    pub(crate) fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        grid::coordinates(graph)
+    }
+
     /// The packet is made: an oblivious routing draws its intermediate or its path here.
     #[inline(always)]
     pub(crate) fn source(&self, net: &Net, packet: &mut Packet) {
@@ -124,12 +130,17 @@ impl AnyRouting {
         }
     }
 
+    /// Whether the routing reads queues of other routers of its group, which then must be in one block.
+    pub(crate) fn reads_group(&self) -> bool {
+        matches!(self, Self::DragonflyUgal(r) if r.global)
+    }
+
     /// Enters every dependency between channels that packets of this routing can cause.
     pub(crate) fn dependencies(&self, d: &mut Dependencies) {
         match self {
             Self::Dimension(_) | Self::Minimal(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
-            Self::UgalP(r) => d.per_hop(self, r),
+            Self::UgalP(_) => d.per_hop(self),
             Self::UpDown(r) => d.packets(self, r.every_turn()),
         }
     }
@@ -156,10 +167,8 @@ impl AnyRouting {
         }
     }
 
-    /// A packet over every intermediate or path that an oblivious routing may draw from `at` to `target`, all equally
-    /// likely.
-    pub(crate) fn detours(&self, at: u64, target: u64) -> Box<dyn Iterator<Item = Packet> + '_> {
-        let packet = Packet { target, dest: target, ..Packet::default() };
+    /// The packet over every intermediate or path that an oblivious routing may draw at `at`, all equally likely.
+    pub(crate) fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         match self {
             Self::Valiant(r) => Box::new(r.detours(packet)),
             Self::DragonflyValiant(r) => r.detours(at, packet),
@@ -173,11 +182,17 @@ impl AnyRouting {
         matches!(self, Self::Valiant(_) | Self::DragonflyValiant(_) | Self::UpDown(_))
     }
 
-    /// Most packets that [`Self::detours`] may give in a network of `routers` routers.
-    pub(crate) fn most_detours(&self, routers: u64) -> u64 {
+    /// Whether paths depend on the terminals of a packet, not only on their routers.
+    pub(crate) fn sees_terminals(&self) -> bool {
+        false
+    }
+
+    /// About how many walks of one path it takes to follow all paths of a pair in a network of `routers` routers.
+    pub(crate) fn walks(&self, routers: u64) -> u64 {
         match self {
             Self::UpDown(r) => r.most_paths(),
-            _ => routers,
+            _ if self.draws_path() => routers,
+            _ => 1,
         }
     }
 }

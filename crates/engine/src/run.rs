@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         } else {
             how.blocks
         };
-        let bounds = assemble::partition(&spec.graph, wanted);
+        let bounds = assemble::partition(&spec.graph, wanted, net.routing.reads_group());
         let blocks = assemble::blocks(spec, &net, &bounds)?;
         let window = window(&net, &blocks);
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);

@@ -176,6 +176,14 @@ pub struct Packet {
     pub flags: u8,
 }
 
+impl Packet {
+    /// Whether routings treat both alike from here on.
+    pub fn goes_on_as(&self, other: &Self) -> bool {
+        let state = |p: &Self| (p.target, p.phase, p.dim, p.lane);
+        state(self) == state(other)
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Router<const W: usize> {
     /// Outputs with a head that may get a VC.

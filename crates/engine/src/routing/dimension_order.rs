@@ -40,7 +40,7 @@ pub enum Dateline {
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
-    grid: Grid,
+    pub(super) grid: Grid,
     dateline: Dateline,
 }
 

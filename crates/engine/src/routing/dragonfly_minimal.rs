@@ -23,7 +23,7 @@ pub struct DragonflyMinimal {}
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
-    groups: Groups,
+    pub(super) groups: Groups,
 }
 
 impl DragonflyMinimal {

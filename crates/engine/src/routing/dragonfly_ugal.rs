@@ -1,22 +1,24 @@
-//! Dragonfly UGAL-L: at the source router, minimal or over a random intermediate, by the queues of the two first hops.
+//! Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
 //!
 //! # Source
-//! Kim et al., ISCA 2008; rule minimal if q_min H_min <= q_nm H_nm + T, with the hops of the two paths.
+//! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G; rule minimal if q_min H_min <= q_nm H_nm + T, with the
+//! hops of the two paths.
 //! # Parameters
-//! intermediate, as Valiant; threshold T [flits]; sensor: what q is.
+//! intermediate, as Valiant; threshold T [flits]; sensor: what q is; queues: where q is read, `local` (UGAL-L) at the
+//! first hop, `global` (UGAL-G) at the first global channel, in whichever router of the group it is.
 //! # Guarantees
 //! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted.
 //! # Not modelled
-//! BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
+//! The way of a queue length through the group (UGAL-G reads it at once, an oracle); BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
 
-use super::{Classes, Hop, Sensor, dragonfly_valiant, groups, sensor::Congestion};
+use super::{Classes, Hop, Sensor, choice::Choice, choice::Cost, dragonfly_valiant, groups, sensor::Congestion};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// Dragonfly UGAL-L: at the source router, minimal or over a random intermediate, by the queues of the two first hops.
+/// Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyUgal {
@@ -29,6 +31,20 @@ pub struct DragonflyUgal {
     /// What is read as the congestion of an output.
     #[serde(default)]
     pub sensor: Sensor,
+    /// Whose congestion is read.
+    #[serde(default)]
+    pub queues: Queues,
+}
+
+/// Whose congestion is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Queues {
+    /// UGAL-L: that of the output of the source router.
+    #[default]
+    Local,
+    /// UGAL-G: that of the first global channel of the path, as it is in this cycle.
+    Global,
 }
 
 #[derive(Debug, Clone)]
@@ -36,48 +52,91 @@ pub struct Runtime {
     pub(crate) valiant: dragonfly_valiant::Runtime,
     threshold: i32,
     pub(super) sensor: Sensor,
+    pub(super) global: bool,
+    /// Ports of a router.
+    ports: i32,
 }
 
 impl DragonflyUgal {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let (valiant, classes) = dragonfly_valiant::Runtime::of(graph, self.intermediate, "dragonfly_ugal")?;
-        Ok((
-            Runtime { valiant, threshold: super::threshold(self.threshold, "dragonfly_ugal")?, sensor: self.sensor },
-            classes,
-        ))
+        let threshold = super::threshold(self.threshold, "dragonfly_ugal")?;
+        let global = self.queues == Queues::Global;
+        Ok((Runtime { valiant, threshold, sensor: self.sensor, global, ports: graph.ports(0).len() as i32 }, classes))
     }
 }
 
 impl Runtime {
     #[inline(never)]
     pub(super) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
-        let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
-        if undecided && groups::group(at) != groups::group(packet.dest) {
+        if self.asks(at, packet) {
             return None;
         }
-        if undecided {
+        if packet.phase == 0 && packet.flags & DETOUR == 0 {
             self.valiant.minimal(packet);
         }
         self.valiant.next(at, packet, seed)
     }
 
+    /// Whether the packet is still to choose, by the queues of the router it is in.
+    #[inline(always)]
+    pub(super) fn asks(&self, at: u64, packet: &Packet) -> bool {
+        let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
+        undecided && groups::group(at) != groups::group(packet.dest)
+    }
+
     pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
-        let before = *packet;
+        let mut detour = *packet;
         self.valiant.minimal(packet);
         let minimal = self.valiant.next(at, packet, seed).unwrap_or(Hop { port: packet.dst_port, class: 0 });
         let Some(mid) = self.valiant.draw_intermediate(groups::group(at), packet, seed) else { return minimal };
-        let mut detour = before;
         self.valiant.detour(&mut detour, mid);
         if let Some(n) = self.valiant.next(at, &mut detour, seed) {
-            let groups = &self.valiant.groups;
-            let near = groups.distance(at, packet.dest, packet, seed) as i32;
-            let far = (groups.distance(at, mid, packet, seed) + groups.distance(mid, packet.dest, packet, seed)) as i32;
-            let (q_m, q_n) = (queues.read(self.sensor, minimal.port), queues.read(self.sensor, n.port));
-            if q_m * near > q_n * far + self.threshold {
+            let (near, far) = (self.cost(at, minimal, packet, None, seed), self.cost(at, n, &detour, Some(mid), seed));
+            let value = |cost: Cost| {
+                let away = groups::index(cost.at) as i32 - groups::index(at) as i32;
+                queues.read_of(self.sensor, away * self.ports, cost.port) * cost.hops as i32 + cost.bias
+            };
+            if value(near) > value(far) {
                 *packet = detour;
                 return n;
             }
         }
         minimal
+    }
+
+    /// What the path that begins with `hop`, over `mid` if it is a detour, is judged by.
+    #[inline(always)]
+    fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let (groups, dest) = (&self.valiant.groups, packet.dest);
+        let hops = match mid {
+            None => groups.distance(at, dest, packet, seed),
+            Some(mid) => groups.distance(at, mid, packet, seed) + groups.distance(mid, dest, packet, seed),
+        };
+        let bias = if mid.is_some() { self.threshold } else { 0 };
+        if !self.global {
+            return Cost { at, port: hop.port, hops, bias };
+        }
+        // over an intermediate in the own group the first global channel is that to the destination
+        let to = mid.filter(|&mid| groups::group(mid) != groups::group(at)).unwrap_or(dest);
+        let (router, port) = groups.gateway_to(groups::group(at), groups::group(to), packet, seed);
+        Cost { at: at & !0xffff | u64::from(router), port, hops, bias }
+    }
+
+    /// The minimal path and the one over every intermediate.
+    pub(super) fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Choice> {
+        let option = |mut after: Packet, mid: Option<u64>| {
+            let hop = self.valiant.next(at, &mut after, seed)?;
+            Some(Choice { hop, after, cost: Some(self.cost(at, hop, &after, mid, seed)) })
+        };
+        let mut minimal = *packet;
+        self.valiant.minimal(&mut minimal);
+        let drawn = self.valiant.detours(at, *packet).filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
+        let detours = drawn.filter_map(|Packet { target: mid, .. }| {
+            let mut detour = *packet;
+            self.valiant.detour(&mut detour, mid);
+            option(detour, Some(mid))
+        });
+        option(minimal, None).into_iter().chain(detours).collect()
     }
 }

@@ -60,6 +60,11 @@ impl Grid {
         (differ != 0).then(|| (differ.trailing_zeros() / 8) as usize)
     }
 
+    /// Every dimension in which two routers differ.
+    pub fn differences(&self, at: u64, to: u64) -> impl Iterator<Item = usize> + use<> {
+        (0..self.dims as usize).filter(move |&d| Self::coordinate(at, d) != Self::coordinate(to, d))
+    }
+
     #[inline(always)]
     pub fn coordinate(at: u64, d: usize) -> u8 {
         (at >> (8 * d)) as u8
@@ -123,6 +128,12 @@ impl Grid {
             }
         }
         Hop { port: self.ports[d] + u8::from(!up), class: packet.lane }
+    }
+
+    /// Dimensions with routers half way round, which a packet may reach in two directions.
+    pub fn tied_dimensions(&self) -> impl Iterator<Item = u64> + '_ {
+        let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
+        (0..u64::from(self.dims)).filter(tied)
     }
 
     /// VC classes of one phase in dimension order.

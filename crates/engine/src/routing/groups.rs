@@ -14,7 +14,7 @@ pub struct Groups {
     arrangement: Arrangement,
     /// (router, output port) of every global port number k.
     gateway: Vec<(u16, u8)>,
-    links_per_pair: u32,
+    pub links_per_pair: u32,
 }
 
 pub fn group(at: u64) -> u32 {
@@ -51,6 +51,12 @@ impl Groups {
         k + copy * (self.groups - 1)
     }
 
+    /// The router (index in group `from`) and its port that lead to group `to`.
+    #[inline(always)]
+    pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u8) {
+        self.gateway[self.global_port(from, to, packet, seed) as usize]
+    }
+
     /// One hop of local-global-local toward router `to` (not `at` itself); says whether the hop is global.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u8, bool) {
@@ -58,8 +64,7 @@ impl Groups {
         if group(at) == group(to) {
             return (self.local(own, index(to)), false);
         }
-        let k = self.global_port(group(at), group(to), packet, seed);
-        let (router, port) = self.gateway[k as usize];
+        let (router, port) = self.gateway_to(group(at), group(to), packet, seed);
         if u32::from(router) == own { (port, true) } else { (self.local(own, u32::from(router)), false) }
     }
 
@@ -73,8 +78,8 @@ impl Groups {
         if group(a) == group(b) {
             return u32::from(a != b);
         }
-        let out = self.gateway[self.global_port(group(a), group(b), packet, seed) as usize].0;
-        let back = self.gateway[self.global_port(group(b), group(a), packet, seed) as usize].0;
+        let out = self.gateway_to(group(a), group(b), packet, seed).0;
+        let back = self.gateway_to(group(b), group(a), packet, seed).0;
         1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
     }
 

@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Choice of the dimension by congestion.
 
-use super::{Classes, Hop, below, draw, grid::Grid, grid::Line, wrong_shape};
+use super::{Classes, Hop, below, choice::Choice, draw, grid::Grid, grid::Line, wrong_shape};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,5 +55,14 @@ impl Runtime {
         let class = packet.lane;
         packet.lane += 1;
         Some(Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class })
+    }
+
+    /// Every dimension that is left, or the terminal.
+    pub(super) fn choices(&self, at: u64, packet: &Packet) -> Vec<Choice> {
+        let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
+        let hops = self.grid.differences(at, packet.dest);
+        let hops = hops.map(|d| Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class });
+        let choices: Vec<Choice> = hops.map(|hop| Choice { hop, after, cost: None }).collect();
+        if choices.is_empty() { vec![Choice::deliver(packet)] } else { choices }
     }
 }

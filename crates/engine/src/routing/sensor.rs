@@ -21,15 +21,25 @@ pub enum Sensor {
     HistoryWindow,
 }
 
-/// What a routing may ask of the router its packet is in.
+/// What a routing may ask of the router its packet is in, and of others in its block ([`partition`]).
+///
+/// [`partition`]: crate::assemble::partition
 pub trait Congestion {
-    /// Congestion of output `port` [flits].
-    fn read(&self, sensor: Sensor, port: u8) -> i32;
+    /// Congestion of output `port` [flits] of the router whose ports are `away` places after those of this one.
+    fn read_of(&self, sensor: Sensor, away: i32, port: u8) -> i32;
+
+    /// Congestion of output `port` [flits] of this router.
+    #[inline(always)]
+    fn read(&self, sensor: Sensor, port: u8) -> i32 {
+        self.read_of(sensor, 0, port)
+    }
 }
 
-/// The outputs of one router.
+/// The outputs of one block, seen from one router.
 pub struct Queues<'a, const V: usize> {
     pub outs: &'a [OutPort<V>],
+    /// First output of the router.
+    pub base: usize,
     pub links: &'a [Link],
     /// Flits sent in the last round trip, per output.
     pub history: Option<&'a [u32]>,
@@ -39,15 +49,16 @@ pub struct Queues<'a, const V: usize> {
 
 impl<const V: usize> Congestion for Queues<'_, V> {
     #[inline(always)]
-    fn read(&self, sensor: Sensor, port: u8) -> i32 {
-        let out = self.outs.hot(port as usize);
+    fn read_of(&self, sensor: Sensor, away: i32, port: u8) -> i32 {
+        let o = self.base.wrapping_add_signed(away as isize) + port as usize;
+        let out = self.outs.hot(o);
         if sensor == Sensor::OutputQueue {
             return (out.next_free.wrapping_sub(self.now) as i32).max(0);
         }
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.links.hot(out.class as usize).capacity - left) as i32;
         match self.history {
-            Some(sent) if sensor == Sensor::HistoryWindow => (used - sent[port as usize] as i32).max(0),
+            Some(sent) if sensor == Sensor::HistoryWindow => (used - sent[o] as i32).max(0),
             _ => used,
         }
     }
@@ -69,9 +80,9 @@ impl History {
         Self { sent: vec![0; outputs], wheel: Wheel::new(longest + 1, outputs * longest as usize), windows }
     }
 
-    /// Counts per output, from output `base` on.
-    pub fn sent(&self, base: usize) -> &[u32] {
-        &self.sent[base..]
+    /// Counts per output.
+    pub fn sent(&self) -> &[u32] {
+        &self.sent
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 
-use super::{Classes, Hop, Sensor, below, draw, grid::Grid, sensor::Congestion, valiant};
+use super::{Classes, Hop, Sensor, below, choice::Choice, choice::Cost, draw, grid::Grid, sensor::Congestion, valiant};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ pub enum Intermediate {
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
-    valiant: valiant::Runtime,
+    pub(super) valiant: valiant::Runtime,
     threshold: i32,
     pub(super) sensor: Sensor,
     intermediate: Intermediate,
@@ -61,11 +61,16 @@ impl Ugal {
 impl Runtime {
     #[inline(always)]
     pub(super) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
-        let undecided = packet.phase == 0 && packet.flags & crate::state::DETOUR == 0;
-        if undecided && at != packet.dest {
+        if self.asks(at, packet) {
             return None;
         }
         self.valiant.next(at, packet, seed)
+    }
+
+    /// Whether the packet is still to choose, by the queues of the router it is in.
+    #[inline(always)]
+    pub(super) fn asks(&self, at: u64, packet: &Packet) -> bool {
+        packet.phase == 0 && packet.flags & crate::state::DETOUR == 0 && at != packet.dest
     }
 
     #[inline(never)]
@@ -88,6 +93,28 @@ impl Runtime {
             }
         }
         minimal.unwrap_or(Hop { port: packet.dst_port, class: 0 })
+    }
+
+    /// The minimal path and the one over every intermediate.
+    pub(super) fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Choice> {
+        let grid = &self.valiant.grid;
+        let option = |mut after: Packet, hops: u32, bias: i32| {
+            let hop = self.valiant.next(at, &mut after, seed)?;
+            Some(Choice { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
+        };
+        let minimal = option(Packet { phase: 1, ..*packet }, grid.distance(at, packet.dest), 0);
+        let drawn = |&mid: &u64| {
+            let differs = |d| Grid::coordinate(mid, d) != Grid::coordinate(at, d);
+            let aligned = |d| Grid::coordinate(packet.dest, d) == Grid::coordinate(at, d);
+            let any = self.intermediate == Intermediate::Any;
+            mid != at && mid != packet.dest && (any || (0..8).all(|d| !(differs(d) && aligned(d))))
+        };
+        let detours = grid.coords.iter().copied().filter(drawn).filter_map(|mid| {
+            let mut detour = *packet;
+            self.valiant.detour(&mut detour, mid);
+            option(detour, grid.distance(at, mid) + grid.distance(mid, packet.dest), self.threshold)
+        });
+        minimal.into_iter().chain(detours).collect()
     }
 
     #[inline(always)]

@@ -10,7 +10,8 @@
 //! # Not modelled
 //! Link states (PAL).
 
-use super::{Classes, Hop, Sensor, below, draw, grid::Grid, grid::Line, sensor::Congestion, wrong_shape};
+use super::{Classes, Hop, Sensor, below, choice::Choice, choice::Cost, draw, grid::Grid, grid::Line};
+use super::{sensor::Congestion, wrong_shape};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,12 +91,21 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, d, c), class: 0 }
     }
 
-    /// Every hop that `head` may choose at `at`, with the packet after it.
-    pub(crate) fn choices(&self, at: u64, packet: &Packet) -> Vec<(Hop, Packet)> {
+    /// Whether the packet is at the first router of a dimension.
+    pub(super) fn asks(&self, at: u64, packet: &Packet) -> bool {
+        Grid::first_difference(at, packet.dest).is_some_and(|d| packet.dim != d as u8 + 1)
+    }
+
+    /// The direct hop and every detour in the dimension.
+    pub(super) fn choices(&self, at: u64, packet: &Packet) -> Vec<Choice> {
         let Some(d) = Grid::first_difference(at, packet.dest) else { return Vec::new() };
-        let after = Packet { dim: d as u8 + 1, ..*packet };
+        let option = |hop: Hop, hops: u32, bias: i32, flag: u8| {
+            let after = Packet { dim: d as u8 + 1, flags: packet.flags | flag, ..*packet };
+            Choice { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) }
+        };
         let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
-        let detours = (0..self.grid.widths[d]).filter(|&c| c != own && c != to).map(|c| (self.over(at, d, c), after));
-        std::iter::once((self.direct(at, d, packet), after)).chain(detours).collect()
+        let others = (0..self.grid.widths[d]).filter(|&c| c != own && c != to);
+        let detours = others.map(|c| option(self.over(at, d, c), 2, self.threshold, DETOUR));
+        std::iter::once(option(self.direct(at, d, packet), 1, 0, 0)).chain(detours).collect()
     }
 }
