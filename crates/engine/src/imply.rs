@@ -66,8 +66,9 @@ impl<'a> Walker<'a> {
     fn imply(mut self, vc_classes: Classes) -> Implied {
         let graph = &*self.spec.graph;
         let (terminals, routers) = (u64::from(graph.terminals()), u64::from(graph.routers()));
-        // only leaves of a tree have terminals
-        let ends = (0..graph.routers()).filter(|&r| graph.hosts(r)).count() as u64;
+        let has_terminals =
+            |&router: &u32| graph.ports(router).iter().any(|port| matches!(port.peer, Peer::Terminal(_)));
+        let ends = (0..graph.routers()).filter(has_terminals).count() as u64;
         let routing = &self.net.routing;
         let unknown = Implied { zero_load_latency: None, mean_hops: None, channel_load_bound: None, vc_classes };
         let pairs = if routing.sees_terminals() { terminals * terminals } else { ends * ends };

@@ -234,6 +234,8 @@ pub(crate) fn wrong_shape(name: &str, needs: &str, shape: &Shape) -> Refusal {
         Shape::Torus { .. } => "mesh",
         Shape::Dragonfly { .. } => "dragonfly",
         Shape::KAryNTree { .. } => "k_ary_n_tree",
+        Shape::FatTree { .. } => "fat_tree",
+        Shape::Graph { .. } => "graph",
     };
     Refusal::new(
         format!("routing.{name}"),

@@ -179,6 +179,6 @@ pub fn population(graph: &Graph) -> Population {
         terminals: graph.terminals(),
         terminals_per_router: per_router,
         widths: graph.shape().router_widths().map(<[u32]>::to_vec),
-        terminals_per_group: graph.shape().groups().map(|(_, routers)| routers * per_router),
+        terminals_per_group: graph.shape().groups().zip(per_router).map(|((_, routers), each)| routers * each),
     }
 }

@@ -18,6 +18,7 @@ pub struct GraphBuilder {
     port_base: Vec<u32>,
     ports: Vec<Port>,
     class_names: Vec<String>,
+    router_names: Option<Vec<String>>,
 }
 
 impl GraphBuilder {
@@ -25,7 +26,7 @@ impl GraphBuilder {
     pub fn new<S: Into<String>>(link_classes: impl IntoIterator<Item = S>) -> Self {
         let class_names =
             std::iter::once("terminal".to_owned()).chain(link_classes.into_iter().map(Into::into)).collect();
-        Self { port_base: vec![0], ports: Vec::new(), class_names }
+        Self { port_base: vec![0], ports: Vec::new(), class_names, router_names: None }
     }
 
     /// Appends the next router with its ports, port 0 first.
@@ -43,6 +44,7 @@ impl GraphBuilder {
             ports: self.ports,
             terminal_at: vec![NOWHERE; terminals],
             class_names: self.class_names,
+            router_names: self.router_names,
             shape,
             grain,
         };

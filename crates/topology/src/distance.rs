@@ -34,6 +34,9 @@ impl Graph {
             }
             // Two routers of one level whose digits all differ: up to the top and down to level 0, in either order.
             Shape::KAryNTree { n, .. } => 2 * (n - 1),
+            // Two routers of one level without a common pod: up to a core and down, or down and up again.
+            Shape::FatTree { .. } => 4,
+            Shape::Graph { .. } => self.distances().diameter(),
         }
     }
 
@@ -53,6 +56,8 @@ impl Graph {
                 links as f64 / pairs.iter().sum::<u64>() as f64
             }
             &Shape::KAryNTree { k, n } => self.tree_mean(k.into(), n),
+            &Shape::FatTree { k } => fat_tree_mean(k.into()),
+            Shape::Graph { .. } => self.distances().mean(),
         }
     }
 
@@ -106,10 +111,28 @@ impl Graph {
         pairs
     }
 
-    fn neighbours(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn neighbours(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
         self.ports(router).iter().filter_map(|port| match port.peer {
             Peer::Router { router, .. } => Some(router),
             Peer::Unused | Peer::Terminal(_) => None,
         })
     }
+}
+
+/// Mean over ordered pairs of different routers of a fat tree of k pods: pairs of each kind of router by distance.
+fn fat_tree_mean(k: f64) -> f64 {
+    let half = k / 2.0;
+    let (pods, routers) = (k, 5.0 * half * half);
+    let other_pods = pods * (pods - 1.0);
+    let edge_edge = pods * half * (half - 1.0) * 2.0 + other_pods * half * half * 4.0;
+    let edge_aggregation = pods * half * half + other_pods * half * half * 3.0;
+    let edge_core = pods * half * half * half * 2.0;
+    // over an edge router of the pod, over a core of the same index, or over both
+    let aggregation_aggregation =
+        pods * half * (half - 1.0) * 2.0 + other_pods * half * 2.0 + other_pods * half * (half - 1.0) * 4.0;
+    let aggregation_core = pods * half * half + pods * half * (half * half - half) * 3.0;
+    let core_core = half * half * (half - 1.0) * 2.0 + half * half * (half * half - half) * 4.0;
+    let of_all =
+        edge_edge + aggregation_aggregation + core_core + 2.0 * (edge_aggregation + edge_core + aggregation_core);
+    of_all / (routers * (routers - 1.0))
 }

@@ -21,7 +21,7 @@ impl Grid {
         widths: &[u32],
         terminals: u32,
         least: u32,
-        ports_across: fn(u32) -> u32,
+        ports_across: impl Fn(u32) -> u32,
         path: &str,
     ) -> Result<Self, Refusal> {
         let at_widths = format!("{path}.widths");

@@ -8,9 +8,11 @@ mod builder;
 mod distance;
 mod graph;
 mod grid;
+mod structure;
 
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub use graph::{Graph, Link, Peer, Port, Shape};
+pub use structure::DistanceProfile;
 use weft_units::Refusal;
 
 weft_units::registry! {

@@ -11,7 +11,7 @@
 //! lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
 //!
 //! # Not modelled
-//! Concentrated or express links; terminals on edge ports.
+//! Trunks, express links; terminals on edge ports.
 
 use crate::{Graph, torus};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub struct Mesh {
 impl Mesh {
     /// Builds the graph, or refuses at `path`.
     pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        torus::build(&self.widths, self.terminals_per_router, false, path)
+        torus::build(&self.widths, self.terminals_per_router, false, 1, path)
     }
 }
 

@@ -4,15 +4,16 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-cubes).
 //!
 //! # Parameters
-//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
+//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::Torus`] with `wrap`. Two ports per dimension, always: in a dimension of width 2 they are
-//! two parallel links between the same two routers. Diameter: sum of floor(width / 2).
+//! Numbering as in [`Shape::Torus`] with `wrap`. Two trunks per dimension, always: in a dimension of width 2 they
+//! join the same two routers, so that these have 2 * trunk_width parallel links. Diameter: sum of floor(width / 2).
 //!
 //! # Not modelled
-//! Trunks, twisted or express links.
+//! Twisted or express links, trunks of other widths per dimension.
 
+use crate::builder::check_positive;
 use crate::grid::Grid;
 use crate::{Graph, GraphBuilder, Peer, Port, Shape};
 use schemars::JsonSchema;
@@ -27,42 +28,52 @@ pub struct Torus {
     pub widths: Vec<u32>,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
+    /// Parallel links between neighbouring routers, 1 or more.
+    #[serde(default = "single")]
+    pub trunk_width: u32,
+}
+
+fn single() -> u32 {
+    1
 }
 
 impl Torus {
     /// Builds the graph, or refuses at `path`.
     pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        build(&self.widths, self.terminals_per_router, true, path)
+        build(&self.widths, self.terminals_per_router, true, self.trunk_width, path)
     }
 }
 
 /// Builds a torus (`wrap`) or a mesh: the mesh leaves the ports at its edges unused, so both have one numbering.
-pub(crate) fn build(widths: &[u32], terminals: u32, wrap: bool, path: &str) -> Result<Graph, Refusal> {
-    let grid = Grid::new(widths, terminals, 2, |_| 2, path)?;
+pub(crate) fn build(widths: &[u32], terminals: u32, wrap: bool, trunk: u32, path: &str) -> Result<Graph, Refusal> {
+    check_positive(&[("trunk_width", trunk)], path)?;
+    let grid = Grid::new(widths, terminals, 2, |_| trunk.saturating_mul(2), path)?;
     let mut builder = GraphBuilder::new(grid.class_names());
     for router in 0..grid.routers() {
-        builder.router(grid.terminal_ports(router).chain(neighbour_ports(&grid, wrap, router)));
+        builder.router(grid.terminal_ports(router).chain(neighbour_ports(&grid, wrap, trunk, router)));
     }
     let grain = grid.widths[0];
-    builder.build(Shape::Torus { widths: grid.widths, terminals: grid.terminals, wrap }, grain, path)
+    builder.build(Shape::Torus { widths: grid.widths, terminals: grid.terminals, wrap, trunk }, grain, path)
 }
 
-/// For each dimension the port up (+1), then the port down (-1). A link leaves by one and arrives at the other.
-fn neighbour_ports(grid: &Grid, wrap: bool, router: u32) -> impl Iterator<Item = Port> {
+/// For each dimension the ports up (+1), then the ports down (-1). A link leaves by one and arrives at the other.
+fn neighbour_ports(grid: &Grid, wrap: bool, trunk: u32, router: u32) -> impl Iterator<Item = Port> {
     let terminals = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
-        let up = terminals + 2 * d as u32;
-        let port = move |edge: bool, coordinate: u32, far_port: u32| {
+        let up = terminals + 2 * trunk * d as u32;
+        let ports = move |edge: bool, coordinate: u32, first_far_port: u32| {
             let far = router - own * stride + coordinate * stride;
-            let peer = match edge && !wrap {
-                true => Peer::Unused,
-                false => Peer::Router { router: far, port: far_port as u16 },
-            };
-            Port { peer, class: 1 + d as u8 }
+            (first_far_port..first_far_port + trunk).map(move |port| {
+                let peer = match edge && !wrap {
+                    true => Peer::Unused,
+                    false => Peer::Router { router: far, port: port as u16 },
+                };
+                Port { peer, class: 1 + d as u8 }
+            })
         };
         let (last, first) = (own == width - 1, own == 0);
         let (above, below) = (if last { 0 } else { own + 1 }, if first { width - 1 } else { own - 1 });
-        [port(last, above, up + 1), port(first, below, up)]
+        ports(last, above, up + trunk).chain(ports(first, below, up))
     })
 }
 
@@ -72,7 +83,7 @@ mod tests {
 
     #[test]
     fn width_two_has_two_parallel_links() {
-        let graph = Torus { widths: vec![2], terminals_per_router: 1 }.build("topology").unwrap();
+        let graph = Torus { widths: vec![2], terminals_per_router: 1, trunk_width: 1 }.build("topology").unwrap();
         let to = |router, port| Peer::Router { router, port };
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         // Up of one router (port 1) is down (port 2) of the other, both ways around.
@@ -83,7 +94,8 @@ mod tests {
 
     #[test]
     fn refuses_width_one() {
-        let refusal = Torus { widths: vec![4, 1], terminals_per_router: 1 }.build("topology").unwrap_err();
+        let refusal =
+            Torus { widths: vec![4, 1], terminals_per_router: 1, trunk_width: 1 }.build("topology").unwrap_err();
         assert_eq!(
             (refusal.path.as_str(), refusal.what.as_str()),
             ("topology.widths", "dimension 1 has width 1, not 2 to 255")

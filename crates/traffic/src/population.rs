@@ -1,11 +1,12 @@
 //! What patterns know of the machine: numbers of terminals, routers and groups.
 
-/// Terminal t sits on router t / terminals_per_router; router r has coordinates in `widths` (dimension 0 fastest) where
+/// Terminal t sits on router t / terminals_per_router where all have as many; router r has coordinates in `widths` (dimension 0 fastest) where
 /// the topology is a grid, and belongs to group t / terminals_per_group where it has groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Population {
     pub terminals: u32,
-    pub terminals_per_router: u32,
+    /// `None` where routers differ.
+    pub terminals_per_router: Option<u32>,
     /// Widths of the router grid (HyperX, torus, mesh), else `None`.
     pub widths: Option<Vec<u32>>,
     /// Terminals per group (dragonfly), else `None`.

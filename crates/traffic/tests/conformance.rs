@@ -9,7 +9,7 @@ use weft_traffic::{Pattern, Population, stream};
 
 /// 4 x 4 routers with 4 terminals: 64 = 2^6 terminals, also 8^2 and 4^3; and 8 groups of 8.
 fn population() -> Population {
-    Population { terminals: 64, terminals_per_router: 4, widths: Some(vec![4, 4]), terminals_per_group: Some(8) }
+    Population { terminals: 64, terminals_per_router: Some(4), widths: Some(vec![4, 4]), terminals_per_group: Some(8) }
 }
 
 /// What a pattern promises about its destinations.
@@ -157,7 +157,7 @@ proptest! {
         let grid = (!routers.is_empty() && groups == 1).then_some(routers);
         let population = Population {
             terminals,
-            terminals_per_router: each,
+            terminals_per_router: Some(each),
             terminals_per_group: grid.is_none().then_some(terminals / groups),
             widths: grid,
         };

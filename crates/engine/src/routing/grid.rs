@@ -21,6 +21,8 @@ pub struct Grid {
     /// First port of each dimension.
     pub ports: [u8; 8],
     pub line: Line,
+    /// Ring or row: parallel links to a neighbour.
+    pub trunk: u8,
     pub routers: u32,
     pub coords: Vec<u64>,
 }
@@ -28,11 +30,11 @@ pub struct Grid {
 impl Grid {
     /// The grid of a graph; a single router is a grid without dimensions.
     pub fn of(graph: &Graph, routing: &str) -> Result<Self, Refusal> {
-        let (widths, terminals, line) = match graph.shape() {
-            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete),
-            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete),
-            Shape::Torus { widths, terminals, wrap } => {
-                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row })
+        let (widths, terminals, line, trunk) = match graph.shape() {
+            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete, 1),
+            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete, 1),
+            Shape::Torus { widths, terminals, wrap, trunk } => {
+                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row }, *trunk)
             }
             shape => return Err(wrong_shape(routing, "grids of routers (hyperx, torus, mesh)", shape)),
         };
@@ -41,6 +43,7 @@ impl Grid {
             widths: [1; 8],
             ports: [0; 8],
             line,
+            trunk: trunk as u8,
             routers: graph.routers(),
             coords: coordinates(graph),
         };
@@ -48,7 +51,7 @@ impl Grid {
         for (d, &w) in widths.iter().enumerate() {
             grid.widths[d] = w as u8;
             grid.ports[d] = port as u8;
-            port += if line == Line::Complete { w - 1 } else { 2 };
+            port += if line == Line::Complete { w - 1 } else { 2 * trunk };
         }
         Ok(grid)
     }
@@ -127,7 +130,7 @@ impl Grid {
                 }
             }
         }
-        Hop { port: self.ports[d] + u8::from(!up), class: packet.lane }
+        Hop { port: self.ports[d] + if up { 0 } else { self.trunk }, class: packet.lane }
     }
 
     /// Dimensions with routers half way round, which a packet may reach in two directions.

@@ -34,7 +34,8 @@ mod tests {
     use super::*;
 
     fn build(terminals: u32) -> Result<Permutation, Refusal> {
-        let population = Population { terminals, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        let population =
+            Population { terminals, terminals_per_router: Some(1), widths: None, terminals_per_group: None };
         BitReverse {}.build(&population, "traffic.bit_reverse")
     }
 

@@ -38,11 +38,10 @@ impl By {
         let by = format!("{path}.by");
         match *self {
             Self::Routers {} => {
-                let Some(widths) = &population.widths else {
+                let (Some(widths), Some(each)) = (&population.widths, population.terminals_per_router) else {
                     let what = "the routers of this topology have no coordinates";
                     return Err(Refusal::new(by, what, "take hyperx, torus or mesh, or write by: {digits: {...}}"));
                 };
-                let each = population.terminals_per_router;
                 let shifted =
                     |terminal: u32| shift(terminal / each, widths.iter().copied(), step) * each + terminal % each;
                 Ok(Permutation::new(population, shifted))
@@ -80,7 +79,7 @@ mod tests {
         let routers: u32 = widths.iter().flatten().product();
         Population {
             terminals: routers * terminals_per_router,
-            terminals_per_router,
+            terminals_per_router: Some(terminals_per_router),
             widths,
             terminals_per_group: None,
         }

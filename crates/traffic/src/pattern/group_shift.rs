@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn build(shift: u32, local: Local, terminals_per_group: Option<u32>) -> Result<FarGroup, Refusal> {
-        let population = Population { terminals: 20, terminals_per_router: 2, widths: None, terminals_per_group };
+        let population = Population { terminals: 20, terminals_per_router: Some(2), widths: None, terminals_per_group };
         GroupShift { shift, local }.build(&population, "p")
     }
 

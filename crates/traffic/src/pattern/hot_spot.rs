@@ -118,7 +118,8 @@ mod tests {
     use super::*;
 
     fn build(targets: &[u32], sources: Option<&[u32]>, share: f64) -> Result<Spots, Refusal> {
-        let population = Population { terminals: 5, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        let population =
+            Population { terminals: 5, terminals_per_router: Some(1), widths: None, terminals_per_group: None };
         HotSpot { targets: targets.to_vec(), sources: sources.map(<[_]>::to_vec), share }.build(&population, "p")
     }
 

@@ -42,8 +42,12 @@ mod tests {
 
     #[test]
     fn moves_one_in_every_dimension() {
-        let population =
-            Population { terminals: 24, terminals_per_router: 2, widths: Some(vec![4, 3]), terminals_per_group: None };
+        let population = Population {
+            terminals: 24,
+            terminals_per_router: Some(2),
+            widths: Some(vec![4, 3]),
+            terminals_per_group: None,
+        };
         let permutation = Neighbor::default().build(&population, "p").unwrap();
         for s in 0..24 {
             let (x, y, place) = (s / 2 % 4, s / 8, s % 2);

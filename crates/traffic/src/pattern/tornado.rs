@@ -40,7 +40,12 @@ mod tests {
     use super::*;
 
     fn population() -> Population {
-        Population { terminals: 512, terminals_per_router: 8, widths: Some(vec![8, 8]), terminals_per_group: None }
+        Population {
+            terminals: 512,
+            terminals_per_router: Some(8),
+            widths: Some(vec![8, 8]),
+            terminals_per_group: None,
+        }
     }
 
     #[test]
@@ -63,8 +68,12 @@ mod tests {
 
     #[test]
     fn odd_widths_move_just_below_half() {
-        let population =
-            Population { terminals: 5, terminals_per_router: 1, widths: Some(vec![5]), terminals_per_group: None };
+        let population = Population {
+            terminals: 5,
+            terminals_per_router: Some(1),
+            widths: Some(vec![5]),
+            terminals_per_group: None,
+        };
         // ceil(5 / 2) - 1 = 2.
         assert_eq!(Tornado::default().build(&population, "p").unwrap().image(4), 1);
     }

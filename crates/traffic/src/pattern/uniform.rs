@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn refuses_a_terminal_alone() {
-        let alone = Population { terminals: 1, terminals_per_router: 1, widths: None, terminals_per_group: None };
+        let alone = Population { terminals: 1, terminals_per_router: Some(1), widths: None, terminals_per_group: None };
         assert!(Uniform { include_self: false }.build(&alone, "p").is_err());
         let others = Uniform { include_self: true }.build(&alone, "p").unwrap();
         assert_eq!(others.distribution(0), [(0, 1.0)]);
