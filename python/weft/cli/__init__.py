@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_saturation(commands)
     _add_check(commands)
+    _add_explain(commands)
     _add_list(commands)
     _add_schema(commands)
     _add_validate(commands)
@@ -148,6 +149,21 @@ def _add_check(commands: _Commands) -> None:
     _add_scenario(parser)
 
 
+def _add_explain(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "explain",
+        "explain",
+        "explain the network of a scenario (degree, distances, bisection), or the paths between two terminals",
+        "weft explain routing examples/dragonfly.yaml --from 3 --to 60 --set routing=dragonfly_ugal",
+    )
+    parser.add_argument("subject", choices=["topology", "routing"], help="what to explain")
+    _add_scenario(parser)
+    parser.add_argument("--from", metavar="N", type=_natural, dest="source", help="terminal that sends (routing)")
+    parser.add_argument("--to", metavar="N", type=_natural, dest="target", help="terminal that receives (routing)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
 def _add_list(commands: _Commands) -> None:
     parser = _command(
         commands,
@@ -183,6 +199,12 @@ def _add_validate(commands: _Commands) -> None:
     parser.add_argument("--seeds", metavar="N", type=_seeds, default=5, help="runs of each row, 5 or more (default: 5)")
     parser.add_argument("--filter", metavar="REGEX", default="", help="only rows whose 'peer case load' matches")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="runs at a time (default: all cores)")
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 1 << 32:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of a terminal")
+    return int(text)
 
 
 def _positive(text: str) -> int:
