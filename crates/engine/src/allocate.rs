@@ -18,7 +18,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
+                let moved = self.tally.flit_hops;
                 for _ in 0..net.speedup {
+                    if net.chooses {
+                        self.choose::<SINGLE>(net, r);
+                    }
                     if net.vc_realloc {
                         self.staged_step::<SINGLE>(net, r);
                     } else {
@@ -27,7 +31,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 let router = self.routers.hot(r);
                 if router.want.is_empty() && router.go.is_empty() {
-                    self.active.clear(r);
+                    // a VC that has become free is news to heads that choose
+                    let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
+                    if !news {
+                        self.active.clear(r);
+                    }
                 }
             }
         }
@@ -53,6 +61,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             AllocatorConfig::SeparableOutputFirst(n) => {
                 self.match_output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations)
             }
+            AllocatorConfig::ThreeStage(_) => self.match_three_stage::<HEADS, SINGLE>(net, r, outputs),
             AllocatorConfig::SeparableInputFirst(n) => {
                 self.match_input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations)
             }
@@ -72,6 +81,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             want: self.want.hot_from(base << net.class_bits),
             grants: &mut self.grants,
             moves: &mut self.moves,
+            ages: if net.by_age { self.ages.hot_slice(base * V) } else { &[] },
         }
     }
 }
@@ -87,6 +97,8 @@ pub(crate) struct Ports<'a, const W: usize, const V: usize> {
     /// Scratch, see [`Block`].
     pub grants: &'a mut [Bits<W>],
     pub moves: &'a mut [Move],
+    /// [input * V + VC]; empty unless arbiters go by age.
+    pub ages: &'a [u64],
 }
 
 impl<const W: usize, const V: usize> Ports<'_, W, V> {
@@ -114,6 +126,12 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
         };
         port.rr_vc = (v + 1) & 15;
         *port.keys.hot_mut(v as usize) = NO_KEY;
+        if self.net.chooses {
+            port.choosing &= !(1 << v);
+            if port.choosing == 0 {
+                self.router.choosing.clear(i);
+            }
+        }
         (v, vc)
     }
 }
@@ -123,6 +141,12 @@ impl Net {
     #[inline(always)]
     pub(crate) fn key(&self, p: usize, class: usize) -> u16 {
         self.slot(p, class) as u16
+    }
+
+    /// Output port of a route key.
+    #[inline(always)]
+    pub(crate) fn port(&self, key: u16) -> usize {
+        usize::from(key) >> self.class_bits
     }
 
     /// Place of the requests for a class of output `o` in `Block::want`.

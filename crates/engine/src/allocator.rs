@@ -13,7 +13,14 @@ pub enum AllocatorConfig {
     SeparableInputFirst(Iterations),
     /// Outputs choose one input, inputs choose one output; pointers move past every choice.
     SeparableOutputFirst(Iterations),
+    /// Heads choose an output, inputs choose one of their VCs, outputs choose one input, once; pointers move past every
+    /// winner (BlueGene/L, Adiga et al. 2005).
+    ThreeStage(ThreeStage),
 }
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreeStage {}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +28,16 @@ pub struct Iterations {
     /// Rounds of matching per allocation step, at least 1.
     #[serde(default = "one")]
     pub iterations: u8,
+}
+
+impl AllocatorConfig {
+    /// Rounds of matching per allocation step.
+    pub fn iterations(&self) -> u8 {
+        match self {
+            Self::Islip(n) | Self::SeparableInputFirst(n) | Self::SeparableOutputFirst(n) => n.iterations,
+            Self::ThreeStage(_) => 1,
+        }
+    }
 }
 
 fn one() -> u8 {

@@ -4,6 +4,7 @@ use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
 use crate::power::LinkState;
+use crate::routing::sensor::Queues;
 use crate::state::{ASK, Flit, Kind, NO_KEY, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -59,6 +60,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if out.wanting != 0 && out.free & vc != 0 {
             router.want.set(port);
+            self.active.set(r);
+        }
+        if !router.choosing.is_empty() {
             self.active.set(r);
         }
     }
@@ -127,7 +131,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC.
     #[inline(always)]
     pub(crate) fn expose<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) {
-        if key == ASK {
+        if net.heads_apart {
+            match self.expose_apart(net, i, v, packet, key) {
+                Some(known) => key = known,
+                None => return,
+            }
+        } else if key == ASK {
             key = self.route_here(net, self.ins.hot(i).router as usize, packet);
         }
         *self.ins.hot_mut(i).keys.hot_mut(v) = key;
@@ -141,7 +150,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A head of input `i` wants a class of output `p`.
     #[inline(always)]
-    fn ask<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
+    pub(crate) fn ask<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         let port = self.ins.hot(i);
         let (o, r) = (port.base as usize + p, port.router as usize);
         self.want.hot_mut(net.slot(o, class)).set(port.port as usize);
@@ -160,14 +169,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Route key of a packet whose routing reads the queues of router `r`, where it is.
     #[inline(never)]
-    fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
+    pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
         let router = self.routers.hot(r);
-        let queues = crate::routing::sensor::Queues {
+        let queues = Queues {
             outs: &self.outs,
             base: router.base as usize,
             links: &net.links,
             history: self.history.as_ref().map(|h| h.sent()),
             now: self.now as u32,
+            single: net.packet_flits == 1,
+            trunk: net.trunk,
         };
         let packet = self.packets.items.hot_mut(packet as usize);
         let hop = net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);

@@ -1,11 +1,12 @@
 //! From a spec to a network: the last allocations before the loop.
 
+use crate::age::Priority;
 use crate::bits::{Active, Bits};
 use crate::block::{Block, Cut, Mail};
 use crate::dependency;
 use crate::net::{Link, Net};
 use crate::power::{AnyPolicy, LinkState, Manager};
-use crate::routing::{AnyRouting, Classes, Sensor, sensor::History};
+use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use crate::tally::Tally;
@@ -35,6 +36,9 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     if !spec.allow_dependency_cycle {
         dependency::refuse_cycle(graph, &routing, &classes, spec.routing.name())?;
     }
+    refuse_worms(spec, &routing)?;
+    let trunk = grid::trunk_of(graph);
+    let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
     let mut rates: Vec<f64> = spec.traffic.load.iter().copied().filter(|&l| l > 0.0).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
@@ -45,6 +49,11 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
         detours: routing.draws_path(),
+        chooses,
+        by_age,
+        priority: spec.router.priority,
+        heads_apart: chooses || by_age,
+        trunk,
         routing,
         pattern: spec.traffic.pattern.clone(),
         gaps: rates.iter().map(|l| GapTable::new(l / flits)).collect(),
@@ -68,6 +77,33 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         seed: mix(spec.seed, ROUTES, 0),
     };
     Ok((net, classes))
+}
+
+/// A worm that left the escape while its tail is still on an escape VC ties escape channels together.
+fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.packet_flits > 1;
+    if worms && routing.leaves_escape() && !spec.allow_dependency_cycle {
+        let name = spec.routing.name();
+        return Err(Refusal::new(
+            format!("routing.{name}.leave_escape"),
+            "true, but with wormhole a packet holds escape VCs behind it while it goes on over adaptive ones, and packets \
+             can deadlock",
+            format!("write routing: {{{name}: {{leave_escape: false}}}}, or router.flow_control: virtual_cut_through"),
+        ));
+    }
+    Ok(())
+}
+
+fn by_age(spec: &Spec) -> Result<bool, Refusal> {
+    let by_age = spec.router.priority != Priority::RoundRobin;
+    if by_age && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.priority",
+            "by age, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "set router.vc_realloc to 0, or priority to round_robin",
+        ));
+    }
+    Ok(by_age)
 }
 
 fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
@@ -311,6 +347,7 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
+            ages: vec![0; if net.by_age { ins.len() * V } else { 0 }],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
@@ -404,5 +441,6 @@ fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u
         rr_out: 0,
         rr_vc: 0,
         remote: false,
+        choosing: 0,
     }
 }

@@ -50,6 +50,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub outbox: Vec<Mail>,
     /// Scratch of the switch allocator: outputs that granted each input.
     pub grants: Vec<Bits<W>>,
+    /// [input * V + VC] -> when its head packet was created or injected, where arbiters go by age.
+    pub ages: Vec<u64>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     pub moves: Vec<Move>,
     /// VC stage: per output VC whose turn it is (input * V + VC), per input VC which output VC comes next (output * 16 +

@@ -3,8 +3,11 @@
 //!
 //! The edges come from walking the routing functions themselves: every source and destination router (and every choice
 //! of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
+//!
+//! Where a routing says that its class rises with each hop there can be no cycle, as classes would have to rise all the way
+//! round: then packets are walked only to see that it is so, some over each router.
 
-use crate::routing::{AnyRouting, Classes, choice::Choice};
+use crate::routing::{AnyRouting, Classes, Hop, steps::Step};
 use crate::state::Packet;
 use std::collections::{BTreeSet, HashSet};
 use weft_topology::{Graph, Peer};
@@ -15,6 +18,9 @@ type Node = u32;
 
 /// Packets are walked with this many different draws, so that both ways round a ring at half distance are seen.
 const DRAWS: u32 = 8;
+
+/// Destinations to which walks are made where the class should rise.
+const WALKED_TO: usize = 64;
 
 pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
@@ -43,6 +49,10 @@ pub(crate) fn refuse_cycle(graph: &Graph, routing: &AnyRouting, classes: &Classe
     ))
 }
 
+fn is_host(graph: &Graph, router: u32) -> bool {
+    graph.ports(router).iter().any(|port| matches!(port.peer, Peer::Terminal(_)))
+}
+
 impl<'a> Dependencies<'a> {
     fn new(graph: &'a Graph, routing: &AnyRouting, classes: &Classes) -> Self {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
@@ -54,7 +64,12 @@ impl<'a> Dependencies<'a> {
     }
 
     fn node(&self, router: u32, port: u8, class: u8) -> Node {
-        (self.graph.port_base(router) + u32::from(port)) * self.classes + u32::from(class)
+        (self.graph.port_base(router) + u32::from(port)) * self.classes + self.known(class)
+    }
+
+    /// Classes above those of this check count as its last: a check of fewer classes is one of a routing that merges them.
+    fn known(&self, class: u8) -> u32 {
+        u32::from(class).min(self.classes - 1)
     }
 
     fn neighbour(&self, router: u32, port: u8) -> Option<u32> {
@@ -66,7 +81,7 @@ impl<'a> Dependencies<'a> {
 
     /// `from` leads to `router`, whose (port, class) is asked for.
     fn add(&mut self, from: Node, port: u8, class: u8) {
-        let bit = usize::from(port) * self.classes as usize + usize::from(class);
+        let bit = usize::from(port) * self.classes as usize + self.known(class) as usize;
         self.edges[from as usize * self.words + bit / 64] |= 1 << (bit % 64);
     }
 
@@ -85,6 +100,34 @@ impl<'a> Dependencies<'a> {
             let node = self.node(at, hop.port, hop.class);
             first = first.or(Some(node));
             (last, at) = (Some(node), next);
+        }
+    }
+
+    /// A packet goes from `router` by `hop` to the next router, and on by `onward`.
+    pub(crate) fn turn(&mut self, router: u32, hop: Hop, onward: Hop) {
+        self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
+    }
+
+    /// Whether the class rises with each hop on every walk that is tried: from every router to some others, at each router
+    /// by another of its choices.
+    pub(crate) fn rises(&self, routing: &AnyRouting) -> bool {
+        let hosts: Vec<u32> = (0..self.graph.routers()).filter(|&r| is_host(self.graph, r)).collect();
+        let apart = hosts.len().div_ceil(WALKED_TO);
+        hosts.iter().step_by(apart).all(|&to| hosts.iter().all(|&from| self.rises_between(routing, from, to)))
+    }
+
+    fn rises_between(&self, routing: &AnyRouting, from: u32, to: u32) -> bool {
+        let target = self.coords[to as usize];
+        let (mut at, mut packet, mut last) = (from, Packet { target, dest: target, ..Packet::default() }, None);
+        loop {
+            let mut choices = routing.steps(self.coords[at as usize], &packet, 0);
+            let Step { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
+            let Some(next) = self.neighbour(at, hop.port) else { return true };
+            let class = self.known(hop.class);
+            if last.is_some_and(|last| last >= class) {
+                return false;
+            }
+            (at, packet, last) = (next, after, Some(class));
         }
     }
 
@@ -111,6 +154,26 @@ impl<'a> Dependencies<'a> {
     pub(crate) fn packets(&mut self, routing: &AnyRouting, packets: impl Iterator<Item = (u32, Packet)>) {
         for (from, packet) in packets {
             self.walk(routing, from, packet, 0);
+        }
+    }
+
+    /// Routings with an escape (Duato 1993): wherever a packet is it may ask for its escape, so packets wait for each other
+    /// for ever only if escape channels do. Of two escape channels one leads to the other if a packet that came on the
+    /// first has the second as its escape. With virtual cut-through a blocked packet holds one buffer, so it may leave the
+    /// escape and come back; worms, which hold more, may not (`assemble` refuses that).
+    pub(crate) fn escapes(&mut self, routing: &AnyRouting) {
+        let routers = self.graph.routers();
+        for to in 0..routers {
+            let target = self.coords[to as usize];
+            let packet = Packet { target, dest: target, ..Packet::default() };
+            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, None).escape;
+            for from in (0..routers).filter(|&from| from != to) {
+                let Some(hop) = escape(self, from) else { continue };
+                let Some(at) = self.neighbour(from, hop.port) else { continue };
+                if let Some(next) = escape(self, at) {
+                    self.add(self.node(from, hop.port, hop.class), next.port, next.class);
+                }
+            }
         }
     }
 
@@ -142,7 +205,7 @@ impl<'a> Dependencies<'a> {
             let mut open: Vec<(u32, Option<Node>, Packet)> =
                 (0..routers).map(|r| (r, None, Packet { target, dest: target, ..Packet::default() })).collect();
             while let Some((at, last, packet)) = open.pop() {
-                for Choice { hop, after, .. } in routing.choices(self.coords[at as usize], &packet, 0) {
+                for Step { hop, after, .. } in routing.steps(self.coords[at as usize], &packet, 0) {
                     let Some(next) = self.neighbour(at, hop.port) else { continue };
                     if let Some(last) = last {
                         self.add(last, hop.port, hop.class);

@@ -2,7 +2,7 @@
 
 use crate::assemble;
 use crate::net::Net;
-use crate::routing::choice::{Choice, Cost};
+use crate::routing::steps::{Step, Cost};
 use crate::routing::Classes;
 use crate::spec::Spec;
 use crate::state::{DETOUR, Packet};
@@ -130,10 +130,7 @@ impl Explainer<'_> {
         let (net, seed) = (self.net, self.net.seed);
         let (router, dst_port) = net.terminal_at[to as usize];
         let dest = net.coords[router as usize];
-        let mut packet = Packet { src: from, dst: to, dst_port, dest, target: dest, ..Packet::default() };
-        if !net.routing.draws_path() {
-            net.routing.source(net, &mut packet);
-        }
+        let packet = Packet { src: from, dst: to, dst_port, dest, target: dest, ..Packet::default() };
         let (at, _) = net.terminal_at[from as usize];
         let starts = net.routing.starts(net.coords[at as usize], packet, seed);
         let share = 1.0 / starts.len() as f64;
@@ -147,12 +144,12 @@ impl Explainer<'_> {
         if self.followed >= FOLLOWED {
             return;
         }
-        let choices = self.net.routing.choices(self.net.coords[at as usize], &packet, self.net.seed);
+        let choices = self.net.routing.steps(self.net.coords[at as usize], &packet, self.net.seed);
         if choices.first().is_some_and(|c| c.cost.is_some()) {
             self.note(at, hops.len() as u32, &choices);
         }
         let each = 1.0 / choices.len() as f64;
-        for Choice { hop, after, cost } in choices {
+        for Step { hop, after, cost } in choices {
             let share = share.filter(|_| cost.is_none()).map(|s| s * each);
             match self.spec.graph.ports(at)[hop.port as usize].peer {
                 Peer::Router { router, .. } => {
@@ -172,12 +169,12 @@ impl Explainer<'_> {
         entry.1 |= direct;
     }
 
-    fn note(&mut self, router: u32, hop: u32, choices: &[Choice]) {
+    fn note(&mut self, router: u32, hop: u32, choices: &[Step]) {
         let known = self.choices.iter().any(|c| (c.router, c.hop) == (router, hop));
         if known || self.choices.len() == CHOICES {
             return;
         }
-        let candidate = |c: &Choice| {
+        let candidate = |c: &Step| {
             let cost = c.cost?;
             Some(Candidate {
                 port: c.hop.port.into(),
@@ -275,7 +272,9 @@ impl Explainer<'_> {
 impl crate::routing::AnyRouting {
     /// How an adaptive routing chooses.
     fn rule(&self) -> &'static str {
-        if self.draws_ties() {
+        if self.chooses() {
+            "in every step the one with the most credits among those with room; the last, its escape, if none has"
+        } else if self.draws_ties() {
             "the least cost; a hash of the packet decides between equal ones"
         } else {
             "the first, unless its cost is above that of one of the others, drawn at random"

@@ -6,6 +6,8 @@
 pub(crate) trait Hot<T> {
     fn hot(&self, index: usize) -> &T;
     fn hot_mut(&mut self, index: usize) -> &mut T;
+    /// The elements from `start` on, to read.
+    fn hot_slice(&self, start: usize) -> &[T];
     /// The elements from `start` on.
     fn hot_from(&mut self, start: usize) -> &mut [T];
 }
@@ -23,6 +25,13 @@ impl<T> Hot<T> for [T] {
         debug_assert!(index < self.len(), "index {index} of {}", self.len());
         // SAFETY: in range, see above.
         unsafe { self.get_unchecked_mut(index) }
+    }
+
+    #[inline(always)]
+    fn hot_slice(&self, start: usize) -> &[T] {
+        debug_assert!(start <= self.len(), "from {start} of {}", self.len());
+        // SAFETY: in range, see above.
+        unsafe { self.get_unchecked(start..) }
     }
 
     #[inline(always)]

@@ -107,6 +107,9 @@ impl<'a> Walker<'a> {
             + self.spec.router.ejection_delay
             + u64::from(self.spec.traffic.packet_flits)
             - 1;
+        if routing.chooses() {
+            self.spread_over_classes();
+        }
         // an injection channel of the busiest terminal carries 1
         let busiest = self.load.iter().copied().fold(1.0, f64::max);
         Implied {
@@ -122,6 +125,24 @@ impl<'a> Walker<'a> {
         let (router, port) = self.net.terminal_at[dst as usize];
         let dest = self.net.coords[router as usize];
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
+    }
+
+    /// Where heads choose among minimal paths the load of a channel is up to the traffic; at best a class of links, all of
+    /// whose channels are alike to the routing, shares its load evenly.
+    fn spread_over_classes(&mut self) {
+        let graph = &*self.spec.graph;
+        let links = (0..graph.routers()).flat_map(|r| graph.ports(r)).enumerate();
+        let links = links.filter(|(_, port)| matches!(port.peer, Peer::Router { .. }));
+        let mut sums = vec![(0.0, 0.0); graph.class_names().len()];
+        for (channel, port) in links.clone() {
+            let (load, channels) = &mut sums[port.class as usize];
+            *load += self.load[channel];
+            *channels += 1.0;
+        }
+        for (channel, port) in links {
+            let (load, channels) = sums[port.class as usize];
+            self.load[channel] = load / channels;
+        }
     }
 
     /// Loads the paths of a packet at router `from`, all that it may draw; mean hops and cycles of wire.
@@ -149,7 +170,9 @@ impl<'a> Walker<'a> {
                 let mut go = |hop: Hop, after: Packet, part: f64| {
                     let port = graph.ports(at)[hop.port as usize];
                     let Peer::Router { router, .. } = port.peer else { return };
-                    self.load[(graph.port_base(at) + u32::from(hop.port)) as usize] += rate * part;
+                    let members = net.trunk.members(hop.port);
+                    let each = rate * part / members.len() as f64;
+                    members.for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
                     hops += part;
                     wire += part * self.spec.links[port.class as usize].latency as f64;
                     match next.iter_mut().find(|(r, p, _)| *r == router && p.goes_on_as(&after)) {
@@ -161,7 +184,7 @@ impl<'a> Walker<'a> {
                 match net.routing.next(here, &mut after, net.seed) {
                     Some(hop) if !net.routing.draws_hops() => go(hop, after, part),
                     _ => {
-                        let choices = net.routing.idle_choices(here, &packet, net.seed);
+                        let choices = net.routing.idle_steps(here, &packet, net.seed);
                         let part = part / choices.len() as f64;
                         choices.into_iter().for_each(|c| go(c.hop, c.after, part));
                     }

@@ -3,6 +3,7 @@
 //! A [`Spec`] (plain numbers) becomes a network ([`run::Simulation`]) of blocks; a block advances cycle by cycle
 //! (`block::Block::step`, one screen) and counts integers; [`run`] returns them as an [`Outcome`].
 
+pub mod age;
 mod allocate;
 pub mod allocator;
 mod arrive;
@@ -10,6 +11,7 @@ mod assemble;
 mod barrier;
 mod bits;
 mod block;
+mod choose;
 mod dependency;
 pub mod explain;
 mod hot;
@@ -26,6 +28,7 @@ mod stall;
 mod state;
 mod switch;
 mod tally;
+mod three_stage;
 mod vc_stage;
 mod wheel;
 

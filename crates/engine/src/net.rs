@@ -1,5 +1,6 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
+use crate::age::Priority;
 use crate::allocator::AllocatorConfig;
 use crate::hot::Hot;
 use crate::routing::{AnyRouting, Hop};
@@ -24,6 +25,22 @@ pub struct Link {
     pub capacity: u32,
 }
 
+/// Parallel links: the network ports of a router come in runs of `width` that lead to the same neighbour.
+#[derive(Debug, Clone, Copy)]
+pub struct Trunk {
+    /// First network port.
+    pub first: u8,
+    pub width: u8,
+}
+
+impl Trunk {
+    /// The ports of the trunk whose first member is `port`.
+    #[inline(always)]
+    pub fn members(self, port: u8) -> std::ops::Range<u8> {
+        if port < self.first { port..port + 1 } else { port..port + self.width }
+    }
+}
+
 #[derive(Debug)]
 pub struct Net {
     /// Per router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
@@ -34,6 +51,14 @@ pub struct Net {
     pub class_bits: u32,
     pub links: Vec<Link>,
     pub routing: AnyRouting,
+    /// Heads choose their output again in every step: the routing does, or links are trunks.
+    pub chooses: bool,
+    /// Arbiters let the oldest packet win.
+    pub by_age: bool,
+    pub priority: Priority,
+    /// Heads need more than their key: a choice in every step, or their age.
+    pub heads_apart: bool,
+    pub trunk: Trunk,
     /// Packets get an intermediate at their source.
     pub detours: bool,
     pub pattern: Arc<Pattern>,
@@ -88,6 +113,13 @@ impl Net {
     #[inline(always)]
     fn key_or_ask(&self, hop: Option<Hop>) -> u16 {
         hop.map_or(ASK, |hop| self.key(hop.port as usize, hop.class as usize))
+    }
+
+    /// VC class that VC `v` of an input of link class `link` belongs to; `None` on a terminal link.
+    #[inline(always)]
+    pub(crate) fn arrived(&self, link: u8, v: usize) -> Option<u8> {
+        let classes = &self.links.hot(link as usize).vcs_of;
+        (link != 0).then(|| classes.iter().position(|vcs| vcs >> v & 1 != 0).unwrap_or(0) as u8)
     }
 
     /// First cycle of the measured window, and the first after it.

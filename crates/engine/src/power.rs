@@ -182,9 +182,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let AnyPolicy::IdleTimeout(policy) = self.power.policy.clone() else { return };
         let out = &mut self.outs[o];
         policy.look(&mut self.power, o, now, out);
+        let router = &mut self.routers[out.router as usize];
         if out.wanting != 0 && out.free & out.credit != 0 {
-            let router = &mut self.routers[out.router as usize];
             router.want.set(o - router.base as usize);
+            self.active.set(out.router as usize);
+        }
+        if !router.choosing.is_empty() {
             self.active.set(out.router as usize);
         }
     }

@@ -16,12 +16,20 @@ weft_units::registry! {
     "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
     "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
     "up_down" => up_down::UpDown,
+    "dal" => dal::Dal,
+    "shortest_path" => shortest_path::ShortestPath,
+    "ecmp" => ecmp::Ecmp,
+    "table" => table::Table,
+    "minimal_adaptive" => minimal_adaptive::MinimalAdaptive,
 }
 
-pub(crate) mod choice;
+mod choice;
+mod distances;
 pub(crate) mod grid;
 pub(crate) mod groups;
 pub mod sensor;
+pub(crate) mod steps;
+pub(crate) use choice::Choice;
 pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
@@ -52,6 +60,11 @@ pub enum AnyRouting {
     DragonflyValiant(dragonfly_valiant::Runtime),
     DragonflyUgal(dragonfly_ugal::Runtime),
     UpDown(up_down::Runtime),
+    Dal(dal::Runtime),
+    ShortestPath(shortest_path::Runtime),
+    Ecmp(ecmp::Runtime),
+    Table(table::Runtime),
+    MinimalAdaptive(minimal_adaptive::Runtime),
 }
 
 /// Calls the same method of whichever routing it is.
@@ -67,6 +80,11 @@ macro_rules! each {
             AnyRouting::DragonflyValiant($r) => $call,
             AnyRouting::DragonflyUgal($r) => $call,
             AnyRouting::UpDown($r) => $call,
+            AnyRouting::Dal($r) => $call,
+            AnyRouting::ShortestPath($r) => $call,
+            AnyRouting::Ecmp($r) => $call,
+            AnyRouting::Table($r) => $call,
+            AnyRouting::MinimalAdaptive($r) => $call,
         }
     };
 }
@@ -84,12 +102,20 @@ impl AnyRouting {
             RoutingConfig::DragonflyValiant(c) => c.build(graph).map(|(r, n)| (Self::DragonflyValiant(r), n))?,
             RoutingConfig::DragonflyUgal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyUgal(r), n))?,
             RoutingConfig::UpDown(c) => c.build(graph).map(|(r, n)| (Self::UpDown(r), n))?,
+            RoutingConfig::Dal(c) => c.build(graph).map(|(r, n)| (Self::Dal(r), n))?,
+            RoutingConfig::ShortestPath(c) => c.build(graph).map(|(r, n)| (Self::ShortestPath(r), n))?,
+            RoutingConfig::Ecmp(c) => c.build(graph).map(|(r, n)| (Self::Ecmp(r), n))?,
+            RoutingConfig::Table(c) => c.build(graph).map(|(r, n)| (Self::Table(r), n))?,
+            RoutingConfig::MinimalAdaptive(c) => c.build(graph).map(|(r, n)| (Self::MinimalAdaptive(r), n))?,
         })
     }
 
     /// What the routing knows of every router: its coordinates on the shape that it routes.
     pub(crate) fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        grid::coordinates(graph)
+        match self {
+            Self::ShortestPath(_) | Self::Ecmp(_) | Self::Table(_) => (0..u64::from(graph.routers())).collect(),
+            _ => grid::coordinates(graph),
+        }
     }
 
     /// The packet is made: an oblivious routing draws its intermediate or its path here.
@@ -116,8 +142,30 @@ impl AnyRouting {
             Self::Ugal(r) => r.head(at, queues, packet, seed),
             Self::UgalP(r) => r.head(at, queues, packet, seed),
             Self::DragonflyUgal(r) => r.head(at, queues, packet, seed),
+            Self::UpDown(r) => r.head(at, queues, packet, seed),
+            Self::Dal(r) => r.head(at, queues, packet, seed),
             _ => unreachable!("only adaptive routings ask for queues"),
         }
+    }
+
+    /// Whether heads choose again in every allocation step.
+    pub(crate) fn chooses(&self) -> bool {
+        matches!(self, Self::MinimalAdaptive(_))
+    }
+
+    /// What a head at `at` may ask for, where heads choose again in every step. `arrived`: the VC class that it came on, if
+    /// it came from a router.
+    #[inline(always)]
+    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: Option<u8>) -> Choice {
+        match self {
+            Self::MinimalAdaptive(r) => r.choice(at, packet, arrived),
+            _ => Choice::default(),
+        }
+    }
+
+    /// Whether packets may go from escape VCs back to adaptive ones.
+    pub(crate) fn leaves_escape(&self) -> bool {
+        matches!(self, Self::MinimalAdaptive(r) if r.leave_escape)
     }
 
     /// What the routing reads as congestion, if it is adaptive.
@@ -126,6 +174,8 @@ impl AnyRouting {
             Self::Ugal(r) => Some(r.sensor),
             Self::UgalP(r) => Some(r.sensor),
             Self::DragonflyUgal(r) => Some(r.sensor),
+            Self::UpDown(r) if r.ascent == up_down::Ascent::Adaptive => Some(r.sensor),
+            Self::Dal(r) => Some(r.sensor),
             _ => None,
         }
     }
@@ -138,10 +188,18 @@ impl AnyRouting {
     /// Enters every dependency between channels that packets of this routing can cause.
     pub(crate) fn dependencies(&self, d: &mut Dependencies) {
         match self {
-            Self::Dimension(_) | Self::Minimal(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
+            Self::Minimal(_) | Self::Dal(_) if d.rises(self) => {}
+            Self::ShortestPath(_) if d.rises(self) => {}
+            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self) => {}
+            Self::Dimension(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
-            Self::UgalP(_) => d.per_hop(self),
-            Self::UpDown(r) => d.packets(self, r.every_turn()),
+            Self::UgalP(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
+            Self::UpDown(r) => d.packets(&Self::UpDown(r.with_drawn_links()), r.every_turn()),
+            Self::Ecmp(r) => {
+                r.distances.every_turn(|at, port, onward| d.turn(at, Hop { port, class: 0 }, Hop { port: onward, class: 0 }));
+            }
+            Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
+            Self::MinimalAdaptive(_) => d.escapes(self),
         }
     }
 
@@ -179,18 +237,28 @@ impl AnyRouting {
 
     /// Whether every packet goes over an intermediate or a path that is drawn when it is made.
     pub(crate) fn draws_path(&self) -> bool {
-        matches!(self, Self::Valiant(_) | Self::DragonflyValiant(_) | Self::UpDown(_))
+        match self {
+            Self::Valiant(_) | Self::DragonflyValiant(_) => true,
+            Self::UpDown(r) => r.ascent != up_down::Ascent::Adaptive,
+            _ => false,
+        }
     }
 
     /// Whether paths depend on the terminals of a packet, not only on their routers.
     pub(crate) fn sees_terminals(&self) -> bool {
-        false
+        match self {
+            Self::Ecmp(_) => true,
+            Self::UpDown(r) => r.ascent == up_down::Ascent::DModK,
+            _ => false,
+        }
     }
 
     /// About how many walks of one path it takes to follow all paths of a pair in a network of `routers` routers.
     pub(crate) fn walks(&self, routers: u64) -> u64 {
         match self {
             Self::UpDown(r) => r.most_paths(),
+            // parts of a packet at every router between, each with its list of choices
+            Self::ShortestPath(_) => 64,
             _ if self.draws_path() => routers,
             _ => 1,
         }
@@ -213,7 +281,12 @@ fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
 /// A hash of (seed, packet, salt), for choices that must not depend on the order of events.
 #[inline(always)]
 pub(crate) fn draw(seed: u64, packet: &Packet, salt: u64) -> u64 {
-    let mut x = seed ^ (u64::from(packet.src) << 32 | u64::from(packet.seq)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash(seed, packet.src, packet.seq, salt)
+}
+
+#[inline(always)]
+pub(crate) fn hash(seed: u64, high: u32, low: u32, salt: u64) -> u64 {
+    let mut x = seed ^ (u64::from(high) << 32 | u64::from(low)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

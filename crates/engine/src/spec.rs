@@ -1,6 +1,6 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
-use crate::{allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+use crate::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
@@ -46,6 +46,7 @@ pub struct RouterSpec {
     pub ejection_vcs: Option<u8>,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
+    pub priority: Priority,
     /// An output finishes a packet before it begins another, so that links never interleave packets.
     pub hold_switch: bool,
 }
@@ -167,6 +168,7 @@ impl Default for RouterSpec {
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::Islip(crate::allocator::Iterations { iterations: 1 }),
+            priority: Priority::RoundRobin,
             hold_switch: false,
         }
     }

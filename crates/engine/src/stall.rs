@@ -7,8 +7,9 @@
 use crate::block::Block;
 use crate::net::Net;
 use crate::outcome::Stall;
+use crate::routing::Hop;
 use crate::spec::FlowControl;
-use crate::state::{Kind, NO_KEY, NONE};
+use crate::state::{ASK, Kind, NO_KEY, NONE};
 use std::collections::HashSet;
 
 /// An input VC of the whole network: (block, input port, VC).
@@ -83,14 +84,43 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             }
             return (block.outs[o].credits[vc] == 0).then(|| self.behind(b, o, vc))?;
         }
-        let (p, class) = crate::arrive::split(port.keys[v], self.net.class_bits);
-        let o = base + p;
-        let out = &block.outs[o];
+        let mut on = Vec::new();
+        for hop in self.hops((b, i, v)) {
+            on.extend(self.waits_at(b, base, hop, segment.len)?);
+        }
+        Some(on)
+    }
+
+    /// What the head of `q`, which holds no VC, may ask for.
+    fn hops(&self, (b, i, v): Queue) -> Vec<Hop> {
+        let block = &self.blocks[b];
+        let port = &block.ins[i];
+        let segment = &block.segments.items[port.head[v] as usize];
+        if port.choosing >> v & 1 != 0 && segment.key == ASK {
+            let at = self.net.coords[block.routers[port.router as usize].id as usize];
+            let packet = &block.packets.items[segment.packet as usize];
+            let choice = self.net.routing.choice(at, packet, self.net.arrived(port.class, v));
+            return choice.all().flat_map(|hop| self.members(hop)).collect();
+        }
+        let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.keys[v] };
+        let (p, class) = crate::arrive::split(key, self.net.class_bits);
+        let hop = Hop { port: p as u8, class: class as u8 };
+        if port.choosing >> v & 1 != 0 { self.members(hop).collect() } else { vec![hop] }
+    }
+
+    fn members(&self, hop: Hop) -> impl Iterator<Item = Hop> + use<W, V> {
+        self.net.trunk.members(hop.port).map(move |port| Hop { port, ..hop })
+    }
+
+    /// Queues one of which must move before a head of `flits` flits can take `hop`; `None` if it can.
+    fn waits_at(&self, b: usize, base: usize, hop: Hop, flits: u16) -> Option<Vec<Queue>> {
+        let o = base + usize::from(hop.port);
+        let out = &self.blocks[b].outs[o];
         if out.state != crate::power::LinkState::On as u8 {
             return None;
         }
-        let need = if self.net.flow_control == FlowControl::VirtualCutThrough { segment.len } else { 1 };
-        let allowed = self.net.links[out.class as usize].vcs_of[class];
+        let need = if self.net.flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
+        let allowed = self.net.links[out.class as usize].vcs_of[usize::from(hop.class)];
         let mut on = Vec::new();
         if self.net.hold_switch && out.free != self.net.links[out.class as usize].all {
             // the output finishes another packet first, whatever VC is free

@@ -10,7 +10,7 @@ use rand_pcg::Pcg32;
 pub const NONE: u32 = u32::MAX;
 /// Key of a VC whose head wants nothing (no head, or it holds an output VC already).
 pub const NO_KEY: u16 = u16::MAX;
-/// Key of a packet whose route needs the state of the router it is in.
+/// Key of a packet whose route needs the state of the router it is in; of a head that has not chosen yet.
 pub const ASK: u16 = u16::MAX - 1;
 
 /// What an output channel leads to.
@@ -86,6 +86,8 @@ pub struct InPort<const V: usize> {
     pub rr_out: u8,
     pub rr_vc: u8,
     pub remote: bool,
+    /// VCs whose head chooses its output again in every step (`choose`).
+    pub choosing: u16,
 }
 
 impl<const V: usize> OutPort<V> {
@@ -190,6 +192,8 @@ pub struct Router<const W: usize> {
     pub want: Bits<W>,
     /// Outputs with a flit that may cross the switch.
     pub go: Bits<W>,
+    /// Inputs with a head that chooses its output again in every step.
+    pub choosing: Bits<W>,
     pub base: u32,
     pub id: u32,
 }

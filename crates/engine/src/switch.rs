@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 impl<const W: usize, const V: usize> Ports<'_, W, V> {
     /// VCs that heads may take at output `p`. One that holds the switch offers none while a packet is crossing.
     #[inline(always)]
-    fn open<const SINGLE: bool>(&self, p: usize) -> u16 {
+    pub(crate) fn open<const SINGLE: bool>(&self, p: usize) -> u16 {
         let out = self.outs.hot(p);
         let closed = !SINGLE && self.net.hold_switch && out.free != self.net.links.hot(out.class as usize).all;
         if closed { 0 } else { out.open::<SINGLE>() }
@@ -41,7 +41,7 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
 
     /// Inputs that could send to output `p` now.
     #[inline(always)]
-    fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {
+    pub(crate) fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {
         let out = self.outs.hot(p);
         let mut inputs = Bits::default();
         if !HEADS || !SINGLE {
@@ -97,10 +97,10 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
         mut moves: usize,
     ) -> usize {
         while let Some(i) = granted.take_first() {
-            let port = self.ins.hot_mut(i);
-            let p = std::mem::take(self.grants.hot_mut(i)).pick_from(port.rr_out as usize);
+            let grants = std::mem::take(self.grants.hot_mut(i));
+            let p = self.pick_output::<HEADS, SINGLE>(i, grants);
             if !SLIP || FIRST {
-                port.rr_out = p as u8 + 1;
+                self.ins.hot_mut(i).rr_out = p as u8 + 1;
             }
             if SLIP && FIRST {
                 self.outs.hot_mut(p).rr_in = i as u8 + 1;
@@ -130,10 +130,9 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
             if inputs.is_empty() {
                 continue;
             }
-            let out = self.outs.hot_mut(p);
-            let i = inputs.pick_from(out.rr_in as usize);
+            let i = self.pick_input::<HEADS, SINGLE>(p, inputs);
             if !SLIP {
-                out.rr_in = i as u8 + 1;
+                self.outs.hot_mut(p).rr_in = i as u8 + 1;
             }
             self.grants.hot_mut(i).set(p);
             granted.set(i);
@@ -168,7 +167,7 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
             let mut inputs = asking;
             while let Some(i) = inputs.take_first() {
                 let may = std::mem::take(self.grants.hot_mut(i));
-                *choices.hot_mut(i) = may.pick_from(self.ins.hot(i).rr_out as usize) as u8;
+                *choices.hot_mut(i) = self.pick_output::<HEADS, SINGLE>(i, may) as u8;
             }
             let mut chosen = Bits::<W>::default();
             while let Some(i) = asking.take_first() {
@@ -178,9 +177,8 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
             }
             while let Some(p) = chosen.take_first() {
                 let rivals = std::mem::take(self.grants.hot_mut(p));
-                let out = self.outs.hot_mut(p);
-                let i = rivals.pick_from(out.rr_in as usize);
-                out.rr_in = i as u8 + 1;
+                let i = self.pick_input::<HEADS, SINGLE>(p, rivals);
+                self.outs.hot_mut(p).rr_in = i as u8 + 1;
                 self.ins.hot_mut(i).rr_out = p as u8 + 1;
                 matched.set(i);
                 outputs.clear(p);
@@ -194,6 +192,9 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
     /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn, as move `k`.
     #[inline(always)]
     fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+        if self.net.by_age {
+            return self.enter_oldest::<HEADS, SINGLE>(p, i, k);
+        }
         let (v, vc) = if HEADS && SINGLE {
             self.head_enters::<SINGLE>(p, i)
         } else {
@@ -236,7 +237,7 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
 
     /// VCs of input `i` whose packet holds a VC of output `p`, with a flit and a credit.
     #[inline(always)]
-    fn held_by(&self, p: usize, i: usize) -> u16 {
+    pub(crate) fn held_by(&self, p: usize, i: usize) -> u16 {
         let out = self.outs.hot(p);
         let (mut held, mut vcs) = (0u16, out.ready & out.credit);
         while vcs != 0 {

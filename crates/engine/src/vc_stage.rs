@@ -115,6 +115,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
         *port.keys.hot_mut(v) = NO_KEY;
+        port.choosing &= !(1 << v);
+        if port.choosing == 0 {
+            self.routers.hot_mut(port.router as usize).choosing.clear(i);
+        }
         port.hold(v as u8, p, vc);
         let radix = self.grants.len();
         *self.vc_turns.hot_mut((base + p) * V + vc as usize) = ((i * V + v + 1) % (radix * V)) as u16;

@@ -2,6 +2,7 @@
 
 mod common;
 use common::*;
+use weft_engine::age::Priority;
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 use weft_engine::{Outcome, Simulation, Spec};
@@ -9,7 +10,9 @@ use weft_engine::{Outcome, Simulation, Spec};
 const ISLIP_2: &str = r#"{"islip": {"iterations": 2}}"#;
 const INPUT_FIRST: &str = r#"{"separable_input_first": {"iterations": 1}}"#;
 const OUTPUT_FIRST: &str = r#"{"separable_output_first": {"iterations": 2}}"#;
-const ALLOCATORS: [&str; 3] = [ISLIP_2, INPUT_FIRST, OUTPUT_FIRST];
+const THREE_STAGE: &str = r#"{"three_stage": {}}"#;
+const ALLOCATORS: [&str; 4] = [ISLIP_2, INPUT_FIRST, OUTPUT_FIRST, THREE_STAGE];
+const PRIORITIES: [Priority; 3] = [Priority::RoundRobin, Priority::Age, Priority::NetworkAge];
 const POLICIES: [&str; 2] = [r#"{"always_on": {}}"#, IDLE_TIMEOUT];
 const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)];
 
@@ -49,6 +52,9 @@ fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
             let may_hold = spec.router.vc_realloc == 0 && flow_control == VirtualCutThrough;
             spec.router.hold_switch = may_hold && k % 3 > 0;
             allocator(&mut spec, ALLOCATORS[k % ALLOCATORS.len()]);
+            if spec.router.vc_realloc == 0 {
+                spec.router.priority = PRIORITIES[(k / 3 + j) % PRIORITIES.len()];
+            }
             policy(&mut spec, POLICIES[(k / 2 + j) % POLICIES.len()]);
             spec.set_load(load);
             check_drains::<1, 8>(&mut spec, 1000);

@@ -3,6 +3,7 @@
 
 mod common;
 use common::*;
+use weft_engine::age::Priority;
 use weft_engine::outcome::Ending;
 use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
@@ -26,6 +27,35 @@ fn cases() -> Vec<(&'static str, Spec)> {
     cases
 }
 
+/// Heads that choose in every step, and arbiters that go by age; with the cases above.
+fn all_cases() -> Vec<(&'static str, Spec)> {
+    let mut cases = cases();
+    cases.push(("trunks", spec(TRUNKS, UGAL)));
+    cases.push(("minimal_adaptive", spec(OVERSUBSCRIBED, ADAPTIVE)));
+    let mut aged = spec(OVERSUBSCRIBED, UGAL_P);
+    aged.router.priority = Priority::Age;
+    cases.push(("ugal_p by age", aged));
+    let mut staged = spec(TORUS, ADAPTIVE);
+    allocator(&mut staged, r#"{"three_stage": {}}"#);
+    cases.push(("minimal_adaptive, three stages", staged));
+    let mut more = vec![
+        ("dragonfly_ugal, global queues", spec(DRAGONFLY, DF_UGAL_G)),
+        ("dragonfly_ugal, global queues, any router", spec(DRAGONFLY_WIDE, DF_UGAL_G_ROUTER)),
+        ("dal", spec(OVERSUBSCRIBED, DAL)),
+        ("up_down, adaptive", spec(TREE, UP_DOWN_ADAPTIVE)),
+        ("shortest_path", spec(TORUS, SHORTEST)),
+        ("ecmp", spec(TORUS, ECMP)),
+    ];
+    pattern(&mut more[0].1, ADVERSE);
+    for link in &mut more[1].1.links {
+        (link.latency, link.credit_latency) = (1, 1);
+    }
+    // as wide a tree never saturates without
+    more[3].1.links[0].vcs = 1;
+    cases.extend(more);
+    cases
+}
+
 /// The same result on 1 to 3 threads, in 1 block, in 3, in 4 (2 shares, although there are 3 threads), and in one per
 /// router.
 fn check_executions(what: &str, spec: &Spec) -> Ending {
@@ -39,7 +69,7 @@ fn check_executions(what: &str, spec: &Spec) -> Ending {
 }
 
 fn check_all_executions(flits: u32, load: f64, change: impl Fn(&mut Spec)) {
-    for (name, mut spec) in cases() {
+    for (name, mut spec) in all_cases() {
         packets(&mut spec, flits, VirtualCutThrough, 16);
         phases(&mut spec, 300, 600);
         spec.set_load(load);
@@ -73,6 +103,7 @@ fn threads_and_blocks_change_nothing_for_worms_in_staged_routers() {
     check_all_executions(8, 1.0, |spec| {
         packets(spec, 8, Wormhole, 3);
         router(spec, (1, 1, 1));
+        spec.router.priority = Priority::RoundRobin;
     });
 }
 

@@ -151,6 +151,15 @@ fn check_never_stalls(topology: &str, routing: &str, flits: u32, flow_control: F
 }
 
 #[test]
+fn worms_that_leave_the_escape_are_refused() {
+    let mut spec = spec(TORUS, ADAPTIVE);
+    spec.router.flow_control = Wormhole;
+    spec.traffic.packet_flits = 5;
+    let refusal = imply(&spec).expect_err("they could deadlock");
+    assert_eq!(refusal.path, "routing.minimal_adaptive.leave_escape");
+}
+
+#[test]
 fn tiny_buffers_never_stall_a_legal_routing() {
     for &(topology, routing) in PAIRS.iter().chain(&[(TORUS_4X4, DOR), (TORUS_4X4, ENTRY), (TORUS_4X4, UGAL)]) {
         check_never_stalls(topology, routing, 1, VirtualCutThrough, false);

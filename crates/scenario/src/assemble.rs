@@ -158,9 +158,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
             format!("write {from} to {to}"),
         )),
     };
-    use weft_engine::allocator::AllocatorConfig::{Islip, SeparableInputFirst, SeparableOutputFirst};
-    let (Islip(rounds) | SeparableInputFirst(rounds) | SeparableOutputFirst(rounds)) = &router.allocator;
-    if rounds.iterations == 0 {
+    if router.allocator.iterations() == 0 {
         return Err(Refusal::new("router.allocator", "0 iterations match nothing", "write `iterations: 1` or more"));
     }
     Ok(RouterSpec {
@@ -175,6 +173,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
             FlowControl::Wormhole => spec::FlowControl::Wormhole,
         },
         allocator: router.allocator.clone(),
+        priority: router.priority,
         hold_switch: router.hold_switch,
     })
 }

@@ -4,7 +4,7 @@ use crate::prices::Prices;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use weft_engine::{allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+use weft_engine::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
 use weft_traffic::PatternConfig;
 use weft_units::{Bits, Flits, Time};
@@ -92,6 +92,8 @@ pub struct Router {
     pub flow_control: FlowControl,
     /// Who crosses the switch.
     pub allocator: AllocatorConfig,
+    /// Who wins where several packets want the same.
+    pub priority: Priority,
     /// An output finishes a packet before it begins another: links never interleave the flits of packets.
     pub hold_switch: bool,
 }
@@ -206,6 +208,7 @@ impl Default for Router {
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::Islip(weft_engine::allocator::Iterations { iterations: 1 }),
+            priority: Priority::RoundRobin,
             hold_switch: false,
         }
     }

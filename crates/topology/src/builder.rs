@@ -35,6 +35,11 @@ impl GraphBuilder {
         self.port_base.push(self.ports.len() as u32);
     }
 
+    /// Names the routers, for messages.
+    pub(crate) fn name_routers(&mut self, names: Vec<String>) {
+        self.router_names = Some(names);
+    }
+
     /// Checks the laws: at most [`MAX_RADIX`] ports per router; terminals 0..n each attached exactly once, on class 0;
     /// the peer of a port's peer is the port, with the same class, on another router; all routers connected.
     pub fn build(self, shape: Shape, grain: u32, path: &str) -> Result<Graph, Refusal> {

@@ -4,7 +4,8 @@
 //! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08: parameters
 //! a, p, h, g and the absolute arrangement (also BookSim's). Palm tree: C. Camarero, E. Vallejo, R. Beivide,
 //! "Topological Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4),
-//! 2014; the default of FOGSim and CAMINOS.
+//! 2014; the default of FOGSim and CAMINOS. Relative: the same paper. Circulant: E. Hastings et al., "Comparing Global
+//! Link Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro.
 //!
 //! # Parameters
 //! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`.
@@ -14,10 +15,10 @@
 //! L = floor(a*h / (g - 1)) links ([`links_per_pair`]). Global port k (of the a*h of a group) with k < L*(g - 1) is
 //! port k mod (g - 1) of copy k / (g - 1), and each copy is wired by the arrangement as if it were alone; ports from
 //! L*(g - 1) on are unused. With g = a*h + 1 there is one copy and no unused port. Any two routers are at most 3 links
-//! apart.
+//! apart. Circulant links join routers of the same index: h is even, and so is g - 1 where L > 1.
 //!
 //! # Not modelled
-//! Groups that are not fully connected (Cascade's 2D groups), unequal groups, relative and circulant arrangements.
+//! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
 
 use crate::builder::{check_positive, check_size};
 use crate::{Graph, GraphBuilder, Peer, Port, Shape};
@@ -35,6 +36,11 @@ pub enum Arrangement {
     /// the first port of the next.
     #[default]
     PalmTree,
+    /// Port k of group i leads to group i + (k + 1) mod g: the mirror image of the palm tree.
+    Relative,
+    /// Ports 2q and 2q + 1 of group i lead to groups i + (q + 1) and i - (q + 1) mod g, by routers of the same index at
+    /// both ends.
+    Circulant,
 }
 
 impl Arrangement {
@@ -43,7 +49,10 @@ impl Arrangement {
         let k = if k < g - 1 { k } else { k % (g - 1) };
         match self {
             Self::Absolute => k + u32::from(k >= i),
-            Self::PalmTree => i + if k < i { 0 } else { g } - (k + 1),
+            Self::PalmTree => before(g, i, k + 1),
+            Self::Relative => before(g, i, g - (k + 1)),
+            Self::Circulant if k % 2 == 0 => before(g, i, g - (k / 2 + 1)),
+            Self::Circulant => before(g, i, k / 2 + 1),
         }
     }
 
@@ -52,9 +61,20 @@ impl Arrangement {
     pub fn port_to(&self, g: u32, i: u32, j: u32) -> u32 {
         match self {
             Self::Absolute => j - u32::from(j > i),
-            Self::PalmTree => i + if j < i { 0 } else { g } - (j + 1),
+            Self::PalmTree => before(g, i, j) - 1,
+            Self::Relative => before(g, j, i) - 1,
+            // With an even number of groups the opposite one is the last upward, on the port g - 2.
+            Self::Circulant => match before(g, j, i) {
+                up if up <= g / 2 => 2 * (up - 1),
+                up => 2 * (g - up - 1) + 1,
+            },
         }
     }
+}
+
+/// (i - distance) mod g, for i and distance up to g.
+fn before(g: u32, i: u32, distance: u32) -> u32 {
+    (if i >= distance { i } else { i + g }) - distance
 }
 
 /// Global links between every two groups: floor(a*h / (g - 1)).
@@ -131,7 +151,34 @@ impl Dragonfly {
             return Err(Refusal::new(format!("{path}.groups"), what, help));
         }
         check_size(u64::from(a) * u64::from(g), radix, "the sum", path)?;
+        self.check_circulant(g, path)?;
         Ok(g)
+    }
+
+    /// Circulant links come in pairs, up and down, on the two ports of one router.
+    fn check_circulant(&self, g: u32, path: &str) -> Result<(), Refusal> {
+        let (a, h) = (self.routers_per_group, self.global_links_per_router);
+        if self.arrangement != Arrangement::Circulant {
+            return Ok(());
+        }
+        if h % 2 == 1 {
+            let what =
+                format!("{h} global links per router: circulant pairs a link up with a link down on each router");
+            let help = "take an even number, or another arrangement";
+            return Err(Refusal::new(format!("{path}.global_links_per_router"), what, help));
+        }
+        let copies = links_per_pair(a, h, g);
+        if copies > 1 && g % 2 == 0 {
+            let what = format!(
+                "{g} groups with floor({a} x {h} / {}) = {copies} links per pair: circulant can't pair up the {} links of \
+                 a group to the others",
+                g - 1,
+                g - 1
+            );
+            let help = "take an odd number of groups, or another arrangement";
+            return Err(Refusal::new(format!("{path}.groups"), what, help));
+        }
+        Ok(())
     }
 }
 
@@ -145,7 +192,8 @@ mod tests {
 
     #[test]
     fn ports_and_targets_are_inverse() {
-        for arrangement in [Arrangement::Absolute, Arrangement::PalmTree] {
+        use Arrangement::{Absolute, Circulant, PalmTree, Relative};
+        for arrangement in [Absolute, PalmTree, Relative, Circulant] {
             for g in 2..40 {
                 for i in 0..g {
                     let mut targets: Vec<_> = (0..g - 1).map(|k| arrangement.target(g, i, k)).collect();
@@ -170,8 +218,54 @@ mod tests {
                 let j = if k < i { k } else { k + 1 };
                 assert_eq!(Arrangement::Absolute.target(g, i, k), j);
                 assert_eq!(Arrangement::Absolute.port_to(g, j, i), if i < j { i } else { i - 1 });
+                // Relative: (i + k + 1) mod g, landing on port g - 2 - k.
+                let j = (i + k + 1) % g;
+                assert_eq!(Arrangement::Relative.target(g, i, k), j);
+                assert_eq!(Arrangement::Relative.port_to(g, j, i), g - 2 - k);
+                // Circulant: i +/- (k/2 + 1), landing on the other port of the pair; half way round, both are one.
+                let distance = i64::from(k / 2 + 1) * if k % 2 == 0 { 1 } else { -1 };
+                let j = (i64::from(i) + distance).rem_euclid(g.into()) as u32;
+                assert_eq!(Arrangement::Circulant.target(g, i, k), j);
+                assert_eq!(Arrangement::Circulant.port_to(g, j, i), if 2 * (k / 2 + 1) == g { k } else { k ^ 1 });
             }
         }
+    }
+
+    #[test]
+    fn circulant_links_join_routers_of_the_same_index() {
+        // One link per pair; fewer groups than 9; 2 links per pair for 5 groups.
+        for groups in [9, 8, 7, 5] {
+            let (a, p, h) = (4, 2, 2);
+            let graph = dragonfly(a, p, h, Some(groups), Arrangement::Circulant).build("topology").unwrap();
+            for link in graph.links().filter(|link| link.class == 2) {
+                let [(near, _), (far, _)] = link.ends;
+                assert_eq!(near % a, far % a);
+            }
+        }
+        // Router r has offsets r * h/2 + 1 ..= (r + 1) * h/2 in both directions, as SST/macro wires them.
+        let graph = dragonfly(4, 1, 4, None, Arrangement::Circulant).build("topology").unwrap();
+        let offsets = |router: u32| -> Vec<u32> {
+            let global = graph.ports(router)[4..].iter();
+            let group = |port: &Port| match port.peer {
+                Peer::Router { router, .. } => router / 4,
+                _ => panic!("no link"),
+            };
+            global.map(group).collect()
+        };
+        assert_eq!((offsets(0), offsets(1)), (vec![1, 16, 2, 15], vec![3, 14, 4, 13]));
+    }
+
+    #[test]
+    fn circulant_refuses_what_it_cannot_pair() {
+        let refusal = |h, groups| dragonfly(4, 2, h, groups, Arrangement::Circulant).build("topology").unwrap_err();
+        let odd = "3 global links per router: circulant pairs a link up with a link down on each router";
+        assert_eq!(
+            (refusal(3, None).path, refusal(3, None).what),
+            ("topology.global_links_per_router".into(), odd.into())
+        );
+        let even = "4 groups with floor(4 x 2 / 3) = 2 links per pair: circulant can't pair up the 3 links of a group to \
+                    the others";
+        assert_eq!((refusal(2, Some(4)).path, refusal(2, Some(4)).what), ("topology.groups".into(), even.into()));
     }
 
     #[test]

@@ -4,15 +4,17 @@
 //! One file per topology, one line of the registry each; the conformance suite (`tests/conformance.rs`) has instances
 //! of every registered name and fails when one is missing.
 
+mod bisection;
 mod builder;
 mod distance;
 mod graph;
 mod grid;
 mod structure;
 
+pub use bisection::Bisection;
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub use graph::{Graph, Link, Peer, Port, Shape};
-pub use structure::DistanceProfile;
+pub use structure::{Degrees, DistanceProfile};
 use weft_units::Refusal;
 
 weft_units::registry! {
@@ -24,6 +26,9 @@ weft_units::registry! {
     "mesh" => mesh::Mesh,
     "dragonfly" => dragonfly::Dragonfly,
     "k_ary_n_tree" => k_ary_n_tree::KAryNTree,
+    "fat_tree" => fat_tree::FatTree,
+    "full_mesh" => full_mesh::FullMesh,
+    "graph" => graph_file::GraphFile,
 }
 
 impl TopologyConfig {
@@ -36,6 +41,9 @@ impl TopologyConfig {
             Self::Mesh(c) => c.build(path),
             Self::Dragonfly(c) => c.build(path),
             Self::KAryNTree(c) => c.build(path),
+            Self::FatTree(c) => c.build(path),
+            Self::FullMesh(c) => c.build(path),
+            Self::GraphFile(c) => c.build(path),
         }
     }
 }

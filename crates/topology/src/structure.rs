@@ -1,4 +1,4 @@
-//! What a graph is like, found by search: distances between all routers.
+//! What a graph is like: links per router, distances between all routers.
 
 use crate::{Graph, Peer};
 
@@ -36,7 +36,25 @@ fn mean(pairs: &[u64]) -> f64 {
     links as f64 / pairs.iter().sum::<u64>().max(1) as f64
 }
 
+/// Links per router.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Degrees {
+    pub least: u32,
+    pub most: u32,
+    pub mean: f64,
+}
+
 impl Graph {
+    /// Links per router, without terminals and unused ports.
+    pub fn degrees(&self) -> Degrees {
+        let (mut least, mut most, mut ends) = (u32::MAX, 0, 0);
+        for router in 0..self.routers() {
+            let degree = self.neighbours(router).count() as u32;
+            (least, most, ends) = (least.min(degree), most.max(degree), ends + u64::from(degree));
+        }
+        Degrees { least, most, mean: ends as f64 / f64::from(self.routers()) }
+    }
+
     /// Distances of all pairs of routers, by breadth-first search from 64 routers at once.
     pub fn distances(&self) -> DistanceProfile {
         let routers = self.routers();

@@ -1,106 +1,58 @@
-//! Everything that a packet may do at a router: for checks, bounds and explanations, never in the loop.
+//! What a head that chooses again in every step may ask for.
 
-use super::{AnyRouting, Hop, below, draw};
-use crate::state::Packet;
+use super::{Hop, sensor::Congestion};
 
-/// One hop that a packet may take, and the packet after it.
-pub(crate) struct Choice {
-    pub hop: Hop,
-    pub after: Packet,
-    /// What an adaptive routing compares; an oblivious one draws among its choices, all equally likely.
-    pub cost: Option<Cost>,
+/// Most adaptive candidates of a head: two directions in each of eight dimensions.
+const MOST: usize = 16;
+
+/// The candidates of a head: adaptive ones, and the escape that it may always fall back on, if the routing has one.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    adaptive: [Hop; MOST],
+    count: u8,
+    pub escape: Option<Hop>,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self { adaptive: [Hop { port: 0, class: 0 }; MOST], count: 0, escape: None }
+    }
 }
 
 impl Choice {
-    /// The packet is at its destination router.
-    pub fn deliver(packet: &Packet) -> Self {
-        Self { hop: Hop { port: packet.dst_port, class: 0 }, after: *packet, cost: None }
+    #[inline(always)]
+    pub fn push(&mut self, hop: Hop) {
+        self.adaptive[usize::from(self.count)] = hop;
+        self.count += 1;
     }
-}
 
-/// Congestion of an output (of the router with coordinates `at`) times `hops`, plus `bias`; the least wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cost {
-    pub at: u64,
-    pub port: u8,
-    pub hops: u32,
-    pub bias: i32,
-}
+    pub fn adaptive(&self) -> &[Hop] {
+        &self.adaptive[..usize::from(self.count)]
+    }
 
-/// Most different draws that a packet makes for its whole way.
-const MAX_DRAWS: u32 = 256;
+    /// All candidates, the escape last.
+    pub fn all(&self) -> impl Iterator<Item = Hop> + '_ {
+        self.adaptive().iter().copied().chain(self.escape)
+    }
 
-impl AnyRouting {
-    /// Every hop that the packet may take at the router with coordinates `at`; minimal ones first.
-    pub(crate) fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Choice> {
-        match self {
-            Self::Minimal(r) => r.choices(at, packet),
-            Self::Ugal(r) if r.asks(at, packet) => r.choices(at, packet, seed),
-            Self::UgalP(r) if r.asks(at, packet) => r.choices(at, packet),
-            Self::DragonflyUgal(r) if r.asks(at, packet) => r.choices(at, packet, seed),
-            _ => {
-                let mut after = *packet;
-                let hop = self.next(at, &mut after, seed);
-                hop.into_iter().map(|hop| Choice { hop, after, cost: None }).collect()
+    /// The open adaptive candidate with the most credits, ties in `turn`; else the escape; where that is closed, too, it is
+    /// asked for all the same, so that a sleeping link is woken.
+    #[inline(always)]
+    pub fn best(&self, queues: &impl Congestion, turn: u32) -> Hop {
+        let count = usize::from(self.count);
+        let mut best: Option<(u32, Hop)> = None;
+        let start = if count > 1 { turn as usize % count } else { 0 };
+        for hop in self.adaptive[start..count].iter().chain(&self.adaptive[..start]) {
+            if let Some((credits, hop)) = queues.member(*hop, turn)
+                && best.is_none_or(|(most, _)| credits > most)
+            {
+                best = Some((credits, hop));
             }
         }
-    }
-
-    /// The choices that an idle network leaves: with all queues empty the first wins, or the first of equal ones that
-    /// the routing draws among.
-    pub(crate) fn idle_choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Choice> {
-        let mut choices = self.choices(at, packet, seed);
-        if let Some(Some(first)) = choices.first().map(|c| c.cost) {
-            let equal = |c: &Choice| c.cost.is_some_and(|c| (c.hops, c.bias) == (first.hops, first.bias));
-            let keep = if self.draws_ties() { choices.iter().take_while(|c| equal(c)).count() } else { 1 };
-            choices.truncate(keep);
+        if let Some((_, hop)) = best {
+            return hop;
         }
-        choices
-    }
-
-    /// Whether equal costs are drawn among; else the first of them wins.
-    pub(crate) fn draws_ties(&self) -> bool {
-        false
-    }
-
-    /// Whether `next` draws among several hops, afresh at each router.
-    pub(crate) fn draws_hops(&self) -> bool {
-        matches!(self, Self::Minimal(_))
-    }
-
-    /// The packet with every path that it may draw when it is made, all equally likely: intermediates or ways up
-    /// ([`Self::detours`]), and with each of these every draw that holds for its whole way.
-    pub(crate) fn starts(&self, at: u64, packet: Packet, seed: u64) -> Vec<Packet> {
-        let draws = self.whole_draws(packet, seed);
-        let with = |start: Packet| draws.iter().map(move |&seq| Packet { seq, ..start });
-        self.detours(at, packet).flat_map(with).collect()
-    }
-
-    /// Packets ([`Packet::seq`]) that stand for all outcomes of the draws that hold for a whole way: the directions in
-    /// which to cross rings at half distance, the copy of a global link.
-    pub(crate) fn whole_draws(&self, packet: Packet, seed: u64) -> Vec<u32> {
-        let grid = match self {
-            Self::Dimension(r) => Some(&r.grid),
-            Self::Valiant(r) => Some(&r.grid),
-            Self::Ugal(r) => Some(&r.valiant.grid),
-            _ => None,
-        };
-        let groups = match self {
-            Self::DragonflyMinimal(r) => Some(&r.groups),
-            Self::DragonflyValiant(r) => Some(&r.groups),
-            Self::DragonflyUgal(r) => Some(&r.valiant.groups),
-            _ => None,
-        };
-        let ties: Vec<u64> = grid.map_or(Vec::new(), |g| g.tied_dimensions().collect());
-        let copies = groups.map_or(1, |g| g.links_per_pair);
-        let outcomes = (copies << ties.len()).min(MAX_DRAWS) as usize;
-        let mut seen = std::collections::BTreeSet::new();
-        let is_new = |seq: &u32| {
-            let packet = Packet { seq: *seq, ..packet };
-            let up = |&d: &u64| draw(seed, &packet, 0x7e + d) & 1;
-            let directions: Vec<u64> = ties.iter().map(up).collect();
-            seen.insert((below(draw(seed, &packet, 0x91), copies), directions))
-        };
-        (0..1 << 20).filter(is_new).take(outcomes).collect()
+        let last = self.escape.unwrap_or(self.adaptive[0]);
+        queues.member(last, turn).map_or_else(|| queues.fallback(last), |(_, hop)| hop)
     }
 }

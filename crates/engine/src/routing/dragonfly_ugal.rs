@@ -11,7 +11,7 @@
 //! # Not modelled
 //! The way of a queue length through the group (UGAL-G reads it at once, an oracle); BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
 
-use super::{Classes, Hop, Sensor, choice::Choice, choice::Cost, dragonfly_valiant, groups, sensor::Congestion};
+use super::{Classes, Hop, Sensor, steps::Step, steps::Cost, dragonfly_valiant, groups, sensor::Congestion};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,10 +124,10 @@ impl Runtime {
     }
 
     /// The minimal path and the one over every intermediate.
-    pub(super) fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Choice> {
+    pub(super) fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let option = |mut after: Packet, mid: Option<u64>| {
             let hop = self.valiant.next(at, &mut after, seed)?;
-            Some(Choice { hop, after, cost: Some(self.cost(at, hop, &after, mid, seed)) })
+            Some(Step { hop, after, cost: Some(self.cost(at, hop, &after, mid, seed)) })
         };
         let mut minimal = *packet;
         self.valiant.minimal(&mut minimal);

@@ -1,6 +1,7 @@
 //! Steps on a grid of routers: HyperX (every router of a line is a neighbour), torus and mesh (rings and rows).
 
 use super::{Hop, draw, up_down, wrong_shape};
+use crate::net::Trunk;
 use crate::state::Packet;
 use weft_topology::{Graph, Shape};
 use weft_units::Refusal;
@@ -21,7 +22,7 @@ pub struct Grid {
     /// First port of each dimension.
     pub ports: [u8; 8],
     pub line: Line,
-    /// Ring or row: parallel links to a neighbour.
+    /// Parallel links between neighbours; a direction is named by its first port.
     pub trunk: u8,
     pub routers: u32,
     pub coords: Vec<u64>,
@@ -79,6 +80,12 @@ impl Grid {
         self.ports[d] + c - u8::from(c > Self::coordinate(at, d))
     }
 
+    /// Torus or mesh: the first port of dimension `d` up or down.
+    #[inline(always)]
+    pub fn port_along(&self, d: usize, up: bool) -> u8 {
+        self.ports[d] + if up { 0 } else { self.trunk }
+    }
+
     /// Torus or mesh: whether the short way from `at` to `to` in dimension `d` goes up; half way round, `tie` decides.
     #[inline(always)]
     pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
@@ -130,7 +137,7 @@ impl Grid {
                 }
             }
         }
-        Hop { port: self.ports[d] + if up { 0 } else { self.trunk }, class: packet.lane }
+        Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
     /// Dimensions with routers half way round, which a packet may reach in two directions.
@@ -147,6 +154,14 @@ impl Grid {
 
 pub use super::dimension_order::Dateline;
 
+/// The trunks of a graph: parallel links between neighbours of a torus.
+pub fn trunk_of(graph: &Graph) -> Trunk {
+    match graph.shape() {
+        Shape::Torus { terminals, trunk, .. } => Trunk { first: *terminals as u8, width: *trunk as u8 },
+        _ => Trunk { first: 0, width: 1 },
+    }
+}
+
 /// Coordinates of every router: bytes of the grid, group << 16 | index, level and digits of a tree, or 0.
 pub fn coordinates(graph: &Graph) -> Vec<u64> {
     let shape = graph.shape();
@@ -161,10 +176,7 @@ pub fn coordinates(graph: &Graph) -> Vec<u64> {
                 })
             }
             (None, Some((_, per_group))) => u64::from(r / per_group) << 16 | u64::from(r % per_group),
-            (None, None) => match *shape {
-                Shape::KAryNTree { k, n } => up_down::coordinates(r, k, n),
-                _ => 0,
-            },
+            (None, None) => up_down::coordinates(r, shape).unwrap_or(0),
         })
         .collect()
 }

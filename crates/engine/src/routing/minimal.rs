@@ -7,9 +7,9 @@
 //! # Guarantees
 //! Minimal; as many VC classes as dimensions, acyclic because the class rises with each hop.
 //! # Not modelled
-//! Choice of the dimension by congestion.
+//! Step of the dimension by congestion.
 
-use super::{Classes, Hop, below, choice::Choice, draw, grid::Grid, grid::Line, wrong_shape};
+use super::{Classes, Hop, below, steps::Step, draw, grid::Grid, grid::Line, wrong_shape};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,11 +58,11 @@ impl Runtime {
     }
 
     /// Every dimension that is left, or the terminal.
-    pub(super) fn choices(&self, at: u64, packet: &Packet) -> Vec<Choice> {
+    pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
         let hops = self.grid.differences(at, packet.dest);
         let hops = hops.map(|d| Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class });
-        let choices: Vec<Choice> = hops.map(|hop| Choice { hop, after, cost: None }).collect();
-        if choices.is_empty() { vec![Choice::deliver(packet)] } else { choices }
+        let choices: Vec<Step> = hops.map(|hop| Step { hop, after, cost: None }).collect();
+        if choices.is_empty() { vec![Step::deliver(packet)] } else { choices }
     }
 }

@@ -1,7 +1,9 @@
 //! What an adaptive routing reads as the congestion of an output.
 
 use crate::hot::Hot;
-use crate::net::Link;
+use crate::net::{Link, Trunk};
+use crate::power::LinkState;
+use crate::routing::Hop;
 use crate::state::OutPort;
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
@@ -25,14 +27,15 @@ pub enum Sensor {
 ///
 /// [`partition`]: crate::assemble::partition
 pub trait Congestion {
+    /// Congestion of output `port` [flits] of this router; of a trunk, the mean of its members.
+    fn read(&self, sensor: Sensor, port: u8) -> i32;
     /// Congestion of output `port` [flits] of the router whose ports are `away` places after those of this one.
     fn read_of(&self, sensor: Sensor, away: i32, port: u8) -> i32;
-
-    /// Congestion of output `port` [flits] of this router.
-    #[inline(always)]
-    fn read(&self, sensor: Sensor, port: u8) -> i32 {
-        self.read_of(sensor, 0, port)
-    }
+    /// The open member of the trunk of `hop` with the most credits, with its credits; ties by `turn`. `None` if a head
+    /// may take a VC of the class at none of them.
+    fn member(&self, hop: Hop, turn: u32) -> Option<(u32, Hop)>;
+    /// Where to ask when no member is open: at one whose link is on, or at the first, which is then woken.
+    fn fallback(&self, hop: Hop) -> Hop;
 }
 
 /// The outputs of one block, seen from one router.
@@ -45,12 +48,66 @@ pub struct Queues<'a, const V: usize> {
     pub history: Option<&'a [u32]>,
     /// Low 32 bits of the cycle.
     pub now: u32,
+    /// All packets have one flit.
+    pub single: bool,
+    pub trunk: Trunk,
 }
 
 impl<const V: usize> Congestion for Queues<'_, V> {
     #[inline(always)]
+    fn read(&self, sensor: Sensor, port: u8) -> i32 {
+        let members = self.trunk.members(port);
+        if members.len() > 1 {
+            // the packet will take any of them: their mean
+            let (sum, width) = (members.clone().map(|port| self.read_output(sensor, self.base + port as usize)).sum::<i32>(), members.len());
+            return sum / width as i32;
+        }
+        self.read_output(sensor, self.base + port as usize)
+    }
+
+    #[inline(always)]
+    fn member(&self, hop: Hop, turn: u32) -> Option<(u32, Hop)> {
+        let members = self.trunk.members(hop.port);
+        let (first, width) = (u32::from(members.start), members.len() as u32);
+        let mut best = None;
+        for k in 0..width {
+            let port = if width == 1 { hop.port } else { (first + (k + turn) % width) as u8 };
+            let credits = self.open_credits(port, hop.class);
+            if credits > best.map_or(0, |(most, _)| most) {
+                best = Some((credits, Hop { port, class: hop.class }));
+            }
+        }
+        best
+    }
+
+    #[inline(always)]
     fn read_of(&self, sensor: Sensor, away: i32, port: u8) -> i32 {
-        let o = self.base.wrapping_add_signed(away as isize) + port as usize;
+        self.read_output(sensor, self.base.wrapping_add_signed(away as isize) + port as usize)
+    }
+
+    fn fallback(&self, hop: Hop) -> Hop {
+        let on = |port: &u8| self.outs[self.base + *port as usize].state == LinkState::On as u8;
+        Hop { port: self.trunk.members(hop.port).find(on).unwrap_or(hop.port), ..hop }
+    }
+}
+
+impl<const V: usize> Queues<'_, V> {
+    /// Credits of the VCs of `class` that a head may take at `port`.
+    #[inline(always)]
+    fn open_credits(&self, port: u8, class: u8) -> u32 {
+        let out = self.outs.hot(self.base + port as usize);
+        let open = if self.single { out.open::<true>() } else { out.open::<false>() };
+        let mut vcs = open & self.links.hot(out.class as usize).vcs_of.hot(class as usize);
+        let mut credits = 0;
+        while vcs != 0 {
+            credits += u32::from(*out.credits.hot(vcs.trailing_zeros() as usize));
+            vcs &= vcs - 1;
+        }
+        credits
+    }
+
+    #[inline(always)]
+    fn read_output(&self, sensor: Sensor, o: usize) -> i32 {
         let out = self.outs.hot(o);
         if sensor == Sensor::OutputQueue {
             return (out.next_free.wrapping_sub(self.now) as i32).max(0);

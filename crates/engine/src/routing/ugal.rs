@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 
-use super::{Classes, Hop, Sensor, below, choice::Choice, choice::Cost, draw, grid::Grid, sensor::Congestion, valiant};
+use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, grid::Grid, sensor::Congestion, valiant};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,11 +96,11 @@ impl Runtime {
     }
 
     /// The minimal path and the one over every intermediate.
-    pub(super) fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Choice> {
+    pub(super) fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let grid = &self.valiant.grid;
         let option = |mut after: Packet, hops: u32, bias: i32| {
             let hop = self.valiant.next(at, &mut after, seed)?;
-            Some(Choice { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
+            Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
         };
         let minimal = option(Packet { phase: 1, ..*packet }, grid.distance(at, packet.dest), 0);
         let drawn = |&mid: &u64| {

@@ -10,7 +10,7 @@
 //! # Not modelled
 //! Link states (PAL).
 
-use super::{Classes, Hop, Sensor, below, choice::Choice, choice::Cost, draw, grid::Grid, grid::Line};
+use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, grid::Grid, grid::Line};
 use super::{sensor::Congestion, wrong_shape};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -97,11 +97,11 @@ impl Runtime {
     }
 
     /// The direct hop and every detour in the dimension.
-    pub(super) fn choices(&self, at: u64, packet: &Packet) -> Vec<Choice> {
+    pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let Some(d) = Grid::first_difference(at, packet.dest) else { return Vec::new() };
         let option = |hop: Hop, hops: u32, bias: i32, flag: u8| {
             let after = Packet { dim: d as u8 + 1, flags: packet.flags | flag, ..*packet };
-            Choice { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) }
+            Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) }
         };
         let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
         let others = (0..self.grid.widths[d]).filter(|&c| c != own && c != to);

@@ -1,40 +1,79 @@
-//! Up*/down on a k-ary n-tree: random links up to a nearest common ancestor, then the only way down.
+//! Up*/down on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then the only way down.
 //!
 //! # Source
-//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97; BookSim's `nca` on `fattree`. Oblivious: BookSim draws a link at
-//! each hop up, here all are drawn when the packet is made, which is the same distribution.
+//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97; BookSim's `nca` (`random`) and `anca` (`adaptive`) on `fattree`.
+//! D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns",
+//! Concurrency and Computation 22(2), 2010.
 //! # Parameters
-//! None.
+//! ascent, how the link up is chosen. `random`: all are drawn when the packet is made (BookSim draws one at each hop,
+//! which is the same distribution). `d_mod_k`: at stage s digit s, base k, of the destination terminal, lowest digit first;
+//! `d_mod_k_high_first`: highest digit first. `adaptive`: at the head of the VC, the link with the least congestion, from
+//! a random one on. sensor: what is read as congestion (`adaptive` only).
 //! # Guarantees
-//! Minimal. One VC class: a packet that went down never goes up again, so every dependency leads from a link up to a
-//! link of the level above or to a link down, or from a link down to one of the level below; acyclic.
+//! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
+//! destination terminal (`d_mod_k` both). One VC class: a packet that went down never goes up again, so every dependency
+//! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
+//! acyclic.
 //! # Not modelled
-//! Choice of the link up by congestion (BookSim's `anca`) or by destination (D-mod-k).
+//! Tapered trees; links up that are chosen again while the packet waits.
 
-use super::{Classes, Hop, below, draw, wrong_shape};
+use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, sensor::Congestion, wrong_shape};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_topology::{Graph, Shape};
 use weft_units::Refusal;
 
-/// Up*/down on a k-ary n-tree: random links up to a nearest common ancestor, then the only way down.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only way down.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct UpDown {}
+pub struct UpDown {
+    /// How the link up is chosen.
+    #[serde(default)]
+    pub ascent: Ascent,
+    /// What is read as the congestion of an output (`adaptive`).
+    #[serde(default)]
+    pub sensor: Sensor,
+}
+
+/// How the link up is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ascent {
+    /// Drawn for each packet.
+    #[default]
+    Random,
+    /// A digit of the destination terminal, the lowest first: neighbours go apart.
+    DModK,
+    /// A digit of the destination terminal, the highest first: neighbours stay together.
+    DModKHighFirst,
+    /// The least congested one, in the cycle in which the packet becomes the head of its VC.
+    Adaptive,
+}
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
+    pub(super) ascent: Ascent,
+    pub(super) sensor: Sensor,
+    /// Links up of a router, and down of a router below the top.
     k: u32,
+    /// Levels.
     n: u32,
+    /// Links down of a router of the top.
+    top: u32,
+    coords: Vec<u64>,
 }
 
 impl UpDown {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
-        let &Shape::KAryNTree { k, n } = graph.shape() else {
-            return Err(wrong_shape("up_down", "k-ary n-trees", graph.shape()));
+        let (k, n, top) = match *graph.shape() {
+            Shape::KAryNTree { k, n } => (k, n, k),
+            Shape::FatTree { k } => (k / 2, 3, k),
+            _ => return Err(wrong_shape("up_down", "trees (k_ary_n_tree, fat_tree)", graph.shape())),
         };
-        Ok((Runtime { k, n }, vec![1; graph.class_names().len()]))
+        let coords = super::grid::coordinates(graph);
+        let runtime = Runtime { ascent: self.ascent, sensor: self.sensor, k, n, top, coords };
+        Ok((runtime, vec![1; graph.class_names().len()]))
     }
 }
 
@@ -42,10 +81,23 @@ impl UpDown {
 const LEVEL: u32 = 56;
 const DIGITS: u64 = (1 << LEVEL) - 1;
 
-/// Coordinates of router `router` of a k-ary n-tree.
-pub fn coordinates(router: u32, k: u32, n: u32) -> u64 {
-    let width = k.pow(n - 1);
-    u64::from(router / width) << LEVEL | digits(router % width, k)
+/// Coordinates of router `router` of a tree, `None` on other shapes.
+pub fn coordinates(router: u32, shape: &Shape) -> Option<u64> {
+    match *shape {
+        Shape::KAryNTree { k, n } => {
+            let width = k.pow(n - 1);
+            Some(u64::from(router / width) << LEVEL | digits(router % width, k))
+        }
+        Shape::FatTree { k } => {
+            // pods are the values of digit 1 below the top; a core has the aggregation index and its own there
+            let half = k / 2;
+            let (level, position) = (router / (k * half), router % (k * half));
+            let (low, high) = (u64::from(position % half), u64::from(position / half));
+            let (low, high) = if level == 2 { (high, low) } else { (low, high) };
+            Some(u64::from(level) << LEVEL | high << 8 | low)
+        }
+        _ => None,
+    }
 }
 
 /// The digits of a position (or of any number), one per byte.
@@ -63,64 +115,127 @@ fn digit(packed: u64, i: u32) -> u8 {
     (packed >> (8 * i)) as u8
 }
 
+fn with_digit(packed: u64, i: u32, digit: u32) -> u64 {
+    packed & !(0xff << (8 * i)) | u64::from(digit) << (8 * i)
+}
+
 /// Level of the nearest common ancestors of two leaves: one above their highest different digit.
 fn meeting_level(a: u64, b: u64) -> u32 {
     (u64::BITS - ((a ^ b) & DIGITS).leading_zeros()).div_ceil(8)
 }
 
 impl Runtime {
-    /// Draws the links up of all levels: byte i of `target` is the link from level i to level i + 1.
+    /// Chooses the links up of all levels: byte i of `target` is the link from level i to level i + 1.
     pub(super) fn source(&self, seed: u64, packet: &mut Packet) {
-        let link = |i| u64::from(below(draw(seed, packet, 0xa7 + u64::from(i)), self.k)) << (8 * i);
-        packet.target = (0..self.n - 1).map(link).sum();
+        let stages = 0..self.n - 1;
+        // digit i of the terminal in byte i
+        let terminal = (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
+        let link = |i: u32| match self.ascent {
+            Ascent::Random => below(draw(seed, packet, 0xa7 + u64::from(i)), self.k),
+            Ascent::DModK => u32::from(digit(terminal, i)),
+            Ascent::DModKHighFirst => u32::from(digit(terminal, self.n - 1 - i)) % self.k,
+            Ascent::Adaptive => 0,
+        };
+        packet.target = stages.map(|i| u64::from(link(i)) << (8 * i)).sum();
+    }
+
+    /// Links below a router change the digits below its level, so the others say which leaves are under it.
+    #[inline(always)]
+    fn is_above(at: u64, dest: u64) -> bool {
+        ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
     }
 
     #[inline(always)]
     pub(super) fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
         let level = (at >> LEVEL) as u32;
-        // Links below a router change the digits below its level, so the others say which leaves are under it.
-        let is_above = ((at ^ packet.dest) & DIGITS) >> (8 * level) == 0;
         let port = match level.checked_sub(1) {
-            _ if !is_above => self.k as u8 + digit(packet.target, level),
+            _ if !Self::is_above(at, packet.dest) => {
+                if self.ascent == Ascent::Adaptive {
+                    return None;
+                }
+                self.k as u8 + digit(packet.target, level)
+            }
             None => packet.dst_port,
             Some(below) => digit(packet.dest, below),
         };
         Some(Hop { port, class: 0 })
     }
 
-    /// Most paths between two leaves.
-    pub(super) fn most_paths(&self) -> u64 {
-        u64::from(self.k).pow(self.n - 1)
+    /// The least congested link up, from a random one on.
+    #[inline(never)]
+    pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+        let first = below(draw(seed, packet, 0xa7 + (at >> LEVEL)), self.k);
+        let ports = (first..first + self.k).map(|u| (self.k + u % self.k) as u8);
+        let port = ports.min_by_key(|&port| queues.read(self.sensor, port)).unwrap_or(self.k as u8);
+        Hop { port, class: 0 }
     }
 
-    /// The packet over every nearest common ancestor.
+    /// Whether the packet is to choose a link up by the queues.
+    pub(super) fn asks(&self, at: u64, packet: &Packet) -> bool {
+        self.ascent == Ascent::Adaptive && !Self::is_above(at, packet.dest)
+    }
+
+    /// Every link up.
+    pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
+        let choice = |port: u8| {
+            let cost = Some(Cost { at, port, hops: 1, bias: 0 });
+            Step { hop: Hop { port, class: 0 }, after: *packet, cost }
+        };
+        (self.k..2 * self.k).map(|port| choice(port as u8)).collect()
+    }
+
+    /// Most paths between two leaves.
+    pub(super) fn most_paths(&self) -> u64 {
+        match self.ascent {
+            Ascent::Random | Ascent::Adaptive => u64::from(self.k).pow(self.n - 1),
+            Ascent::DModK | Ascent::DModKHighFirst => 1,
+        }
+    }
+
+    /// The packet over every nearest common ancestor that it may draw.
     pub(super) fn detours(&self, at: u64, packet: Packet) -> impl Iterator<Item = Packet> + use<> {
         let k = self.k;
-        let ancestors = k.pow(meeting_level(at, packet.dest));
-        (0..ancestors).map(move |ancestor| Packet { target: digits(ancestor, k), ..packet })
+        let drawn = self.ascent == Ascent::Random;
+        let mut fixed = packet;
+        self.source(0, &mut fixed);
+        let ancestors = if drawn { k.pow(meeting_level(at, packet.dest)) } else { 1 };
+        (0..ancestors).map(move |a| if drawn { Packet { target: digits(a, k), ..packet } } else { fixed })
+    }
+
+    /// The same tree with links up as packets have them in `target`.
+    pub(super) fn with_drawn_links(&self) -> Self {
+        Self { ascent: Ascent::Random, ..self.clone() }
     }
 
     /// Packets, with the leaves they start from, that together take every turn that any packet can take; all leaves in
-    /// pairs over all ancestors would be k^(3n-3) walks, these are (n-1) k^(n+1).
+    /// pairs over all ancestors would be k^(3n-3) walks, these are (n-1) k^(n+1) in a k-ary n-tree.
     ///
     /// A turn at router R is from a link up to a link up, from up to down, or from down to down. For each router A above
-    /// the leaves, each of its children c and each grandchild j there, one packet goes from below (c, j) over A to below
-    /// (c', j), where c' = c + max(j, 1) mod k is never c. Every pair of different children of A is there, so is every
-    /// turn up-down at A. The packets enter c from every j, so there is every turn from j up at c to A; and they
-    /// leave by every (c', j), as j runs over 0..k for each c', so there is every turn from A down at c' to j.
-    pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + use<> {
-        let (k, n) = (self.k, self.n);
-        let ancestors = (1..n).flat_map(move |level| (0..k.pow(n - 1)).map(move |position| (level, position)));
-        ancestors.flat_map(move |(level, position)| {
-            let child = k.pow(level - 1);
-            let here = position / (child * k) * (child * k);
-            let below = move |c: u32, j: u32| here + c * child + j * (child / k);
-            (0..k * k).map(move |choice| {
-                let (c, j) = (choice / k, choice % k);
-                let dest = digits(below((c + j.max(1)) % k, j), k);
-                (below(c, j), Packet { dest, target: digits(position, k), ..Packet::default() })
+    /// the leaves with C children, each child c, and each step s of 0..C, one packet goes from below grandchild j = s mod k
+    /// of c over A to below grandchild j of c' = c + max(s, 1) mod C, which is never c. Every pair of different children
+    /// of A is there, so is every turn up-down at A. As C >= k, j runs over all grandchildren for each c and for each
+    /// c': so there is every turn from j up at c to A, and from A down at c' to j.
+    pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
+        let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
+        ancestors.flat_map(move |&at| {
+            let level = (at >> LEVEL) as u32;
+            let children = if level == self.n - 1 { self.top } else { self.k };
+            let below = move |c: u32, j: u32| {
+                let leaf = with_digit((at & DIGITS) >> (8 * level) << (8 * level), level - 1, c);
+                if level > 1 { with_digit(leaf, level - 2, j) } else { leaf }
+            };
+            (0..children * children).map(move |choice| {
+                let (c, step) = (choice / children, choice % children);
+                let dest = below((c + step.max(1)) % children, step % self.k);
+                let from = self.leaf(below(c, step % self.k));
+                (from, Packet { dest, target: at & DIGITS, ..Packet::default() })
             })
         })
+    }
+
+    /// The number of a leaf: its digits, base k, are those of its position.
+    fn leaf(&self, coords: u64) -> u32 {
+        (0..self.n - 1).rev().fold(0, |number, i| number * self.k + u32::from(digit(coords, i)))
     }
 }
 
@@ -131,11 +246,11 @@ mod tests {
     use crate::spec::Execution;
     use crate::{Spec, imply};
     use std::collections::BTreeSet;
-    use weft_topology::{Peer, TopologyConfig, hyperx::HyperX, k_ary_n_tree::KAryNTree};
+    use weft_topology::{Peer, TopologyConfig, fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
 
     fn spec(k: u32, n: u32) -> Spec {
         let topology = TopologyConfig::KAryNTree(KAryNTree { k, n });
-        Spec::new(&topology, RoutingConfig::UpDown(UpDown {})).unwrap()
+        Spec::new(&topology, RoutingConfig::UpDown(UpDown::default())).unwrap()
     }
 
     fn pattern(spec: &mut Spec, json: &str) -> Result<(), Refusal> {
@@ -144,10 +259,9 @@ mod tests {
 
     /// Walks a packet and adds its turns, as (channel, next channel), to `turns`; returns where it is delivered.
     fn walk(graph: &Graph, runtime: &Runtime, from: u32, mut packet: Packet, turns: &mut BTreeSet<[u32; 2]>) -> u32 {
-        let Shape::KAryNTree { k, n } = *graph.shape() else { panic!("no tree") };
         let (mut at, mut last) = (from, None);
         loop {
-            let hop = runtime.next(coordinates(at, k, n), &mut packet, 1).unwrap();
+            let hop = runtime.next(runtime.coords[at as usize], &mut packet, 1).unwrap();
             let Peer::Router { router, .. } = graph.ports(at)[hop.port as usize].peer else { return at };
             let channel = graph.port_base(at) + u32::from(hop.port);
             turns.extend(last.map(|last| [last, channel]));
@@ -158,27 +272,34 @@ mod tests {
     #[test]
     fn a_few_packets_take_every_turn() {
         for (k, n) in [(2, 1), (2, 2), (2, 5), (3, 3), (4, 3), (5, 2)] {
-            let graph = spec(k, n).graph;
-            let runtime = Runtime { k, n };
+            check_turns(&spec(k, n).graph);
+        }
+        for k in [2, 4, 6, 8] {
+            check_turns(&TopologyConfig::FatTree(FatTree { k }).build("topology").unwrap());
+        }
+    }
+
+    fn check_turns(graph: &Graph) {
+            let runtime = UpDown::default().build(graph).unwrap().0;
+            let coords = &runtime.coords;
             let (mut few, mut all) = (BTreeSet::new(), BTreeSet::new());
             for (from, packet) in runtime.every_turn() {
-                let to = walk(&graph, &runtime, from, packet, &mut few);
-                assert_eq!(coordinates(to, k, n), packet.dest);
+                let to = walk(graph, &runtime, from, packet, &mut few);
+                assert_eq!(coords[to as usize], packet.dest);
             }
-            let leaves = k.pow(n - 1);
+            let leaves = coords.iter().filter(|&at| at >> LEVEL == 0).count() as u32;
             for (from, to) in (0..leaves).flat_map(|from| (0..leaves).map(move |to| (from, to))) {
-                let packet = Packet { dest: coordinates(to, k, n), ..Packet::default() };
-                for packet in runtime.detours(coordinates(from, k, n), packet) {
-                    assert_eq!(walk(&graph, &runtime, from, packet, &mut all), to);
+                let packet = Packet { dest: coords[to as usize], ..Packet::default() };
+                for packet in runtime.detours(coords[from as usize], packet) {
+                    assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
                 }
             }
-            assert!(few == all, "{k}-ary {n}-tree: {} turns of {}", few.len(), all.len());
-        }
+            assert!(few == all, "{:?}: {} turns of {}", graph.shape(), few.len(), all.len());
     }
 
     #[test]
     fn every_link_up_is_drawn_equally_often() {
-        let runtime = Runtime { k: 4, n: 3 };
+        let runtime = UpDown::default().build(&spec(4, 3).graph).unwrap().0;
         let mut drawn = [[0; 4]; 2];
         for seq in 0..4000 {
             let mut packet = Packet { src: seq % 7, seq, ..Packet::default() };
@@ -231,8 +352,8 @@ mod tests {
     fn other_shapes_and_patterns_of_other_shapes_are_refused() {
         let hyperx = TopologyConfig::HyperX(HyperX { widths: vec![4], terminals_per_router: 1 });
         let graph = hyperx.build("topology").unwrap();
-        let refusal = AnyRouting::build(&RoutingConfig::UpDown(UpDown {}), &graph).unwrap_err();
-        assert_eq!(refusal.what, "up_down routes k-ary n-trees, but the topology is hyperx");
+        let refusal = AnyRouting::build(&RoutingConfig::UpDown(UpDown::default()), &graph).unwrap_err();
+        assert_eq!(refusal.what, "up_down routes trees (k_ary_n_tree, fat_tree), but the topology is hyperx");
         let mut spec = spec(4, 3);
         for refused in [r#"{"tornado": {}}"#, r#"{"neighbor": {}}"#, r#"{"group_shift": {"shift": 1}}"#] {
             assert!(pattern(&mut spec, refused).is_err(), "{refused}");

@@ -21,11 +21,30 @@ pub const DF_VALIANT: &str = r#"{"dragonfly_valiant": {}}"#;
 pub const DF_VALIANT_ROUTER: &str = r#"{"dragonfly_valiant": {"intermediate": "router"}}"#;
 pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
 pub const DF_UGAL_ROUTER: &str = r#"{"dragonfly_ugal": {"intermediate": "router", "sensor": "output_queue"}}"#;
+pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": "global"}}"#;
+pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": "global", "intermediate": "router"}}"#;
 pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
+pub const D_MOD_K: &str = r#"{"up_down": {"ascent": "d_mod_k"}}"#;
+pub const D_MOD_K_HIGH: &str = r#"{"up_down": {"ascent": "d_mod_k_high_first"}}"#;
+pub const UP_DOWN_ADAPTIVE: &str = r#"{"up_down": {"ascent": "adaptive"}}"#;
+pub const DAL: &str = r#"{"dal": {}}"#;
+pub const SHORTEST: &str = r#"{"shortest_path": {}}"#;
+pub const SHORTEST_FIRST: &str = r#"{"shortest_path": {"choice": "first"}}"#;
+pub const ECMP: &str = r#"{"ecmp": {}}"#;
+pub const ECMP_ONE: &str = r#"{"ecmp": {"classes": "one"}}"#;
+/// Dimension order on [`HYPERX`].
+pub const TABLE: &str = r#"{"table": {"file": "tests/data/hyperx_4x3.csv"}}"#;
+/// Dimension order on [`TORUS`], up at half distance, with its dateline in the class column.
+pub const TABLE_TORUS: &str = r#"{"table": {"file": "tests/data/torus_4x3.csv"}}"#;
+
+pub const ADAPTIVE: &str = r#"{"minimal_adaptive": {}}"#;
+pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}}"#;
 
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+/// Two links between neighbours.
+pub const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 3, "trunk_width": 2}}"#;
 pub const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 /// a = 4, p = 2, h = 2: 9 groups, palm tree, one link between two groups.
 pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
@@ -65,7 +84,35 @@ pub const PAIRS: &[(&str, &str)] = &[
     (DRAGONFLY_WIDE, DF_MINIMAL),
     (DRAGONFLY_WIDE, DF_VALIANT),
     (DRAGONFLY_WIDE, DF_UGAL),
+    (DRAGONFLY, DF_UGAL_G),
+    (DRAGONFLY, DF_UGAL_G_ROUTER),
+    (DRAGONFLY_WIDE, DF_UGAL_G),
     (TREE, UP_DOWN),
+    (TREE, D_MOD_K),
+    (TREE, D_MOD_K_HIGH),
+    (TREE, UP_DOWN_ADAPTIVE),
+    (SINGLE, DAL),
+    (HYPERX, DAL),
+    (SINGLE, SHORTEST),
+    (HYPERX, SHORTEST),
+    (TORUS, SHORTEST),
+    (MESH, SHORTEST_FIRST),
+    (DRAGONFLY, SHORTEST),
+    (TREE, SHORTEST),
+    (TORUS, ECMP),
+    (DRAGONFLY_WIDE, ECMP),
+    (TREE, ECMP_ONE),
+    (HYPERX, TABLE),
+    (TORUS, TABLE_TORUS),
+    (SINGLE, ADAPTIVE),
+    (HYPERX, ADAPTIVE),
+    (TORUS, ADAPTIVE),
+    (TORUS, ADAPTIVE_STAYS),
+    (MESH, ADAPTIVE),
+    (TRUNKS, DOR),
+    (TRUNKS, VALIANT),
+    (TRUNKS, UGAL),
+    (TRUNKS, ADAPTIVE),
 ];
 
 pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
@@ -123,6 +170,10 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.traffic.packet_flits = flits;
     spec.router.flow_control = flow_control;
+    if let (FlowControl::Wormhole, RoutingConfig::MinimalAdaptive(adaptive)) = (flow_control, &mut spec.routing) {
+        // worms may not leave the escape: they are refused otherwise
+        adaptive.leave_escape = false;
+    }
     let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
 }

@@ -1,0 +1,70 @@
+//! ECMP on any graph: among the next hops of shortest paths, one by a hash of the flow (source and destination terminal).
+//!
+//! # Source
+//! C. Hopps, RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm", 2000 (hash of the flow, modulo the next hops).
+//! # Parameters
+//! classes: how the VC class changes along the path (`hop_index`, `one`).
+//! # Guarantees
+//! Minimal; all packets of a flow take one path, which the seed decides. `hop_index`: as many VC classes as links on the
+//! longest of the shortest paths, acyclic on every graph. `one`: one class; the check of dependencies decides (trees
+//! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB.
+//! # Not modelled
+//! Flows other than terminal to terminal; unequal weights.
+
+use super::{Classes, Hop, below, distances::Distances, hash, shortest_path::hop_classes};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// ECMP on any graph: among the next hops of shortest paths, one by a hash of the flow.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ecmp {
+    /// How the VC class changes along the path.
+    #[serde(default)]
+    pub classes: ClassRule,
+}
+
+/// How the VC class changes along the path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassRule {
+    /// One class more with every hop.
+    #[default]
+    HopIndex,
+    /// One class: refused where shortest paths close a cycle.
+    One,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    pub(super) distances: Distances,
+    pub(super) rule: ClassRule,
+}
+
+impl Ecmp {
+    pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
+        let distances = Distances::of(graph, "ecmp")?;
+        let classes = match self.classes {
+            ClassRule::HopIndex => hop_classes(graph, &distances, "ecmp")?,
+            ClassRule::One => vec![1; graph.class_names().len()],
+        };
+        Ok((Runtime { distances, rule: self.classes }, classes))
+    }
+}
+
+impl Runtime {
+    #[inline(always)]
+    pub(super) fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop { port: packet.dst_port, class: 0 });
+        }
+        let class = packet.lane;
+        packet.lane += u8::from(self.rule == ClassRule::HopIndex);
+        // every router hashes in its own way, or all would agree and leave links unused
+        let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
+        Some(Hop { port: self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count)), class })
+    }
+}

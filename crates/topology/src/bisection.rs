@@ -1,0 +1,240 @@
+//! Bisection: the fewest links between two sets of routers whose terminals differ by no more than those of one router.
+//!
+//! Exact where theory has the best cut. Elsewhere the best cut found: an upper bound. The search starts from cuts in the
+//! order of router ids, in the order of distance from a router, and at random, and improves each by moving routers one
+//! at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC'82).
+
+use crate::{Graph, Shape};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Links between two halves of a network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bisection {
+    /// Links that cross the cut; each carries one channel in each direction.
+    pub links: u64,
+    /// Whether no cut has fewer; else `links` is an upper bound.
+    pub exact: bool,
+    /// Where the number comes from.
+    pub method: &'static str,
+}
+
+const HAMMING: &str = "Lindsey 1964: best sets of a product of complete graphs";
+const ARRAYS: &str = "Azizoglu and Egecioglu 2004: bisection of arrays and tori";
+const TREE: &str = "rearrangeable: one link per terminal of the smaller half";
+const SINGLE: &str = "one router";
+const SEARCH: &str = "upper bound: best cut found (Fiduccia-Mattheyses)";
+
+impl Graph {
+    /// The bisection, exact for single routers, HyperX, tori, meshes and trees.
+    pub fn bisection(&self) -> Bisection {
+        let exact = |links, method| Bisection { links, exact: true, method };
+        match self.shape() {
+            Shape::SingleRouter { .. } => exact(0, SINGLE),
+            Shape::HyperX { widths, .. } => exact(self.links_out_of_half(widths), HAMMING),
+            Shape::Torus { widths, wrap, trunk, .. } => {
+                exact(array_cut(widths) * u64::from(*trunk) * if *wrap { 2 } else { 1 }, ARRAYS)
+            }
+            // Any two halves exchange one flow per terminal over links that no other flow takes, so no cut has fewer
+            // links; nested subtrees on one side, which share a top router's links, reach it.
+            &Shape::KAryNTree { k, n } => exact(u64::from(k) * u64::from(k.pow(n - 1) / 2), TREE),
+            &Shape::FatTree { k } => exact(u64::from(k / 2) * u64::from(k * k / 4), TREE),
+            Shape::Dragonfly { .. } | Shape::Graph { .. } => {
+                Bisection { links: Cut::new(self).best(), exact: false, method: SEARCH }
+            }
+        }
+    }
+
+    /// Links that leave the first half of the routers in lexicographic order, the widest dimension fastest.
+    fn links_out_of_half(&self, widths: &[u32]) -> u64 {
+        let mut order: Vec<usize> = (0..widths.len()).collect();
+        order.sort_by_key(|&d| widths[d]);
+        let place = |router: u32| {
+            let mut rest = router;
+            let coordinates: Vec<u32> = widths.iter().map(|width| (rest % width, rest /= width).0).collect();
+            order.iter().fold(0, |place, &d| place * widths[d] + coordinates[d])
+        };
+        let half = self.routers() / 2;
+        let first: Vec<bool> = (0..self.routers()).map(|router| place(router) < half).collect();
+        let crosses = |near: u32, far: u32| first[near as usize] && !first[far as usize];
+        let crossing = |near| self.neighbours(near).filter(|&far| crosses(near, far)).count() as u64;
+        (0..self.routers()).map(crossing).sum()
+    }
+}
+
+/// Links of a bisection of a mesh: the widest even dimension is cut in half, and every wider one, which is odd, has its
+/// middle router cut the same way.
+fn array_cut(widths: &[u32]) -> u64 {
+    let mut widths = widths.to_vec();
+    widths.sort_unstable_by_key(|&width| Reverse(width));
+    let mut rest: u64 = widths.iter().map(|&width| u64::from(width)).product();
+    let mut links = 0;
+    for width in widths {
+        rest /= u64::from(width);
+        links += rest;
+        if width % 2 == 0 {
+            break;
+        }
+    }
+    links
+}
+
+/// Starting cuts in a random order of the routers.
+const RANDOM_STARTS: u64 = 4;
+/// Rounds of moves per start, if each still gains.
+const ROUNDS: usize = 12;
+
+/// A cut of a graph while it is improved.
+struct Cut<'a> {
+    graph: &'a Graph,
+    /// Terminals of every router, and of all.
+    weights: Vec<u64>,
+    total: u64,
+    heaviest: u64,
+    side: Vec<bool>,
+    /// Links fewer in the cut if the router changes sides.
+    gain: Vec<i64>,
+    moved: Vec<bool>,
+    links: i64,
+    /// Terminals on the side `true`.
+    weight: u64,
+}
+
+impl<'a> Cut<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let routers = graph.routers() as usize;
+        let weights: Vec<u64> = (0..graph.routers()).map(|router| graph.terminals_of(router)).collect();
+        Self {
+            graph,
+            total: weights.iter().sum(),
+            heaviest: weights.iter().copied().max().unwrap_or(0),
+            weights,
+            side: vec![false; routers],
+            gain: vec![0; routers],
+            moved: vec![false; routers],
+            links: 0,
+            weight: 0,
+        }
+    }
+
+    /// Links of the best cut over all starts.
+    fn best(mut self) -> u64 {
+        let routers = self.graph.routers();
+        let by_id: Vec<u32> = (0..routers).collect();
+        let distance = self.graph.distances_from(0);
+        let mut by_distance = by_id.clone();
+        by_distance.sort_by_key(|&router| distance[router as usize]);
+        let at_random = (0..RANDOM_STARTS).map(|start| {
+            let mut order = by_id.clone();
+            order.sort_by_key(|&router| (scatter(start << 32 | u64::from(router)), router));
+            order
+        });
+        let starts: Vec<_> = [by_id.clone(), by_distance].into_iter().chain(at_random).collect();
+        starts.iter().map(|order| self.improved(order)).min().unwrap_or(0)
+    }
+
+    /// Links of the cut that starts with the first routers of an order on one side.
+    fn improved(&mut self, order: &[u32]) -> u64 {
+        self.start(order);
+        for _ in 0..ROUNDS {
+            if !self.round() {
+                break;
+            }
+        }
+        self.links as u64
+    }
+
+    fn start(&mut self, order: &[u32]) {
+        self.side.fill(false);
+        self.weight = 0;
+        for &router in order {
+            let after = self.weight + self.weights[router as usize];
+            if after.abs_diff(self.total - after) > self.weight.abs_diff(self.total - self.weight) {
+                break;
+            }
+            self.side[router as usize] = true;
+            self.weight = after;
+        }
+        let mut crossing = 0;
+        for router in 0..self.graph.routers() {
+            let gain = |far: u32| if self.side[far as usize] == self.side[router as usize] { -1 } else { 1 };
+            self.gain[router as usize] = self.graph.neighbours(router).map(gain).sum();
+            let crosses = |&far: &u32| self.side[far as usize] != self.side[router as usize];
+            crossing += self.graph.neighbours(router).filter(crosses).count() as i64;
+        }
+        self.links = crossing / 2;
+    }
+
+    /// Whether the halves differ by no more than the terminals of one router (plus `slack`).
+    fn balanced(&self, weight: u64, slack: u64) -> bool {
+        weight.abs_diff(self.total - weight) <= self.heaviest + slack
+    }
+
+    /// Moves every router once, best gain first, and keeps the best balanced cut on the way; whether it gained.
+    fn round(&mut self) -> bool {
+        self.moved.fill(false);
+        let mut waiting = [BinaryHeap::new(), BinaryHeap::new()];
+        for router in 0..self.graph.routers() {
+            waiting[usize::from(self.side[router as usize])].push((self.gain[router as usize], Reverse(router)));
+        }
+        let before = self.links;
+        let (mut best, mut kept, mut moves) = (before, 0, Vec::new());
+        while let Some(router) = self.next(&mut waiting) {
+            self.flip(router, &mut waiting);
+            self.moved[router as usize] = true;
+            moves.push(router);
+            if self.links < best && self.balanced(self.weight, 0) {
+                (best, kept) = (self.links, moves.len());
+            }
+        }
+        for &router in moves[kept..].iter().rev() {
+            self.flip(router, &mut waiting);
+        }
+        best < before
+    }
+
+    /// The router to move next: of the best ones of either side that keep the balance near, the one with more gain.
+    fn next(&self, waiting: &mut [BinaryHeap<(i64, Reverse<u32>)>; 2]) -> Option<u32> {
+        let mut best = None;
+        for side in [false, true] {
+            let heap = &mut waiting[usize::from(side)];
+            while let Some(&(gain, Reverse(router))) = heap.peek() {
+                let at = router as usize;
+                // entries are left behind when a gain changes
+                if self.moved[at] || self.side[at] != side || self.gain[at] != gain {
+                    heap.pop();
+                    continue;
+                }
+                let weight = if side { self.weight - self.weights[at] } else { self.weight + self.weights[at] };
+                if self.balanced(weight, 2 * self.heaviest) && best.is_none_or(|(most, _)| gain > most) {
+                    best = Some((gain, router));
+                }
+                break;
+            }
+        }
+        best.map(|(_, router)| router)
+    }
+
+    fn flip(&mut self, router: u32, waiting: &mut [BinaryHeap<(i64, Reverse<u32>)>; 2]) {
+        let at = router as usize;
+        let from = self.side[at];
+        self.links -= self.gain[at];
+        self.gain[at] = -self.gain[at];
+        self.side[at] = !from;
+        self.weight = if from { self.weight - self.weights[at] } else { self.weight + self.weights[at] };
+        for far in self.graph.neighbours(router) {
+            // a link to the side that was left now crosses
+            let far_at = far as usize;
+            self.gain[far_at] += if self.side[far_at] == from { 2 } else { -2 };
+            if !self.moved[far_at] {
+                waiting[usize::from(self.side[far_at])].push((self.gain[far_at], Reverse(far)));
+            }
+        }
+    }
+}
+
+/// A hash that orders routers at random, the same in every run.
+fn scatter(number: u64) -> u64 {
+    let mixed = (number ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 16
+}

@@ -1,0 +1,61 @@
+//! Full mesh: every two routers joined by a link.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 1; a HyperX of one
+//! dimension (J. H. Ahn et al., SC'09), so that whatever routes a HyperX routes it.
+//!
+//! # Parameters
+//! `routers` \[routers\], `terminals_per_router` \[terminals\].
+//!
+//! # Guarantees
+//! Numbering as in [`Shape::HyperX`](crate::Shape::HyperX) with one dimension. Degree: routers - 1. Diameter 1.
+//!
+//! # Not modelled
+//! Trunks, different numbers of terminals per router.
+
+use crate::Graph;
+use crate::builder::check_positive;
+use crate::hyperx::HyperX;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every two routers joined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FullMesh {
+    /// Number of routers, 1 to 128.
+    pub routers: u32,
+    /// Terminals on each router, 1 or more.
+    pub terminals_per_router: u32,
+}
+
+impl FullMesh {
+    /// Builds the graph, or refuses at `path`.
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let Self { routers, terminals_per_router } = *self;
+        check_positive(&[("routers", routers)], path)?;
+        if routers > 128 {
+            let what = format!("{routers} routers need {} links each; a router has at most 128 ports", routers - 1);
+            return Err(Refusal::new(format!("{path}.routers"), what, "take 128 routers at most, or a hyperx"));
+        }
+        HyperX { widths: vec![routers], terminals_per_router }.build(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_with_the_arithmetic() {
+        let refusal = |routers, terminals_per_router| {
+            FullMesh { routers, terminals_per_router }.build("topology").expect_err("too large or too small")
+        };
+        assert_eq!(refusal(0, 1).path, "topology.routers");
+        assert_eq!(refusal(129, 1).what, "129 routers need 128 links each; a router has at most 128 ports");
+        assert_eq!(refusal(4, 0).path, "topology.terminals_per_router");
+        let wide = "65 terminals + 64 links gives 129 ports per router; a router has at most 128";
+        assert_eq!(refusal(65, 65).what, wide);
+    }
+}

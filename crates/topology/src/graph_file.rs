@@ -1,0 +1,109 @@
+//! Any graph from a file: NetworkX node-link JSON, GraphML, or BookSim's `anynet` text.
+//!
+//! # Source
+//! NetworkX (`node_link_data`, `write_graphml`); U. Brandes et al., "GraphML Progress Report", GD'01; BookSim2's
+//! `anynet`.
+//!
+//! # Parameters
+//! `file`, `format`, `terminals_per_router` \[terminals\].
+//!
+//! # Guarantees
+//! Numbering as in [`Shape::Graph`]. Nodes are routers, edges are links with both directions; a directed file is taken
+//! if it has every link both ways. The node attribute `terminals` says how many terminals a router has; where it is
+//! missing, `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet` file
+//! that names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`);
+//! in `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are ignored.
+//!
+//! # Not modelled
+//! Parallel links, links of one direction, nested GraphML graphs, latencies (the scenario gives them by class).
+
+mod anynet;
+mod check;
+mod draft;
+mod graphml;
+mod json;
+
+use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use check::{Wiring, terminals_of_routers, wiring};
+use draft::{Draft, Problem};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{InputFile, Refusal};
+
+/// Largest graph file \[bytes\]; what a reader claims is a small multiple of it.
+const MAX_BYTES: usize = 1 << 28;
+
+/// How a graph file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// NetworkX node-link JSON, with `links` or `edges`.
+    Json,
+    /// GraphML.
+    Graphml,
+    /// BookSim's `anynet` text.
+    Anynet,
+}
+
+/// Any graph, from a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GraphFile {
+    /// Name of the file, relative to the folder of the scenario.
+    pub file: InputFile,
+    /// How it is written; by default as its ending says: `.json`, `.graphml` or `.xml`, else anynet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// Terminals on each router of which the file does not say how many it has (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminals_per_router: Option<u32>,
+}
+
+impl GraphFile {
+    /// Builds the graph, or refuses at `path`.
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let refuse = |problem: Problem| {
+            Refusal::new(format!("{path}.file"), format!("{}: {}", self.file.name(), problem.what), problem.help)
+        };
+        let draft = self.read().map_err(refuse)?;
+        let terminals = terminals_of_routers(&draft, self.terminals_per_router).map_err(refuse)?;
+        let wiring = wiring(&draft, &terminals).map_err(refuse)?;
+        assemble(&draft, &terminals, &wiring, &format!("{path}.file"))
+    }
+
+    fn read(&self) -> Result<Draft, Problem> {
+        let bytes = self.file.bytes().len();
+        if bytes > MAX_BYTES {
+            let what = format!("{bytes} bytes; a graph file has at most {MAX_BYTES}");
+            return Err(Problem::new(what, "leave attributes out that Weft does not read"));
+        }
+        let format = self.format.unwrap_or_else(|| match self.file.extension().as_str() {
+            "json" => Format::Json,
+            "graphml" | "xml" => Format::Graphml,
+            _ => Format::Anynet,
+        });
+        let text = self.file.text().map_err(|error| Problem::new(error, "write the file in UTF-8"))?;
+        match format {
+            Format::Json => json::read(text),
+            Format::Graphml => graphml::read(text),
+            Format::Anynet => anynet::read(text),
+        }
+    }
+}
+
+/// Ports in the order of the shape: terminals, then links by ascending neighbour.
+fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) -> Result<Graph, Refusal> {
+    let mut builder = GraphBuilder::new(wiring.classes.iter().copied());
+    for (own, links) in terminals.iter().zip(&wiring.links) {
+        let ports = own.iter().map(|&terminal| Port { peer: Peer::Terminal(terminal), class: 0 });
+        builder.router(ports.chain(links.iter().map(|link| {
+            let port = terminals[link.to as usize].len() as u16 + link.far;
+            Port { peer: Peer::Router { router: link.to, port }, class: link.class }
+        })));
+    }
+    let each = terminals[0].len() as u32;
+    let mut in_order = terminals.iter().flatten().zip(0..);
+    let alike = terminals.iter().all(|own| own.len() as u32 == each) && in_order.all(|(&id, place)| id == place);
+    builder.name_routers(draft.routers.iter().map(|router| router.name.clone()).collect());
+    builder.build(Shape::Graph { terminals: alike.then_some(each) }, 1, path)
+}

@@ -1,0 +1,116 @@
+//! BookSim's `anynet` text: lines such as `router 0 node 0 node 1 router 1 15 router 2`: a router or node, then what it is
+//! joined to, each with an optional latency. Routers are taken in ascending order of their ids.
+
+use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Problem, Router, Stated};
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
+use std::str::SplitWhitespace;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Router(u32),
+    Node(u32),
+}
+
+/// What the lines say, with routers by their ids.
+#[derive(Default)]
+struct Reading {
+    routers: BTreeSet<u32>,
+    links: Vec<Link>,
+    classes: Names,
+    router_of: BTreeMap<u32, u32>,
+}
+
+pub fn read(text: &str) -> Result<Draft, Problem> {
+    let mut reading = Reading::default();
+    for (line, number) in text.lines().zip(1..) {
+        reading
+            .line(line, number)
+            .map_err(|problem| Problem { what: format!("line {number}: {}", problem.what), ..problem })?;
+    }
+    let Reading { routers, mut links, classes, router_of } = reading;
+    let ids: Vec<u32> = routers.into_iter().collect();
+    let index = |id: u32| ids.binary_search(&id).map_or(0, |index| index as u32);
+    for link in &mut links {
+        (link.from, link.to) = (index(link.from), index(link.to));
+    }
+    // With ascending ids the first gap is where id and place differ.
+    if let Some((place, (id, _))) = router_of.iter().enumerate().find(|&(place, (&id, _))| place as u32 != id) {
+        let what = format!("{} nodes, and node {id} among them but no node {place}", router_of.len());
+        return Err(Problem::new(what, format!("number the nodes 0 to {}", router_of.len() - 1)));
+    }
+    let router_of = (!router_of.is_empty()).then(|| router_of.into_values().map(index).collect());
+    let routers = ids.iter().map(|id| Router { name: id.to_string(), terminals: None }).collect();
+    let classes = classes.into_list();
+    Ok(Draft { routers, links, classes, stated: Stated::OneOrBothWays, list: None, router_of })
+}
+
+impl Reading {
+    fn line(&mut self, line: &str, number: u32) -> Result<(), Problem> {
+        let mut words = line.split_whitespace().peekable();
+        let Some(head) = end(&mut words)? else { return Ok(()) };
+        self.enter(head);
+        while let Some(other) = end(&mut words)? {
+            self.enter(other);
+            let latency = latency(&mut words)?;
+            match (head, other) {
+                (End::Router(from), End::Router(to)) => {
+                    let class = latency.map_or(DEFAULT_CLASS.to_owned(), |latency| format!("latency{latency}"));
+                    let class = self.classes.number(&class);
+                    self.links.push(Link { from, to, class, place: number });
+                }
+                (End::Router(router), End::Node(node)) | (End::Node(node), End::Router(router)) => {
+                    self.attach(node, router, latency)?;
+                }
+                (End::Node(a), End::Node(b)) => {
+                    return Err(Problem::new(format!("node {a} is joined to node {b}"), "join nodes to routers only"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, end: End) {
+        if let End::Router(id) = end {
+            self.routers.insert(id);
+        }
+    }
+
+    fn attach(&mut self, node: u32, router: u32, latency: Option<u32>) -> Result<(), Problem> {
+        if let Some(latency) = latency {
+            let what = format!("node {node} is joined with latency {latency}");
+            return Err(Problem::new(what, "leave the number out, and write links.terminal.latency in the scenario"));
+        }
+        let before = *self.router_of.entry(node).or_insert(router);
+        if before != router {
+            let what = format!("node {node} is joined to router {before} and to router {router}");
+            return Err(Problem::new(what, "join every node to one router"));
+        }
+        Ok(())
+    }
+}
+
+/// The next `router N` or `node N`; `None` at the end of the line.
+fn end(words: &mut Peekable<SplitWhitespace>) -> Result<Option<End>, Problem> {
+    let Some(kind) = words.next() else { return Ok(None) };
+    let id = words.next();
+    match (kind, id.and_then(|id| id.parse().ok())) {
+        ("router", Some(id)) => Ok(Some(End::Router(id))),
+        ("node", Some(id)) => Ok(Some(End::Node(id))),
+        _ => {
+            let what =
+                format!("{:?} is neither `router N` nor `node N`", [kind, id.unwrap_or_default()].join(" ").trim());
+            Err(Problem::new(what, "write e.g. `router 0 node 0 router 1`, or give the `format` of the file"))
+        }
+    }
+}
+
+/// The number after an end, if one follows.
+fn latency(words: &mut Peekable<SplitWhitespace>) -> Result<Option<u32>, Problem> {
+    match words.next_if(|word| word.starts_with(|first: char| first.is_ascii_digit())) {
+        None => Ok(None),
+        Some(word) => word.parse().map(Some).map_err(|_| {
+            Problem::new(format!("the latency {word} is no whole number below 2^32"), "write whole cycles, e.g. 15")
+        }),
+    }
+}
