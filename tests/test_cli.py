@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -48,9 +49,26 @@ def test_a_stall_is_told_and_the_others_are_saved(
     assert "can never move again" in told
     assert "waits for router" in told
     assert len(list((out / "points").glob("*/summary.json"))) == 2
-    replay = next(line for line in told.splitlines() if line.startswith("replay: weft ")).split()[2:]
-    assert main([*replay, "--out", str(tmp_path / "again")]) == 4
     assert main(["run", str(ring), "--out", str(out)]) == 4, "a reused point is stuck too"
+
+
+def test_the_replay_of_a_stall_can_be_pasted(ring: Path, tmp_path: Path) -> None:
+    """In a folder with a blank in its name, twice: the replay really runs the point."""
+    out = tmp_path / "my results"
+    weft = Path(sys.executable).parent / "weft"
+    first = subprocess.run([weft, "run", ring, "--out", out], capture_output=True, text=True, check=False)
+    assert first.returncode == 4
+    pasted = first.stderr.split("replay: ")[1].strip()
+    search = {**os.environ, "PATH": f"{weft.parent}:{os.environ['PATH']}"}
+    wait_for = [line for line in first.stderr.splitlines() if "waits for" in line]
+    assert wait_for
+    for _ in range(2):
+        again = subprocess.run(
+            pasted, shell=True, env=search, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 4, again.stderr
+        assert [line for line in again.stderr.splitlines() if "waits for" in line] == wait_for
+        assert "done before" not in again.stderr
 
 
 @pytest.mark.parametrize(

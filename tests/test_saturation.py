@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
-import subprocess
-import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -146,22 +142,3 @@ def test_a_range_that_is_none_is_refused(
     assert main(["saturation", str(small), *arguments]) == 2
     told = capsys.readouterr().err
     assert all(word in told for word in words), told
-
-
-def test_ctrl_c_keeps_what_is_finished(small: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    code = "import sys, weft.cli; sys.exit(weft.cli.main(sys.argv[1:]))"
-    slow = ["--set", "measure.window=200000cycles", "--jobs", "1"]
-    command = [sys.executable, "-c", code, "saturation", str(small), "--out", str(out), *slow]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        until = time.monotonic() + 120
-        while not list(out.glob("points/[!.]*/summary.json")):
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < until
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=20)
-    assert process.returncode == 130, told
-    found = weft.open(out)
-    assert len(found) >= 1
-    assert found.missing >= 1

@@ -3,13 +3,11 @@
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::explain::Explanation;
-use weft_topology::{Graph, Peer};
 
 /// Degrees, distances, bisection and links of the network of a spec.
 pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
-    let degrees: Vec<u64> = (0..graph.routers()).map(|router| degree(graph, router)).collect();
-    let distances = graph.distances();
+    let (degrees, distances, bisection) = (graph.degrees(), graph.distances(), graph.bisection());
     let links = graph.links_by_class().into_iter().zip(&spec.links).map(|((class, count), link)| {
         (class, json!({ "links": count, "latency_cycles": link.latency, "vcs": link.vcs, "buffer_flits": link.buffer }))
     });
@@ -18,21 +16,21 @@ pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
         "routers": graph.routers(),
         "terminals": graph.terminals(),
         "radix_ports": graph.radix(),
-        "degree_min_links": degrees.iter().min(),
-        "degree_max_links": degrees.iter().max(),
-        "degree_mean_links": degrees.iter().sum::<u64>() as f64 / f64::from(graph.routers()),
+        "degree_min_links": degrees.least,
+        "degree_max_links": degrees.most,
+        "degree_mean_links": degrees.mean,
         "diameter_hops": distances.diameter(),
         "mean_distance_hops": distances.mean(),
         "mean_terminal_distance_hops": distances.terminal_mean(),
         "router_pairs_by_hops": distances.router_pairs,
         "terminal_pairs_by_hops": distances.terminal_pairs,
+        "bisection_links": bisection.links,
+        "bisection_exact": bisection.exact,
+        "bisection_method": bisection.method,
+        // each link carries one channel each way, and half of the terminals send over the cut
+        "bisection_per_terminal": bisection.links as f64 / (f64::from(graph.terminals()) / 2.0),
         "links": Map::from_iter(links),
     })
-}
-
-/// Links to other routers.
-fn degree(graph: &Graph, router: u32) -> u64 {
-    graph.ports(router).iter().filter(|port| matches!(port.peer, Peer::Router { .. })).count() as u64
 }
 
 /// The paths between two terminals, with what a file calls the routers on them.

@@ -48,6 +48,7 @@ def _first(sweep: Sweep) -> list[str]:
 
 
 def _topology(facts: dict[str, Any]) -> list[str]:
+    exact = facts["bisection_exact"]
     least, most, mean = (facts[f"degree_{which}_links"] for which in ("min", "max", "mean"))
     degree = f"{least}" if least == most else f"{least} to {most}, {mean:.4g} on average"
     rows = [
@@ -58,6 +59,9 @@ def _topology(facts: dict[str, Any]) -> list[str]:
         ("diameter", f"{_plural(facts['diameter_hops'], 'hop')}"),
         ("mean distance", f"{facts['mean_distance_hops']:.4g} hops between different routers"),
         ("", f"{facts['mean_terminal_distance_hops']:.4g} hops between different terminals"),
+        ("bisection", f"{_plural(facts['bisection_links'], 'link')}, {'exact' if exact else 'at most'}"),
+        ("", f"{facts['bisection_per_terminal']:.4g} of the injection bandwidth of the terminals of one half"),
+        ("", facts["bisection_method"]),
     ]
     width = max(len(name) for name, _ in rows)
     head = ["links", "number", "latency [cycles]", "VCs", "buffer per VC [flits]"]
@@ -152,7 +156,7 @@ def _paths(facts: dict[str, Any], name: Callable[[int], str]) -> list[str]:
     count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
-    ways = ["path", "", *(_way(path, name, facts["to"]["router"]) for path in paths)]
+    ways = ["path", "----", *(_way(path, name, facts["to"]["router"]) for path in paths)]
     lines = columns(["hops", "latency", "share"], rows, left=0)
     return [
         f"{what}, the shortest and most likely first: router -[port, link, VCs]-> router",
