@@ -60,6 +60,14 @@ const TORUS: Network = Network {
     latencies: &[2],
     booksim: Some("topology=torus;k=8;n=3;use_noc_latency=1"),
 };
+const TREE: Network = Network {
+    name: "tree-1024",
+    topology: r#"{"k_ary_n_tree": {"k": 4, "n": 5}}"#,
+    vcs: 4,
+    buffer: 16,
+    latencies: &[1],
+    booksim: Some("topology=fattree;k=4;n=5"),
+};
 const DRAGONFLY_1K: Network = Network {
     name: "dragonfly-1056",
     topology: r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 4, "global_links_per_router": 4,
@@ -88,6 +96,9 @@ const MINIMAL: Routing = Routing { name: "minimal", config: r#"{"dimension_order
 const UGAL_P: Routing = Routing { name: "ugal_p", config: r#"{"ugal_p": {}}"#, booksim: "ugal" };
 const TORUS_ORDER: Routing =
     Routing { name: "dimension_order", config: r#"{"dimension_order": {}}"#, booksim: "dim_order" };
+const TORUS_ADAPTIVE: Routing =
+    Routing { name: "minimal_adaptive", config: r#"{"minimal_adaptive": {}}"#, booksim: "min_adapt" };
+const TREE_RANDOM: Routing = Routing { name: "up_down", config: r#"{"up_down": {}}"#, booksim: "nca" };
 const DRAGONFLY_MINIMAL: Routing = Routing { name: "minimal", config: r#"{"dragonfly_minimal": {}}"#, booksim: "min" };
 
 /// All cases, smallest first.
@@ -104,7 +115,11 @@ pub fn all() -> Vec<Case> {
             }
         }
     }
-    add(&TORUS, TORUS_ORDER, 1, 0.2, (1_000, 20_000));
+    for load in [0.2, 0.6] {
+        add(&TORUS, TORUS_ORDER, 1, load, (1_000, 20_000));
+        add(&TORUS, TORUS_ADAPTIVE, 1, load, (1_000, 20_000));
+    }
+    add(&TREE, TREE_RANDOM, 1, 0.3, (1_000, 12_000));
     add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.05, (200, 8_000));
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.3, (200, 1_500));

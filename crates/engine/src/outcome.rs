@@ -2,6 +2,7 @@
 
 use crate::power::LinkState;
 use hdrhistogram::Histogram;
+use std::fmt::{Display, Formatter};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +24,83 @@ pub struct Stall {
     pub cycle: u64,
     /// Packets that can never move again.
     pub packets: u64,
-    /// One line per member of the cycle: "packet 17 (3 -> 9) in router 4, port 2, VC 0 waits for ...".
-    pub wait_for: Vec<String>,
+    /// The cycle: each waits for the queue of the next, the last for that of the first.
+    pub wait_for: Vec<Waiting>,
+}
+
+/// The packet at the head of an input VC, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// `None` if only body flits are here and the head is further on.
+    pub packet: Option<PacketName>,
+    pub at: Queue,
+    pub cause: Cause,
+}
+
+/// A packet: number `seq` of those from terminal `src`, on its way to terminal `dst`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacketName {
+    pub seq: u32,
+    pub src: u32,
+    pub dst: u32,
+}
+
+/// A queue of the network: an input VC of a router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Queue {
+    pub router: u32,
+    pub port: u8,
+    pub vc: u8,
+}
+
+/// Why a packet can't move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The buffer behind output `port`, a link to another router, has no room.
+    NoRoom { port: u32, to: Queue },
+    /// The output VC it wants is held by the packet at the head of another queue of the router.
+    Held { by: Queue },
+    /// Its next flits are still in a queue upstream.
+    Behind { queue: Queue },
+}
+
+impl Cause {
+    /// The queue that must move first.
+    pub fn queue(&self) -> Queue {
+        match *self {
+            Self::NoRoom { to, .. } => to,
+            Self::Held { by } => by,
+            Self::Behind { queue } => queue,
+        }
+    }
+}
+
+impl Display for PacketName {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "packet {} of terminal {} to terminal {}", self.seq, self.src, self.dst)
+    }
+}
+
+impl Display for Queue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "router {} port {} VC {}", self.router, self.port, self.vc)
+    }
+}
+
+impl Display for Waiting {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match &self.packet {
+            Some(packet) => write!(f, "{packet} in {}", self.at)?,
+            None => write!(f, "a packet whose head is ahead in {}", self.at)?,
+        }
+        match self.cause {
+            Cause::NoRoom { port, to } => {
+                write!(f, " waits for room over its link {} -> {} (output {port}) in {to}", self.at.router, to.router)
+            }
+            Cause::Held { by } => write!(f, " waits for an output VC that is held from {by}"),
+            Cause::Behind { queue } => write!(f, " waits for its own flits in {queue}"),
+        }
+    }
 }
 
 /// Sums over the delivered packets that were created in the window. Latencies in cycles.

@@ -6,7 +6,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
-use crate::outcome::Stall;
+use crate::outcome::{self, Cause, PacketName, Stall, Waiting};
 use crate::routing::Hop;
 use crate::spec::FlowControl;
 use crate::state::{ASK, Kind, NO_KEY, NONE};
@@ -44,8 +44,8 @@ pub(crate) fn find<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W,
         let next = *map.waits_for(path[path.len() - 1])?.iter().filter(|d| stuck.contains(d)).min()?;
         if let Some(from) = path.iter().position(|&p| p == next) {
             let cycle = &path[from..];
-            let lines = (0..cycle.len()).map(|k| map.line(cycle[k], cycle[(k + 1) % cycle.len()])).collect();
-            return Some(Stall { cycle: blocks[0].now, packets: map.packets(&stuck), wait_for: lines });
+            let wait_for = (0..cycle.len()).map(|k| map.waiting(cycle[k], cycle[(k + 1) % cycle.len()])).collect();
+            return Some(Stall { cycle: blocks[0].now, packets: map.packets(&stuck), wait_for });
         }
         path.push(next);
     }
@@ -191,17 +191,39 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         count
     }
 
-    fn line(&self, (b, i, v): Queue, (nb, ni, nv): Queue) -> String {
+    fn waiting(&self, q: Queue, next: Queue) -> Waiting {
+        let (b, i, v) = q;
         let block = &self.blocks[b];
         let port = &block.ins[i];
         let packet = block.segments.items[port.head[v] as usize].packet;
-        let name = match block.packets.items.get(packet as usize) {
-            Some(p) => format!("packet {} of terminal {} to terminal {}", p.seq, p.src, p.dst),
-            None => "a packet whose head is ahead".into(),
+        let packet = block.packets.items.get(packet as usize);
+        let (at, to) = (self.place(q), self.place(next));
+        let cause = if to.router == at.router {
+            Cause::Held { by: to }
+        } else if port.keys[v] == NO_KEY && self.body_behind(q) == Some(next) {
+            Cause::Behind { queue: to }
+        } else {
+            Cause::NoRoom { port: self.output_to(next), to }
         };
-        let next = &self.blocks[nb].ins[ni];
-        let far = self.blocks[nb].routers[next.router as usize].id;
-        let here = block.routers[port.router as usize].id;
-        format!("{name} in router {here} port {} VC {v} waits for router {far} port {} VC {nv}", port.port, next.port)
+        Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
+    }
+
+    fn place(&self, (b, i, v): Queue) -> outcome::Queue {
+        let port = &self.blocks[b].ins[i];
+        let router = self.blocks[b].routers[port.router as usize].id;
+        outcome::Queue { router, port: port.port, vc: v as u8 }
+    }
+
+    /// The output port of the sending router that leads to a queue.
+    fn output_to(&self, (b, i, _): Queue) -> u32 {
+        let port = &self.blocks[b].ins[i];
+        let (b, o) = if port.remote {
+            let cut = self.blocks[b].cuts[port.upstream as usize];
+            (cut.block as usize, cut.port)
+        } else {
+            (b, port.upstream)
+        };
+        let out = &self.blocks[b].outs[o as usize];
+        o - self.blocks[b].routers[out.router as usize].base
     }
 }

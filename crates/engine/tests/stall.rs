@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use weft_engine::outcome::Ending;
+use weft_engine::outcome::{Cause, Ending, Waiting};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Spec, imply};
@@ -72,20 +72,25 @@ fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
     // it jams in a few hundred cycles; then the watchdog takes its limit and looks every 1,024 cycles
     assert!(out.cycles < 5000 + spec.phases.stall_limit + 2 * 1024, "{} cycles", out.cycles);
     assert!(stall.wait_for.len() >= 2 && stall.packets >= stall.wait_for.len() as u64, "{stall:?}");
-    // "... in router A port P VC V waits for router B port Q VC W": each line begins where the one before ends
-    let ends: Vec<_> = stall.wait_for.iter().map(|line| line.split_once(" waits for ").expect("a wait")).collect();
-    for (k, (_, target)) in ends.iter().enumerate() {
-        let (next, _) = ends[(k + 1) % ends.len()];
-        assert!(next.ends_with(&format!(" in {target}")), "{:?}", stall.wait_for);
+    // each is where the one before waits, and what it waits for is at the far end of a link of its router
+    for (k, waiting) in stall.wait_for.iter().enumerate() {
+        let next = &stall.wait_for[(k + 1) % stall.wait_for.len()];
+        assert_eq!(waiting.cause.queue(), next.at, "{:?}", stall.wait_for);
+        if let Cause::NoRoom { port, to } = waiting.cause {
+            let far = weft_topology::Peer::Router { router: to.router, port: to.port.into() };
+            assert_eq!(spec.graph.ports(waiting.at.router)[port as usize].peer, far);
+        }
     }
-    stall.wait_for.clone()
+    stall.wait_for.iter().map(Waiting::to_string).collect()
 }
 
 #[test]
 fn a_ring_without_dateline_deadlocks_and_says_so() {
     let lines = check_stalls(&deadlocking(), ONE);
     assert_eq!(lines.len(), 5, "one packet in each channel of the ring: {lines:?}");
-    assert!(lines[0].starts_with("packet "), "{lines:?}");
+    // two terminals on ports 0 and 1; port 2 goes up, and what came up arrives on port 3
+    let room = " in router 1 port 3 VC 0 waits for room over its link 1 -> 2 (output 2) in router 2 port 3 VC 0";
+    assert!(lines[0].starts_with("packet ") && lines[0].ends_with(room), "{lines:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::statistics::{latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::outcome::{Ending, Outcome};
+use weft_engine::outcome::{Cause, Ending, Outcome, Queue, Waiting};
 use weft_engine::power::LinkState;
 use weft_units::{InputFile, Refusal};
 
@@ -42,12 +42,16 @@ impl Finished {
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
         summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
         summary.insert("latency_histogram".to_owned(), json!(pairs(&outcome.latency)));
+        if let Ending::Stalled(stall) = &outcome.ending {
+            summary.insert("stall_packets".to_owned(), json!(stall.packets));
+            summary.insert("stall_wait_for".to_owned(), stall.wait_for.iter().map(waiting).collect());
+        }
         let stalled = match &outcome.ending {
             Ending::Stalled(stall) => Some(format!(
                 "stalled at cycle {}: {} packets can never move again\n{}",
                 stall.cycle,
                 stall.packets,
-                stall.wait_for.join("\n")
+                stall.wait_for.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             )),
             _ => None,
         };
@@ -154,6 +158,23 @@ fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64)
     let transitions: u64 = channels.rows.iter().map(|row| row.count.transitions).sum();
     fields.insert("link_transitions".to_owned(), json!(transitions));
     fields
+}
+
+/// One member of a wait-for cycle.
+fn waiting(waiting: &Waiting) -> Value {
+    let queue = |q: &Queue| json!({ "router": q.router, "port": q.port, "vc": q.vc });
+    let (reason, output) = match waiting.cause {
+        Cause::NoRoom { port, .. } => ("no_room", Some(port)),
+        Cause::Held { .. } => ("held", None),
+        Cause::Behind { .. } => ("behind", None),
+    };
+    json!({
+        "packet": waiting.packet.map(|p| json!({ "seq": p.seq, "src": p.src, "dst": p.dst })),
+        "at": queue(&waiting.at),
+        "reason": reason,
+        "output": output,
+        "waits_for": queue(&waiting.cause.queue()),
+    })
 }
 
 /// Utilisation and energy per link class.

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use weft_engine::Outcome;
-use weft_engine::outcome::{ChannelCount, Ending, PacketSums, Stall};
+use weft_engine::outcome::{Cause, ChannelCount, Ending, PacketName, PacketSums, Queue, Stall, Waiting};
 use weft_scenario::{Finished, Point, expand};
 
 /// Two routers with one terminal each; flits of 10 bits; on = 2 fJ per cycle and 10 fJ per flit; off = 0.
@@ -120,9 +120,15 @@ fn a_state_without_a_price_is_refused_even_after_the_run() {
 
 #[test]
 fn a_stall_is_told_in_words() {
-    let stall = Stall { cycle: 77, packets: 3, wait_for: vec!["packet 1 waits for packet 2".to_owned()] };
+    let at = Queue { router: 4, port: 2, vc: 1 };
+    let to = Queue { router: 5, ..at };
+    let packet = Some(PacketName { seq: 7, src: 3, dst: 9 });
+    let waiting = Waiting { packet, at, cause: Cause::NoRoom { port: 6, to } };
+    let stall = Stall { cycle: 77, packets: 3, wait_for: vec![waiting] };
     let finished = finished(Ending::Stalled(stall));
-    let words = "stalled at cycle 77: 3 packets can never move again\npacket 1 waits for packet 2";
+    let words = "stalled at cycle 77: 3 packets can never move again\n\
+        packet 7 of terminal 3 to terminal 9 in router 4 port 2 VC 1 waits for room over its link 4 -> 5 (output 6) in \
+        router 5 port 2 VC 1";
     assert_eq!(finished.stalled.as_deref(), Some(words));
     assert_eq!(finished.summary["ending"], "stalled");
 }

@@ -82,7 +82,9 @@ impl GraphFile {
             "graphml" | "xml" => Format::Graphml,
             _ => Format::Anynet,
         });
-        let text = self.file.text().map_err(|error| Problem::new(error, "write the file in UTF-8"))?;
+        let text = std::str::from_utf8(self.file.bytes()).map_err(|error| {
+            Problem::new(format!("byte {} is not UTF-8 text", error.valid_up_to()), "write the file in UTF-8")
+        })?;
         match format {
             Format::Json => json::read(text),
             Format::Graphml => graphml::read(text),

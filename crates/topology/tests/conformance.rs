@@ -1,9 +1,13 @@
 //! The laws of every topology: symmetric links, connectivity, counts by formula, distances by formula equal to those by
 //! search, and the numbering that [`Shape`] documents. A topology without an instance here fails the suite.
 
+mod common;
+
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use weft_topology::dragonfly::{Arrangement, Dragonfly, links_per_pair};
+use weft_topology::fat_tree::FatTree;
+use weft_topology::full_mesh::FullMesh;
 use weft_topology::hyperx::HyperX;
 use weft_topology::k_ary_n_tree::KAryNTree;
 use weft_topology::mesh::Mesh;
@@ -15,8 +19,8 @@ fn hyperx(widths: &[u32], terminals_per_router: u32) -> TopologyConfig {
     TopologyConfig::HyperX(HyperX { widths: widths.to_vec(), terminals_per_router })
 }
 
-fn torus(widths: &[u32], terminals_per_router: u32) -> TopologyConfig {
-    TopologyConfig::Torus(Torus { widths: widths.to_vec(), terminals_per_router })
+fn torus(widths: &[u32], terminals_per_router: u32, trunk_width: u32) -> TopologyConfig {
+    TopologyConfig::Torus(Torus { widths: widths.to_vec(), terminals_per_router, trunk_width })
 }
 
 fn mesh(widths: &[u32], terminals_per_router: u32) -> TopologyConfig {
@@ -37,9 +41,21 @@ fn tree(k: u32, n: u32) -> TopologyConfig {
     TopologyConfig::KAryNTree(KAryNTree { k, n })
 }
 
+fn fat_tree(k: u32) -> TopologyConfig {
+    TopologyConfig::FatTree(FatTree { k })
+}
+
+fn full_mesh(routers: u32, terminals_per_router: u32) -> TopologyConfig {
+    TopologyConfig::FullMesh(FullMesh { routers, terminals_per_router })
+}
+
+/// A hub without terminals; routers with 0, 1 and 3.
+const STAR: &str = r#"{"nodes": [{"id": "hub"}, {"id": "a", "terminals": 1}, {"id": "b", "terminals": 3}],
+    "links": [{"source": "a", "target": "hub"}, {"source": "hub", "target": "b", "class": "fast"}]}"#;
+
 /// Instances of every registered topology: ordinary sizes and the smallest and oddest.
 fn instances() -> Vec<TopologyConfig> {
-    use Arrangement::{Absolute, PalmTree};
+    use Arrangement::{Absolute, Circulant, PalmTree, Relative};
     vec![
         TopologyConfig::SingleRouter(SingleRouter { terminals: 1 }),
         TopologyConfig::SingleRouter(SingleRouter { terminals: 128 }),
@@ -47,9 +63,11 @@ fn instances() -> Vec<TopologyConfig> {
         hyperx(&[8, 8], 8),
         hyperx(&[3, 1, 4], 2),
         hyperx(&[2; 8], 1),
-        torus(&[2], 1),
-        torus(&[8, 8], 1),
-        torus(&[5, 2, 4], 3),
+        torus(&[2], 1, 1),
+        torus(&[8, 8], 1, 1),
+        torus(&[5, 2, 4], 3, 1),
+        torus(&[2], 5, 3),
+        torus(&[4, 3, 2], 2, 4),
         mesh(&[2], 1),
         mesh(&[7, 3], 2),
         mesh(&[2, 5, 4], 1),
@@ -61,12 +79,26 @@ fn instances() -> Vec<TopologyConfig> {
         dragonfly([4, 2, 2], Some(4), PalmTree),
         dragonfly([4, 2, 2], Some(4), Absolute),
         dragonfly([4, 2, 2], Some(2), Absolute),
+        dragonfly([8, 4, 4], None, Relative),
+        dragonfly([8, 4, 4], None, Circulant),
+        dragonfly([4, 2, 2], Some(4), Relative),
+        dragonfly([4, 2, 2], Some(5), Circulant),
+        dragonfly([4, 2, 2], Some(8), Circulant),
         tree(2, 1),
         tree(128, 1),
         tree(64, 2),
         tree(4, 3),
         tree(2, 8),
+        full_mesh(1, 3),
+        full_mesh(2, 1),
+        full_mesh(64, 64),
+        full_mesh(128, 1),
+        common::graph_file("star.json", STAR),
+        common::graph_file("pair.anynet", "router 0 node 1 router 1\nrouter 1 node 0"),
     ]
+    .into_iter()
+    .chain((1..=8).map(|half| fat_tree(2 * half)))
+    .collect()
 }
 
 #[test]
@@ -82,16 +114,26 @@ fn instances_keep_the_laws() {
 
 proptest! {
     #[test]
-    fn grids_of_any_size_keep_the_laws(widths in prop::collection::vec(2u32..6, 1..4), terminals in 1u32..4) {
+    fn grids_of_any_size_keep_the_laws(widths in prop::collection::vec(2u32..6, 1..4), terminals in 1u32..4, trunk in 1u32..4) {
         check(&hyperx(&widths, terminals));
-        check(&torus(&widths, terminals));
+        check(&torus(&widths, terminals, trunk));
         check(&mesh(&widths, terminals));
     }
 
     #[test]
-    fn dragonflies_of_any_size_keep_the_laws(a in 1u32..6, p in 1u32..3, h in 1u32..4, choice: u32, absolute: bool) {
-        let arrangement = if absolute { Arrangement::Absolute } else { Arrangement::PalmTree };
-        check(&dragonfly([a, p, h], Some(2 + choice % (a * h)), arrangement));
+    fn dragonflies_of_any_size_keep_the_laws(a in 1u32..6, p in 1u32..3, h in 1u32..4, choice: u32) {
+        use Arrangement::{Absolute, Circulant, PalmTree, Relative};
+        let groups = 2 + choice % (a * h);
+        for arrangement in [Absolute, PalmTree, Relative] {
+            check(&dragonfly([a, p, h], Some(groups), arrangement));
+        }
+        // Circulant pairs links up, on every router and in every copy.
+        let circulant = dragonfly([a, p, h], Some(groups), Circulant);
+        let pairs = h % 2 == 0 && (groups % 2 == 1 || links_per_pair(a, h, groups) == 1);
+        prop_assert_eq!(circulant.build("topology").is_ok(), pairs);
+        if pairs {
+            check(&circulant);
+        }
     }
 
     #[test]
@@ -106,12 +148,18 @@ proptest! {
         let configs = [
             TopologyConfig::SingleRouter(SingleRouter { terminals: p }),
             hyperx(&widths, p),
-            torus(&widths, p),
+            torus(&widths, p, h),
+            torus(&widths.iter().map(|width| width % 6).collect::<Vec<_>>(), p % 9, h % 9),
             mesh(&widths, p),
             dragonfly([a, p, h], groups, Arrangement::PalmTree),
             dragonfly([a % 12, p % 9, h % 12], groups.map(|g| g % 150), Arrangement::PalmTree),
+            dragonfly([a % 12, p % 9, h % 12], groups.map(|g| g % 150), Arrangement::Circulant),
             tree(a, p),
             tree(a % 70, p % 4),
+            fat_tree(a),
+            fat_tree(a % 40),
+            full_mesh(a, p),
+            full_mesh(a % 150, p % 90),
         ];
         for config in configs {
             if let Err(refusal) = config.build("topology") {
@@ -129,9 +177,11 @@ fn check(config: &TopologyConfig) {
     match graph.shape().clone() {
         Shape::SingleRouter { terminals } => assert_eq!((graph.routers(), graph.terminals()), (1, terminals)),
         Shape::HyperX { widths, terminals } => check_hyperx(&graph, &widths, terminals),
-        Shape::Torus { widths, terminals, wrap } => check_torus(&graph, &widths, terminals, wrap),
+        Shape::Torus { widths, terminals, wrap, trunk } => check_torus(&graph, &widths, terminals, wrap, trunk),
         Shape::Dragonfly { a, p, h, g, arrangement } => check_dragonfly(&graph, [a, p, h, g], arrangement),
         Shape::KAryNTree { k, n } => check_tree(&graph, k, n),
+        Shape::FatTree { k } => check_fat_tree(&graph, k),
+        Shape::Graph { .. } => assert_eq!(graph.router_names().map(<[_]>::len), Some(graph.routers() as usize)),
     }
 }
 
@@ -142,20 +192,24 @@ fn peer(graph: &Graph, router: u32, port: u32) -> Peer {
 /// What holds for all: links agree from either end, terminals come first and follow the routers (the first ones, where
 /// only the leaves of a tree have any), links are counted.
 fn check_structure(graph: &Graph) {
-    let each = graph.shape().terminals_per_router();
-    let is_tree = matches!(graph.shape(), Shape::KAryNTree { .. });
-    let leaves = graph.terminals() / each;
-    assert!(leaves == graph.routers() || is_tree && leaves < graph.routers());
+    let levels = graph.shape().levels().unwrap_or_else(|| vec![0..graph.routers()]);
+    assert!(levels.iter().flat_map(Clone::clone).eq(0..graph.routers()));
+    if let Some(each) = graph.shape().terminals_per_router() {
+        assert_eq!(graph.terminals(), each * levels[0].len() as u32);
+        for terminal in 0..graph.terminals() {
+            assert_eq!(graph.terminal_at(terminal), (terminal / each, (terminal % each) as u16));
+        }
+    }
     for terminal in 0..graph.terminals() {
-        assert_eq!(graph.terminal_at(terminal), (terminal / each, (terminal % each) as u16));
-        assert_eq!(peer(graph, terminal / each, terminal % each), Peer::Terminal(terminal));
+        let (router, port) = graph.terminal_at(terminal);
+        assert_eq!(peer(graph, router, port.into()), Peer::Terminal(terminal));
     }
     let (mut link_ends, mut ports) = (0, 0);
     for router in 0..graph.routers() {
         assert_eq!(graph.port_base(router), ports);
         ports += graph.ports(router).len() as u32;
         for (number, port) in graph.ports(router).iter().enumerate() {
-            let for_terminal = number < each as usize && router < leaves;
+            let for_terminal = number < graph.terminals_of(router) as usize;
             assert_eq!(for_terminal, matches!(port.peer, Peer::Terminal(_)), "terminals come first");
             let Peer::Router { router: far, port: far_port } = port.peer else { continue };
             link_ends += 1;
@@ -179,6 +233,19 @@ fn check_distances(graph: &Graph) {
     let pairs = f64::from(graph.routers()) * f64::from(graph.routers() - 1);
     let mean = all.iter().map(|&distance| f64::from(distance)).sum::<f64>() / pairs.max(1.0);
     assert!((graph.mean_distance() - mean).abs() < 1e-9, "{:?}: {mean}", graph.shape());
+    let profile = graph.distances();
+    let mut by_distance = vec![0; graph.diameter() as usize + 1];
+    all.iter().for_each(|&distance| by_distance[distance as usize] += 1);
+    // the search does not count a router as far from itself
+    by_distance[0] -= u64::from(graph.routers());
+    assert_eq!(profile.router_pairs, by_distance);
+    let mut by_distance = vec![0; graph.diameter() as usize + 1];
+    for (pair, &distance) in (0..).zip(&all) {
+        let [from, to] = [pair / graph.routers(), pair % graph.routers()];
+        let own = u64::from(from == to);
+        by_distance[distance as usize] += graph.terminals_of(from) * (graph.terminals_of(to).saturating_sub(own));
+    }
+    assert_eq!(profile.terminal_pairs, by_distance);
 }
 
 fn coordinates(mut router: u32, widths: &[u32]) -> Vec<u32> {
@@ -217,27 +284,29 @@ fn check_hyperx(graph: &Graph, widths: &[u32], terminals: u32) {
     }
 }
 
-fn check_torus(graph: &Graph, widths: &[u32], terminals: u32, wrap: bool) {
+fn check_torus(graph: &Graph, widths: &[u32], terminals: u32, wrap: bool, trunk: u32) {
     let routers: u32 = widths.iter().product();
-    assert_eq!((graph.routers(), graph.radix()), (routers, terminals + 2 * widths.len() as u32));
+    assert_eq!((graph.routers(), graph.radix()), (routers, terminals + 2 * trunk * widths.len() as u32));
     for (d, &width) in widths.iter().enumerate() {
-        // Each row is a ring of width links, or a line with one less.
-        let links = routers / width * if wrap { width } else { width - 1 };
+        // Each row is a ring of width trunks, or a line with one less.
+        let links = routers / width * trunk * if wrap { width } else { width - 1 };
         assert_eq!(graph.links_by_class()[1 + d], (format!("dim{d}"), links as usize));
     }
     for router in 0..routers {
         let own = coordinates(router, widths);
         for (d, &width) in widths.iter().enumerate() {
-            let up = terminals + 2 * d as u32;
             let mut far = own.clone();
             far[d] = (own[d] + 1) % width;
-            let expected = match wrap || own[d] + 1 < width {
-                true => Peer::Router { router: router_at(&far, widths), port: up as u16 + 1 },
-                false => Peer::Unused,
-            };
-            // Symmetry is checked above, so that the ports down follow from those up.
-            assert_eq!(peer(graph, router, up), expected);
-            assert_eq!(peer(graph, router, up + 1) == Peer::Unused, !wrap && own[d] == 0);
+            for m in 0..trunk {
+                let [up, down] = [0, 1].map(|direction| terminals + (2 * d as u32 + direction) * trunk + m);
+                let expected = match wrap || own[d] + 1 < width {
+                    true => Peer::Router { router: router_at(&far, widths), port: down as u16 },
+                    false => Peer::Unused,
+                };
+                // Symmetry is checked above, so that the ports down follow from those up.
+                assert_eq!(peer(graph, router, up), expected);
+                assert_eq!(peer(graph, router, down) == Peer::Unused, !wrap && own[d] == 0);
+            }
         }
     }
 }
@@ -294,6 +363,25 @@ fn check_tree(graph: &Graph, k: u32, n: u32) {
             let own = std::mem::replace(&mut far[level as usize], up - k);
             let Peer::Router { router: reached, port } = peer(graph, router, up) else { panic!("no link up") };
             assert_eq!((reached / width, digits(reached), u32::from(port)), (level + 1, far, own));
+        }
+    }
+}
+
+fn check_fat_tree(graph: &Graph, k: u32) {
+    let half = k / 2;
+    let [edges, cores] = [k * half, half * half];
+    assert_eq!((graph.terminals(), graph.routers(), graph.radix()), (k * k * k / 4, 2 * edges + cores, k));
+    // half * half links in each of k pods, and one link from each core to each pod.
+    let links = (k * half * half) as usize;
+    assert_eq!(graph.links_by_class()[1..], [("level1".into(), links), ("level2".into(), links)]);
+    let to = |router, port: u32| Peer::Router { router, port: port as u16 };
+    for pod in 0..k {
+        for (index, up) in (0..half).flat_map(|index| (0..half).map(move |up| (index, up))) {
+            // Symmetry is checked above, so that the ports down follow from those up.
+            let edge = peer(graph, pod * half + index, half + up);
+            assert_eq!(edge, to(edges + pod * half + up, index));
+            let aggregation = peer(graph, edges + pod * half + index, half + up);
+            assert_eq!(aggregation, to(2 * edges + index * half + up, pod));
         }
     }
 }

@@ -137,7 +137,7 @@ fn check_pair(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     if let [a, b, ..] = links
         && (links.len() > most || a.from == b.from)
     {
-        let what = format!("{} and {}: the link from {from} to {to} is stated twice", draft.place(a), draft.place(b));
+        let what = format!("{}: the link from {from} to {to} is stated twice", draft.places(a, b));
         return Err(Problem::new(what, "keep one of them: two routers have one link"));
     }
     if draft.stated == Stated::BothWays && links.len() == 1 {
@@ -146,7 +146,7 @@ fn check_pair(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     }
     if first.class != last.class {
         let [one, other] = [first, last].map(|link| &draft.classes[link.class as usize]);
-        let places = format!("{} and {}", draft.place(first), draft.place(last));
+        let places = draft.places(first, last);
         let what = format!("{places}: the link from {from} to {to} is `{one}`, and `{other}` on the way back");
         return Err(Problem::new(what, "give both directions one class or latency"));
     }

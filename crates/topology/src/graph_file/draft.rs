@@ -67,6 +67,14 @@ impl Draft {
             None => format!("line {}", link.place),
         }
     }
+
+    /// Where two links are, each place once.
+    pub fn places(&self, a: &Link, b: &Link) -> String {
+        match a.place == b.place {
+            true => self.place(a),
+            false => format!("{} and {}", self.place(a), self.place(b)),
+        }
+    }
 }
 
 /// Numbers names in the order in which they come.

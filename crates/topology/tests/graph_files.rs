@@ -1,0 +1,316 @@
+//! Graph files: the same network from every format, what is refused with which words, and no input that panics.
+
+mod common;
+
+use common::{anynet, graph_file, graphml, json};
+use proptest::prelude::*;
+use weft_topology::graph_file::{Format, GraphFile};
+use weft_topology::{Graph, Link, Peer, Shape, TopologyConfig};
+use weft_units::InputFile;
+
+fn build(name: &str, text: &str) -> Graph {
+    graph_file(name, text).build("topology.graph").unwrap_or_else(|refusal| panic!("{refusal}\n{text}"))
+}
+
+fn regular(json: &str) -> Graph {
+    serde_json::from_str::<TopologyConfig>(json).unwrap().build("topology").unwrap()
+}
+
+/// Pairs of routers that are joined, ascending.
+fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
+    let mut pairs: Vec<_> = graph.links().map(|Link { ends: [a, b], .. }| (a.0, b.0)).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+#[test]
+fn every_format_gives_the_same_graph() {
+    let texts = [
+        r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#,
+        r#"{"torus": {"widths": [5, 3], "terminals_per_router": 1}}"#,
+        r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
+        r#"{"fat_tree": {"k": 4}}"#,
+        r#"{"single_router": {"terminals": 3}}"#,
+    ];
+    for text in texts {
+        let original = regular(text);
+        let [from_json, from_graphml] = [build("g.json", &json(&original)), build("g.graphml", &graphml(&original))];
+        assert_eq!(from_json, from_graphml);
+        assert_eq!(pairs(&from_json), pairs(&original));
+        let placed = |graph: &Graph| (0..graph.terminals()).map(|t| graph.terminal_at(t).0).collect::<Vec<_>>();
+        assert_eq!(placed(&from_json), placed(&original));
+        let mut classes = original.links_by_class();
+        classes.retain(|(_, links)| *links > 0);
+        classes[1..].sort();
+        assert_eq!(from_json.links_by_class(), classes);
+        // Anynet has no classes: the same as JSON without them.
+        let plain = json(&original).replace("\"class\"", "\"colour\"");
+        assert_eq!(build("g.anynet", &anynet(&original)), build("g.json", &plain));
+    }
+}
+
+#[test]
+fn networkx_writes_what_is_read() {
+    // json.dumps(node_link_data(g)) of NetworkX 3.6, with edges="links" for the second.
+    let edges = r#"{"directed": false, "multigraph": false, "graph": {}, "nodes": [{"terminals": 2, "id": [0, 1]},
+        {"id": 7}], "edges": [{"class": "x", "source": [0, 1], "target": 7}]}"#;
+    let links = r#"{"directed": true, "multigraph": true, "graph": {}, "nodes": [{"terminals": 2, "id": [0, 1]},
+        {"id": 7}], "links": [{"class": "x", "source": [0, 1], "target": 7, "key": 0},
+        {"class": "x", "source": 7, "target": [0, 1], "key": 0}]}"#;
+    let graph = build("g.json", edges);
+    assert_eq!(graph, build("g.json", links));
+    assert_eq!(graph.router_names(), Some(&["[0,1]".to_owned(), "7".to_owned()][..]));
+    assert_eq!(graph.shape(), &Shape::Graph { terminals: None });
+    assert_eq!(graph.links_by_class(), [("terminal".into(), 2), ("x".into(), 1)]);
+    // write_graphml of NetworkX 3.6, with a default as its readers know it.
+    let graphml = r#"<?xml version='1.0' encoding='utf-8'?>
+        <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+          <key id="d1" for="edge" attr.name="class" attr.type="string"><default>x</default></key>
+          <key id="d0" for="node" attr.name="terminals" attr.type="long" />
+          <graph edgedefault="directed">
+            <node id="[0,1]"><data key="d0">2</data></node>
+            <node id="7" />
+            <edge source="[0,1]" target="7" /><edge source="7" target="[0,1]"><data key="d1">x</data></edge>
+          </graph>
+        </graphml>"#;
+    assert_eq!(graph, build("g.graphml", graphml));
+}
+
+#[test]
+fn anynet_places_nodes_and_names_latencies() {
+    // Routers in ascending order of ids; a link from one end or from both; nodes where they are named.
+    let graph = build(
+        "net",
+        "router 30 router 10 15 node 0\n\nnode 1 router 20\nrouter 20 router 10\nrouter 10 router 20 node 2",
+    );
+    assert_eq!(graph.router_names().unwrap(), ["10", "20", "30"]);
+    assert_eq!([0, 1, 2].map(|terminal| graph.terminal_at(terminal)), [(2, 0), (1, 0), (0, 0)]);
+    assert_eq!(graph.links_by_class(), [("terminal".into(), 3), ("latency15".into(), 1), ("link".into(), 1)]);
+    assert_eq!(graph.shape().terminals_per_router(), None, "terminals are not in the order of routers");
+    assert_eq!(
+        graph.ports(0).iter().map(|port| port.peer).collect::<Vec<_>>(),
+        [Peer::Terminal(2), Peer::Router { router: 1, port: 1 }, Peer::Router { router: 2, port: 1 },]
+    );
+}
+
+#[test]
+fn the_default_is_for_routers_that_do_not_say() {
+    let text = r#"{"nodes": [{"id": 0}, {"id": 1, "terminals": 0}, {"id": 2, "terminals": 3}],
+        "edges": [{"source": 0, "target": 1}, {"source": 1, "target": 2}]}"#;
+    let config = |terminals_per_router| GraphFile {
+        file: InputFile::new("g.txt", text.as_bytes()),
+        format: Some(Format::Json),
+        terminals_per_router,
+    };
+    let terminals = |graph: Graph| [0, 1, 2].map(|router| graph.terminals_of(router));
+    assert_eq!(terminals(config(None).build("topology").unwrap()), [0, 0, 3]);
+    assert_eq!(terminals(config(Some(2)).build("topology").unwrap()), [2, 0, 3]);
+    let plain = GraphFile {
+        file: InputFile::new("ring", &b"router 0 router 1\nrouter 1 router 2\nrouter 2 router 0"[..]),
+        format: None,
+        terminals_per_router: Some(4),
+    };
+    assert_eq!(plain.build("topology").unwrap().shape(), &Shape::Graph { terminals: Some(4) });
+}
+
+/// What is refused, each with the file that is.
+fn refusals() -> Vec<TopologyConfig> {
+    let nodes = r#""nodes": [{"id": "a", "terminals": 1}, {"id": "b"}, {"id": "c"}]"#;
+    let edges = |directed: bool, list: &str| {
+        let edges: Vec<_> = list
+            .split_whitespace()
+            .map(|pair| format!(r#"{{"source": "{}", "target": "{}"}}"#, &pair[..1], &pair[1..]))
+            .collect();
+        format!("{{\"directed\": {directed}, {nodes}, \"edges\": [{}]}}", edges.join(", "))
+    };
+    let wide: String = (0..100).map(|node| format!(" node {node}")).collect();
+    let star: String = (1..30).map(|far| format!(" router {far}")).collect();
+    let xml = |inside: &str| format!("<graphml><graph edgedefault=\"undirected\">\n{inside}\n</graph></graphml>");
+    let anynet = |text: &str| graph_file("net.anynet", text);
+    let with_default = |text: &str, terminals| match anynet(text) {
+        TopologyConfig::GraphFile(config) => {
+            TopologyConfig::GraphFile(GraphFile { terminals_per_router: Some(terminals), ..config })
+        }
+        other => other,
+    };
+    let json = |text: &str| graph_file("net.json", text);
+    let graphml = |text: &str| graph_file("net.graphml", text);
+    vec![
+        json(&edges(false, "ab")),
+        json(&edges(true, "ab ba bc")),
+        json(&edges(false, "ab bc ba")),
+        json(&edges(true, "ab ba bc bc cb")),
+        json(&edges(false, "ab bb bc")),
+        json(&edges(false, "ab bd")),
+        json(r#"{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}"#),
+        json(r#"{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}"#),
+        json(r#"{"nodes": [{"id": 1, "terminals": 1}], "edges": [], "links": []}"#),
+        json(r#"{"nodes": [{"id": 1, "terminals": 1}]}"#),
+        json(r#"{"nodes": [], "edges": []}"#),
+        json("{\"nodes\": [{\"id\": 1,\n\"terminals\": -1}], \"edges\": []}"),
+        json(r#"{"nodes": [{"id": 1, "terminals": 4000000000}], "edges": []}"#),
+        json(
+            r#"{"nodes": [{"id": 1, "terminals": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2, "class": "terminal"}]}"#,
+        ),
+        json(
+            &r#"{"directed": true, "nodes": [{"id": 1, "terminals": 1}, {"id": 2}], "edges": [
+            {"source": 1, "target": 2, "class": "a"}, {"source": 2, "target": 1, "class": "b"}]}"#,
+        ),
+        json("{\"nodes\": [{\"id\": 1,\n"),
+        graphml(&xml("<node id='a'/>\n<edge source='a' target='b'/>")),
+        graphml(&xml("<node id='a'/>\n<node id='a'/>")),
+        graphml(&xml("<node/>")),
+        graphml(&xml("<node id='a'/><node id='b'/>\n<edge source='a' target='b' directed='true'/>")),
+        graphml(&xml("<node id='a'/>\n<hyperedge/>")),
+        graphml("<graphml/>"),
+        graphml("<graphml>\n<graph>\n</graphml>"),
+        graphml("<graphml><graph edgedefault='both'/></graphml>"),
+        graphml(
+            "<graphml><key id='t' for='node' attr.name='terminals'/><graph>\n<node id='a'><data key='t'>two</data></node></graph></graphml>",
+        ),
+        graphml("<!DOCTYPE a [<!ENTITY b 'bbbb'>]><a>&b;</a>"),
+        anynet(&format!("router 0{wide}{star}")),
+        anynet("router 0 node 0 router 1\nrouter 1 router 2\nrouter 3 router 4"),
+        anynet("router 0 node 0 router 1 router 1"),
+        anynet("router 0 node 0 router 1 5\nrouter 1 router 0 7"),
+        anynet("router 0 node 0\nrouter 0 node 2"),
+        anynet("router 0 node 0 router 1\nnode 0 router 1"),
+        anynet("router 0 node 0 3"),
+        anynet("node 0 node 1"),
+        anynet("router 0 router 1\nrouter 1 roter 2"),
+        anynet("router 0 node 0 router 1 99999999999"),
+        anynet("router zero"),
+        anynet("\n"),
+        with_default("router 0 node 0", 2),
+        with_default("router 0 router 1", 128),
+        TopologyConfig::GraphFile(GraphFile {
+            file: InputFile::new("net.json", &b"{\"nodes\": [\xff"[..]),
+            format: None,
+            terminals_per_router: None,
+        }),
+    ]
+}
+
+#[test]
+fn every_refusal_says_where_what_and_how_to_mend_it() {
+    let text = |config: &TopologyConfig| match config.build("topology.graph") {
+        Err(refusal) => format!("{}\n  {}\n  help: {}\n", refusal.path, refusal.what, refusal.help),
+        Ok(_) => panic!("taken: {config:?}"),
+    };
+    insta::assert_snapshot!(refusals().iter().map(text).collect::<String>());
+}
+
+#[test]
+fn deep_nesting_is_refused_and_many_parts_are_named_shortly() {
+    for (name, open) in
+        [("g.json", "["), ("g.json", "{\"nodes\":["), ("g.graphml", "<a>"), ("g.graphml", "<graph><node id='a'>")]
+    {
+        assert!(graph_file(name, &open.repeat(100_000)).build("topology").is_err());
+    }
+    let nested = format!("<graphml><graph>{}{}</graph></graphml>", "<data>".repeat(100_000), "</data>".repeat(100_000));
+    assert!(graph_file("g.graphml", &nested).build("topology").is_err());
+    let apart: String = (0..100).map(|router| format!("router {router} node {router}\n")).collect();
+    let refusal = graph_file("g", &apart).build("topology").unwrap_err();
+    assert_eq!(refusal.what, "g: the 100 routers fall into 100 parts: 1 with 0, 1 with 1, 1 with 2, ...");
+}
+
+/// Words of the three formats, and noise.
+fn words() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "router",
+        "node",
+        "0",
+        "1",
+        "2",
+        " ",
+        "\n",
+        "99",
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"nodes\"",
+        "\"edges\"",
+        "\"links\"",
+        "\"id\"",
+        "\"source\"",
+        "\"target\"",
+        "\"terminals\"",
+        "\"class\"",
+        "\"directed\"",
+        "true",
+        "\"a\"",
+        "-1",
+        "1e9",
+        "<graphml>",
+        "<graph>",
+        "</graph>",
+        "</graphml>",
+        "<node id='a'/>",
+        "<edge source='a' target='a'/>",
+        "&amp;",
+        "&x;",
+        "é",
+    ]);
+    prop::collection::vec(word, 0..60).prop_map(|words| words.join(" "))
+}
+
+fn never_panics(bytes: &[u8]) -> Result<(), TestCaseError> {
+    for format in [Format::Json, Format::Graphml, Format::Anynet] {
+        let file = InputFile::new("fuzz", bytes);
+        let built = GraphFile { file, format: Some(format), terminals_per_router: None }.build("topology.graph");
+        if let Err(refusal) = built {
+            prop_assert!(refusal.path.starts_with("topology.graph"), "{}", refusal);
+            prop_assert!(!refusal.what.is_empty() && !refusal.help.is_empty());
+            prop_assert!(!refusal.help.contains("bug in Weft"), "{}", refusal);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn noise_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300), text in words()) {
+        never_panics(&bytes)?;
+        never_panics(text.as_bytes())?;
+    }
+
+    #[test]
+    fn damaged_files_never_panic(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..3), 1..8)) {
+        let graph = regular(r#"{"dragonfly": {"routers_per_group": 2, "terminals_per_router": 1, "global_links_per_router": 1}}"#);
+        for text in [json(&graph), graphml(&graph), anynet(&graph)] {
+            let mut bytes = text.into_bytes();
+            for (at, byte, edit) in &edits {
+                let at = at.index(bytes.len());
+                match edit {
+                    0 => bytes[at] = *byte,
+                    1 => bytes.insert(at, byte % 10 + b'0'),
+                    _ => drop(bytes.remove(at)),
+                }
+            }
+            never_panics(&bytes)?;
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_links_are_read_at_once() {
+    // A ring of 20,000 routers with chords to the 2nd .. 5th neighbour: 100,000 links.
+    let routers = 20_000;
+    let nodes: Vec<_> = (0..routers).map(|router| format!(r#"{{"id": {router}, "terminals": 2}}"#)).collect();
+    let edges: Vec<_> = (0..routers)
+        .flat_map(|from| (1..=5).map(move |far| (from, (from + far) % routers)))
+        .map(|(from, to)| format!(r#"{{"source": {from}, "target": {to}}}"#))
+        .collect();
+    let text = format!("{{\"nodes\": [{}], \"edges\": [{}]}}", nodes.join(","), edges.join(","));
+    let start = std::time::Instant::now();
+    let graph = build("ring.json", &text);
+    println!("{} bytes read and checked in {:?}", text.len(), start.elapsed());
+    assert_eq!((graph.links().count(), graph.terminals()), (100_000, 40_000));
+    // Seconds on a slow machine in a debug build; a quadratic step would take minutes.
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
