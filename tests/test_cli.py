@@ -47,7 +47,7 @@ def test_a_stall_is_told_and_the_others_are_saved(
     assert main(["run", str(ring), "--out", str(out)]) == 4
     told = capsys.readouterr().err
     assert "can never move again" in told
-    assert "waits for router" in told
+    assert "waits for room over its link" in told
     assert len(list((out / "points").glob("*/summary.json"))) == 2
     assert main(["run", str(ring), "--out", str(out)]) == 4, "a reused point is stuck too"
 

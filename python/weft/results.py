@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from weft.errors import ResultsError
 from weft.labels import label
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
@@ -93,6 +94,33 @@ class Results:
             Row number in `frame`.
         """
         return pl.read_parquet(self.folder(point) / "channels.parquet")
+
+    @cached_property
+    def jobs(self) -> pl.DataFrame:
+        """One row per point and job: coordinates by dotted path, then the numbers of the job."""
+        return frame_of(
+            [
+                point["coordinates"]
+                | {name: value for name, value in job.items() if not isinstance(value, dict | list)}
+                for point, summary in zip(self.points, self.summaries, strict=True)
+                for job in summary.get("jobs", [])
+            ]
+        )
+
+    def series(self, point: int) -> pl.DataFrame:
+        """Flits and link states of a point over time, if `measure.series` asked for them."""
+        return self._recorded(point, "series")
+
+    def transient(self, point: int) -> pl.DataFrame:
+        """Latency of a point by time of creation, if `measure.transient` asked for it."""
+        return self._recorded(point, "transient")
+
+    def _recorded(self, point: int, name: str) -> pl.DataFrame:
+        path = self.folder(point) / f"{name}.parquet"
+        if not path.is_file():
+            what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
+            raise ResultsError.saying(what, f"set measure.{name} and run the point")
+        return pl.read_parquet(path)
 
     @property
     def stalls(self) -> list[tuple[int, str]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weft import quantities as q
 from weft.errors import ScenarioError
 from weft.execute import Status, execute
+from weft.labels import at
 from weft.results import Results, frame_of
 from weft.store import Store
 
@@ -143,6 +144,7 @@ def find(
     first = scenario.points([*sets, (_LOAD, json.dumps(loads[0]))])
     curves = _curves(first, loads)
     for point in first:
+        _check(point)
         point.check_network()
     name, title = scenario.title(first[0], sets)
     name, title = f"{name}-saturation", f"{title}: saturation"
@@ -194,6 +196,19 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
         raise ScenarioError.saying(what, f"write at most {upper - lower:g}, such as {TOLERANCE}")
     count = math.ceil((upper - lower) / tolerance - 1e-6)
     return [round(lower + step * tolerance, _DIGITS) for step in range(count)] + [upper]
+
+
+def _check(point: Point) -> None:
+    """Refuse a scenario whose load `traffic.load` does not set."""
+    jobs = at(point.resolved, "traffic.jobs") or []
+    if jobs and all("load" in job for job in jobs):
+        what = "every job has a load of its own: traffic.load changes nothing"
+        raise ScenarioError.saying(what, "leave out the load of the jobs that are to saturate")
+    if at(point.resolved, "measure.stop.complete") is not None:
+        what = "a run that ends with its batches (measure.stop: complete) has no load that lasts"
+        raise ScenarioError.saying(
+            what, "leave out measure.stop and the batches, or compare completion times with `weft run`"
+        )
 
 
 def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[_Curve]:

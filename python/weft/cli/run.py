@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
-    from weft import table
+    from weft import notes, table
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
@@ -29,5 +29,10 @@ def main(options: argparse.Namespace) -> int:
     csv = results.root / "table.csv"
     results.frame.write_csv(csv)
     print(table.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
+    if of_jobs := table.jobs(results):
+        print("\n".join(["", *of_jobs]))
+        results.jobs.write_csv(results.root / "jobs.csv")
+    if remarks := notes.lines(results):
+        print("\n".join(["", *remarks]))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
     return stalls.report(results)

@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     from weft import quantities as q
     from weft.saturation import FOUND
-    from weft.table import columns
+    from weft.table import columns, number
 
     measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "runs"]
     apart = [column for column in frame.columns if column not in measured]
@@ -54,8 +54,8 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         [
             *(label(row[column]) for column in apart),
             _where(row),
-            _number(row[q.ACCEPTED.column], q.ACCEPTED.digits),
-            _number(row[q.LATENCY.column], q.LATENCY.digits),
+            number(row[q.ACCEPTED.column], q.ACCEPTED.digits),
+            number(row[q.LATENCY.column], q.LATENCY.digits),
             str(row["runs"]),
         ]
         for row in frame.iter_rows(named=True)
@@ -94,7 +94,3 @@ def _where(row: dict[str, Any]) -> str:
             return f"blurred from {ends[0]} to {ends[1]}"
         case _:
             return f"{low:g} to {high:g}"
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
