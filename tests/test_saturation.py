@@ -122,7 +122,10 @@ def test_the_command_prints_a_line_per_curve(small: Path, tmp_path: Path, capsys
 
 def test_a_stall_is_told(ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["saturation", str(ring), "--tolerance", "0.3", "--out", str(tmp_path / "out")]) == 4
-    assert "can never move again" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert ", stuck" in told.out
+    assert "can never move again" in told.err
+    assert "replay: weft run " in told.err
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,10 @@ def _over(points: Sequence[Point], store: Store) -> bool:
     return bool(2 * votes >= len(summaries))
 
 
+def _stuck(points: Sequence[Point], store: Store) -> bool:
+    return any(store.summary(point.hash)[q.ENDING.column] == q.STALLED for point in points)
+
+
 def _of_all(watch: Callable[[Status], None] | None, before: int, total: int) -> Callable[[Status], None] | None:
     """The status of one round of runs as that of all rounds."""
     if watch is None:
@@ -248,5 +252,6 @@ def _row(curve: _Curve, store: Store) -> dict[str, Any]:
         "saturated_load": high,
         q.ACCEPTED.column: curve.mean(high, q.ACCEPTED.column, store),
         q.LATENCY.column: curve.mean(low, q.LATENCY.column, store),
+        "stuck": high is not None and _stuck(curve.points[high], store),
         "runs": sum(map(len, curve.points.values())),
     }

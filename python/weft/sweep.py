@@ -177,7 +177,8 @@ class Sweep:
             A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` or ``above_range`` if all loads
             are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not); ``steady_load``, up
             to which no load is too much; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
-            ``packet_latency_mean_cycles`` at the former, means over seeds; ``runs``.
+            ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
+            ``saturated_load``; ``runs``.
 
         Raises
         ------

@@ -59,7 +59,7 @@ def _topology(facts: dict[str, Any]) -> list[str]:
         ("diameter", f"{_plural(facts['diameter_hops'], 'hop')}"),
         ("mean distance", f"{facts['mean_distance_hops']:.4g} hops between different routers"),
         ("", f"{facts['mean_terminal_distance_hops']:.4g} hops between different terminals"),
-        ("bisection", f"{_plural(facts['bisection_links'], 'link')}, {'exact' if exact else 'at most'}"),
+        ("bisection", f"{'' if exact else 'at most '}{_plural(facts['bisection_links'], 'link')}"),
         ("", f"{facts['bisection_per_terminal']:.4g} of the injection bandwidth of the terminals of one half"),
         ("", facts["bisection_method"]),
     ]
@@ -155,11 +155,12 @@ def _paths(facts: dict[str, Any], name: Callable[[int], str]) -> list[str]:
     paths = facts["paths"][:_PATHS]
     count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
+    order = ", the shortest and most likely first" if count > 1 else ""
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
     ways = ["path", "----", *(_way(path, name, facts["to"]["router"]) for path in paths)]
     lines = columns(["hops", "latency", "share"], rows, left=0)
     return [
-        f"{what}, the shortest and most likely first: router -[port, link, VCs]-> router",
+        f"{what}{order}: router -[port, link, VCs]-> router",
         "",
         *(f"{line}  {way}".rstrip() for line, way in zip(lines, ways, strict=True)),
         "",

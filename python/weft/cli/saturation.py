@@ -47,13 +47,13 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     from weft.saturation import FOUND
     from weft.table import columns, number
 
-    measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "runs"]
+    measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "stuck", "runs"]
     apart = [column for column in frame.columns if column not in measured]
     head = [*apart, "saturates at", "accepted there", "latency below", "runs"]
     rows = [
         [
             *(label(row[column]) for column in apart),
-            _where(row),
+            _where(row) + (", stuck" if row["stuck"] else ""),
             number(row[q.ACCEPTED.column], q.ACCEPTED.digits),
             number(row[q.LATENCY.column], q.LATENCY.digits),
             str(row["runs"]),

@@ -12,11 +12,16 @@ if TYPE_CHECKING:
     from weft.results import Results
 
 
+# Stuck points whose packets are listed; of further ones, which tend to look alike, only the first line.
+_LISTED = 3
+
+
 def report(results: Results) -> int:
-    """Print the wait-for cycle of every stuck point; returns the exit status."""
+    """Print the wait-for cycles of the stuck points; returns the exit status."""
     stalls = results.stalls
-    for row, text in stalls:
-        print(f"\nstuck: {results.describe(row)}\n{text}\nreplay: {_replay(results, row)}", file=sys.stderr)
+    for number, (row, text) in enumerate(stalls):
+        words = text if number < _LISTED else text.partition("\n")[0]
+        print(f"\nstuck: {results.describe(row)}\n{words}\nreplay: {_replay(results, row)}", file=sys.stderr)
     return STALLED if stalls else DONE
 
 
