@@ -134,7 +134,7 @@ impl Case {
         let parse = |e: serde_json::Error| Refusal::new(&self.name, e.to_string(), "mend the case");
         let topology = serde_json::from_str(self.network.topology).map_err(parse)?;
         let mut spec = Spec::new(&topology, serde_json::from_str(self.routing.config).map_err(parse)?)?;
-        spec.traffic.packet_flits = self.packet_flits;
+        spec.set_packet(self.packet_flits);
         spec.set_load(self.load);
         for (class, link) in spec.links.iter_mut().enumerate() {
             (link.vcs, link.buffer) = (self.network.vcs, self.buffer());

@@ -20,19 +20,19 @@ pub enum Priority {
     NetworkAge,
 }
 
-impl<const W: usize, const V: usize> Ports<'_, W, V> {
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// One of `inputs`, which may all send to output `p`.
     #[inline(always)]
     pub(crate) fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
         let turn = usize::from(self.outs.hot(p).rr_in);
-        if self.net.by_age { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
+        if AGE { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
     }
 
     /// One of `outputs`, to all of which input `i` may send.
     #[inline(always)]
     pub(crate) fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
         let turn = usize::from(self.ins.hot(i).rr_out);
-        if self.net.by_age { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
+        if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
     }
 
     #[inline(never)]

@@ -56,21 +56,38 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Matches inputs to `outputs` and sends what has won.
     #[inline(always)]
     fn cross<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, outputs: Bits<W>) {
-        let moves = match &net.allocator {
-            AllocatorConfig::Islip(n) => self.match_output_first::<HEADS, SINGLE, true>(net, r, outputs, n.iterations),
-            AllocatorConfig::SeparableOutputFirst(n) => {
-                self.match_output_first::<HEADS, SINGLE, false>(net, r, outputs, n.iterations)
-            }
-            AllocatorConfig::ThreeStage(_) => self.match_three_stage::<HEADS, SINGLE>(net, r, outputs),
-            AllocatorConfig::SeparableInputFirst(n) => {
-                self.match_input_first::<HEADS, SINGLE>(net, r, outputs, n.iterations)
-            }
+        let moves = if net.by_age {
+            self.matched::<HEADS, SINGLE, true>(net, r, outputs)
+        } else {
+            self.matched::<HEADS, SINGLE, false>(net, r, outputs)
         };
         self.send_all::<SINGLE>(net, r, moves);
     }
 
+    /// Runs the allocator; returns the number of moves.
     #[inline(always)]
-    pub(crate) fn ports<'a>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V> {
+    fn matched<const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        outputs: Bits<W>,
+    ) -> usize {
+        match &net.allocator {
+            AllocatorConfig::Islip(n) => {
+                self.match_output_first::<HEADS, SINGLE, true, AGE>(net, r, outputs, n.iterations)
+            }
+            AllocatorConfig::SeparableOutputFirst(n) => {
+                self.match_output_first::<HEADS, SINGLE, false, AGE>(net, r, outputs, n.iterations)
+            }
+            AllocatorConfig::ThreeStage(_) => self.match_three_stage::<HEADS, SINGLE, AGE>(net, r, outputs),
+            AllocatorConfig::SeparableInputFirst(n) => {
+                self.match_input_first::<HEADS, SINGLE, AGE>(net, r, outputs, n.iterations)
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
         let router = self.routers.hot_mut(r);
         let base = router.base as usize;
         Ports {
@@ -81,13 +98,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             want: self.want.hot_from(base << net.class_bits),
             grants: &mut self.grants,
             moves: &mut self.moves,
-            ages: if net.by_age { self.ages.hot_slice(base * V) } else { &[] },
+            ages: if AGE { self.ages.hot_slice(base * V) } else { &[] },
         }
     }
 }
 
-/// The ports of one router, as its allocators see them.
-pub(crate) struct Ports<'a, const W: usize, const V: usize> {
+/// The ports of one router, as its allocators see them. `AGE`: arbiters go by age.
+pub(crate) struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     pub net: &'a Net,
     pub router: &'a mut Router<W>,
     pub ins: &'a mut [InPort<V>],
@@ -101,7 +118,7 @@ pub(crate) struct Ports<'a, const W: usize, const V: usize> {
     pub ages: &'a [u64],
 }
 
-impl<const W: usize, const V: usize> Ports<'_, W, V> {
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// One of the `heads` (VCs of input `i` that want this class of output `p`) takes one of the VCs in `room`, both in
     /// turn; its request ends. Returns the input VC and the output VC.
     #[inline(always)]
@@ -126,7 +143,7 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
         };
         port.rr_vc = (v + 1) & 15;
         *port.keys.hot_mut(v as usize) = NO_KEY;
-        if self.net.chooses {
+        if port.choosing != 0 {
             port.choosing &= !(1 << v);
             if port.choosing == 0 {
                 self.router.choosing.clear(i);

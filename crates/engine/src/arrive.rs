@@ -177,7 +177,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             links: &net.links,
             history: self.history.as_ref().map(|h| h.sent()),
             now: self.now as u32,
-            single: net.packet_flits == 1,
+            single: net.single,
             trunk: net.trunk,
         };
         let packet = self.packets.items.hot_mut(packet as usize);

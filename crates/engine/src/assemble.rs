@@ -1,10 +1,14 @@
 //! From a spec to a network: the last allocations before the loop.
 
 use crate::age::Priority;
+use crate::answers::Answers;
 use crate::bits::{Active, Bits};
 use crate::block::{Block, Cut, Mail};
+use crate::clock::{Clock, NEVER, NetJob};
 use crate::dependency;
+use crate::measure;
 use crate::net::{Link, Net};
+use crate::parts::Parts;
 use crate::power::{AnyPolicy, LinkState, Manager};
 use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
@@ -12,7 +16,7 @@ use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Term
 use crate::tally::Tally;
 use crate::wheel::Wheel;
 use weft_topology::{Graph, Peer};
-use weft_traffic::{GapTable, mix, stream};
+use weft_traffic::{mix, stream};
 use weft_units::Refusal;
 
 /// Longest delay of a link or a router [cycles]: what is on its way is kept by the cycle of arrival.
@@ -36,13 +40,15 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     if !spec.allow_dependency_cycle {
         dependency::refuse_cycle(graph, &routing, &classes, spec.routing.name())?;
     }
+    spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
+    let (jobs, clocks) = clocks(spec)?;
+    let (ranks, job_of) = places(spec);
+    let after_grant = after_grant(spec)?;
+    let replies = spec.traffic.jobs.iter().any(|job| job.reply.is_some());
+    let batches = spec.traffic.jobs.iter().any(|job| job.batch.is_some());
     refuse_worms(spec, &routing)?;
     let trunk = grid::trunk_of(graph);
     let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
-    let mut rates: Vec<f64> = spec.traffic.load.iter().copied().filter(|&l| l > 0.0).collect();
-    rates.sort_by(f64::total_cmp);
-    rates.dedup();
-    let flits = f64::from(spec.traffic.packet_flits);
     let net = Net {
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
@@ -55,11 +61,14 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         heads_apart: chooses || by_age,
         trunk,
         routing,
-        pattern: spec.traffic.pattern.clone(),
-        gaps: rates.iter().map(|l| GapTable::new(l / flits)).collect(),
-        rates,
-        packet_flits: spec.traffic.packet_flits as u16,
-        after_grant: after_grant(spec)?,
+        apart: replies || batches || jobs.len() > 1 || spec.records.transient.is_some() || spec.phases.auto_warmup,
+        jobs,
+        clocks,
+        ranks,
+        job_of,
+        replies,
+        single: spec.traffic.longest() == 1,
+        after_grant,
         ejection_delay: spec.router.ejection_delay,
         vc_realloc: spec.router.vc_realloc > 0,
         speedup: spec.router.speedup,
@@ -67,21 +76,45 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         allocator: spec.router.allocator.clone(),
         flow_control: spec.router.flow_control,
         room: if spec.router.flow_control == FlowControl::VirtualCutThrough {
-            spec.traffic.packet_flits as u16
+            spec.traffic.longest() as u16
         } else {
             1
         },
+        lookahead: after_grant
+            + 4
+            + spec.router.ejection_delay
+            + spec.links.iter().map(|l| l.latency + u64::from(l.buffer) * u64::from(l.vcs)).max().unwrap_or(0),
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
-        phases: spec.phases.clone(),
         // neighbouring seeds must not give neighbouring draws
         seed: mix(spec.seed, ROUTES, 0),
     };
     Ok((net, classes))
 }
 
+fn clocks(spec: &Spec) -> Result<(Vec<NetJob>, Vec<Clock>), Refusal> {
+    let mut clocks = Vec::new();
+    let jobs = spec.traffic.jobs.iter().enumerate().map(|(j, job)| NetJob::new(j, job, spec.cycle_fs, &mut clocks));
+    Ok((jobs.collect::<Result<_, _>>()?, clocks))
+}
+
+/// Rank and job of every terminal, [`NEVER`] for one in no job; the ranks are left out where they are the terminals.
+fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
+    let terminals = spec.graph.terminals();
+    let (mut ranks, mut job_of) = (vec![0; terminals as usize], vec![NEVER; terminals as usize]);
+    for (j, job) in spec.traffic.jobs.iter().enumerate() {
+        for (rank, &t) in job.terminals.iter().enumerate() {
+            (ranks[t as usize], job_of[t as usize]) = (rank as u32, j as u16);
+        }
+    }
+    if spec.traffic.jobs.len() == 1 && spec.traffic.jobs[0].terminals.iter().copied().eq(0..terminals) {
+        ranks.clear();
+    }
+    (ranks, job_of)
+}
+
 /// A worm that left the escape while its tail is still on an escape VC ties escape channels together.
 fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
-    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.packet_flits > 1;
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if worms && routing.leaves_escape() && !spec.allow_dependency_cycle {
         let name = spec.routing.name();
         return Err(Refusal::new(
@@ -114,7 +147,7 @@ fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
             "set router.vc_realloc to 0, or hold_switch to false",
         ));
     }
-    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.packet_flits > 1;
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if spec.router.hold_switch && worms && !spec.allow_dependency_cycle {
         return Err(Refusal::new(
             "router.hold_switch",
@@ -153,7 +186,7 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
             format!("set vcs of {name} links to at least {classes}"),
         ));
     }
-    let needs = if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.packet_flits } else { 1 };
+    let needs = if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 };
     if link.buffer < needs || link.buffer > u32::from(u16::MAX) {
         return Err(Refusal::new(
             path("buffer"),
@@ -196,7 +229,7 @@ pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec
     let routers = graph.routers();
     let grain = graph.grain().max(1);
     let units = routers.div_ceil(grain);
-    let blocks = (blocks as u32).clamp(1, if whole_groups { units } else { routers });
+    let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { routers });
     // whole groups stay together while there are enough of them
     let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
     (0..=blocks)
@@ -204,6 +237,9 @@ pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec
         .map(|r| r.min(routers))
         .collect()
 }
+
+/// Blocks at most: more of them cost memory and meetings, and no machine has so many cores.
+const MAX_BLOCKS: usize = 4096;
 
 /// Blocks that keep the state of a block in the second-level cache, where the whole does not fit anyway.
 pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
@@ -298,13 +334,16 @@ impl Builder<'_> {
         outs: Vec<OutPort<V>>,
         next_router: Vec<u32>,
         cuts: Vec<Cut>,
-        terminals: Vec<Terminal>,
+        sources: Vec<(Terminal, u64)>,
     ) -> Block<W, V> {
         let (net, spec) = (self.net, self.spec);
+        let (terminals, memory): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
         let per_channel = |class: u8| net.links[class as usize].capacity as usize;
-        let buffered: usize =
-            ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / net.packet_flits.max(1) as usize;
-        let packets = (buffered + ins.len() + terminals.len()).min((1 << 20) + 64 * terminals.len());
+        let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
+        let buffered = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / shortest;
+        // replies that wait at their terminals are packets, too
+        let waiting = if net.replies { buffered + 64 * terminals.len() } else { 0 };
+        let packets = (buffered + ins.len() + terminals.len() + waiting).min((1 << 20) + 64 * terminals.len());
         let on_wire = |o: &OutPort<V>| {
             let link = &net.links[o.class as usize];
             (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
@@ -326,7 +365,6 @@ impl Builder<'_> {
                 credits: Vec::with_capacity(most),
             };
         }
-        let windows = (spec.phases.warmup, spec.phases.warmup + spec.phases.window);
         let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
         let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
         let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
@@ -354,7 +392,13 @@ impl Builder<'_> {
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             power: Manager::new(policy, all_vcs),
             history,
-            tally: Tally::new(windows, spec.phases.batches),
+            memory,
+            answers: if net.replies {
+                Answers::new(terminals.len(), horizon + net.ejection_delay)
+            } else {
+                Answers::new(0, 2)
+            },
+            tally: self.tally(&terminals),
             routers,
             ins,
             outs,
@@ -364,9 +408,24 @@ impl Builder<'_> {
         block
     }
 
+    fn tally(&self, terminals: &[Terminal]) -> Tally {
+        let mut here = vec![false; self.net.jobs.len()];
+        for terminal in terminals.iter().filter(|t| t.clock != NEVER) {
+            here[self.net.job(terminal.id)] = true;
+        }
+        let batches = measure::most_batches(&self.spec.phases, self.net.batch);
+        let parts = Parts::new(self.spec, batches, |job| here[job]);
+        Tally::new(measure::first_window(&self.spec.phases), batches, parts)
+    }
+
     fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         for t in 0..block.terminals.len() {
-            if block.terminals[t].rate != u16::MAX {
+            if block.terminals[t].next_packet == u64::MAX {
+                continue;
+            }
+            if self.net.replies {
+                block.sleep_until_due(t, 0);
+            } else {
                 block.sleep(t, 0);
             }
         }
@@ -378,24 +437,23 @@ impl Builder<'_> {
         }
     }
 
-    fn terminal(&self, id: u32, out: u32) -> Terminal {
-        let load = self.spec.traffic.load[id as usize];
-        let mut gaps = stream(self.spec.seed, u64::from(id), GAPS);
-        let rate = self.net.rates.iter().position(|&r| r == load);
-        let first = rate.map_or(u64::MAX, |r| self.net.gaps[r].draw(&mut gaps) - 1);
-        Terminal {
-            gaps,
+    /// A terminal and what its clock remembers.
+    fn terminal(&self, id: u32, out: u32) -> (Terminal, u64) {
+        let mut terminal = Terminal {
+            gaps: stream(self.spec.seed, u64::from(id), GAPS),
             targets: stream(self.spec.seed, u64::from(id), TARGETS),
-            next_packet: first,
+            next_packet: u64::MAX,
             packet: NONE,
             seq: 0,
             id,
             out,
             left: 0,
-            rate: rate.map_or(u16::MAX, |r| r as u16),
-            vc: 0,
+            clock: NEVER,
+            vc: u8::MAX,
             waiting: false,
-        }
+        };
+        let memory = if self.net.job_of[id as usize] == NEVER { 0 } else { self.net.start(&mut terminal) };
+        (terminal, memory)
     }
 }
 

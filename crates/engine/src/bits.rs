@@ -110,6 +110,11 @@ impl Active {
         *self.0.hot_mut(i >> 6) &= !(1 << (i & 63));
     }
 
+    #[inline(always)]
+    pub fn contains(&self, i: usize) -> bool {
+        *self.0.hot(i >> 6) >> (i & 63) & 1 != 0
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&w| w == 0)
     }

@@ -1,5 +1,6 @@
 //! A block of routers with everything it owns. Blocks share nothing but the mail they exchange between windows.
 
+use crate::answers::Answers;
 use crate::bits::{Active, Bits};
 use crate::net::Net;
 use crate::power::Manager;
@@ -63,6 +64,9 @@ pub struct Block<const W: usize, const V: usize> {
     pub fresh: Vec<u16>,
     pub power: Manager,
     pub history: Option<History>,
+    /// What the clock of each terminal remembers between packets.
+    pub memory: Vec<u64>,
+    pub answers: Answers,
     pub tally: Tally,
 }
 
@@ -84,7 +88,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         while self.now < until {
             if self.is_quiet() && self.nothing_due() {
                 self.now += 1;
-            } else if net.packet_flits == 1 {
+            } else if net.single {
                 self.step::<true>(net);
             } else {
                 self.step::<false>(net);
@@ -100,6 +104,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.flits.is_empty_at(self.now)
             && self.credits.is_empty_at(self.now)
             && self.alarms.is_empty_at(self.now)
+            && self.answers.nothing_due(self.now)
             && self.power.nothing_due(self.now)
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
     }
@@ -118,7 +123,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn take(&mut self, net: &Net, mail: &mut Mail) {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
-                let id = self.new_packet(net.packet_flits == 1);
+                let id = self.new_packet(net.single);
                 self.packets.items[id as usize] = mail.packets[flit.packet as usize];
                 flit.packet = id;
             }

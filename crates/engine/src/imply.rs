@@ -1,5 +1,6 @@
 //! What a spec implies before it runs: zero-load latency, mean hops and the load at which a channel is full, worked out
-//! from the traffic pattern and the paths of the routing (minimal for an adaptive one, as it routes an idle network).
+//! from the traffic patterns of the first phases and the paths of the routing (minimal for an adaptive one, as it routes an
+//! idle network). Means are over flits; replies are left out.
 
 use crate::assemble;
 use crate::net::Net;
@@ -75,16 +76,25 @@ impl<'a> Walker<'a> {
         if terminals * terminals > 2 * MAX_WALKS || pairs.saturating_mul(routing.walks(routers)) > MAX_WALKS {
             return unknown;
         }
-        let peak = self.spec.traffic.load.iter().copied().fold(0.0, f64::max);
+        let jobs = &self.spec.traffic.jobs;
+        let first_loads = jobs.iter().flat_map(|job| &job.phases[0].load);
+        let peak = first_loads.copied().fold(0.0, f64::max);
+        if peak == 0.0 {
+            return unknown;
+        }
         let mut means = Means::default();
+        let mut of_jobs = vec![0.0; jobs.len()];
         let mut to_router = vec![0.0; routers as usize];
         for from in 0..graph.routers() {
             to_router.fill(0.0);
             for port in graph.ports(from) {
                 let Peer::Terminal(source) = port.peer else { continue };
-                let rate = self.spec.traffic.load[source as usize] / peak;
-                for (target, share) in self.spec.traffic.pattern.distribution(source) {
-                    let (router, port) = graph.terminal_at(target);
+                let Some(job) = jobs.get(self.net.job_of[source as usize] as usize) else { continue };
+                let (j, rank, phase) = (self.net.job(source), self.net.rank(source), &job.phases[0]);
+                let rate = phase.load[rank as usize] / peak;
+                of_jobs[j] += rate;
+                for (target, share) in phase.pattern.distribution(rank) {
+                    let (router, port) = graph.terminal_at(self.net.terminal(j as u16, target));
                     to_router[router as usize] += rate * share;
                     self.load[(graph.port_base(router) + u32::from(port)) as usize] += rate * share;
                     if routing.sees_terminals() {
@@ -103,17 +113,21 @@ impl<'a> Walker<'a> {
                 }
             }
         }
-        let fixed = 2 * self.spec.links[0].latency
-            + self.spec.router.ejection_delay
-            + u64::from(self.spec.traffic.packet_flits)
-            - 1;
+        let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
+        let lengths = jobs.iter().zip(&of_jobs).map(|(job, rate)| f64::from(job.packet_flits) * rate);
+        let length = match jobs.as_slice() {
+            [job] => f64::from(job.packet_flits),
+            _ => lengths.sum::<f64>() / of_jobs.iter().sum::<f64>(),
+        };
         if routing.chooses() {
             self.spread_over_classes();
         }
         // an injection channel of the busiest terminal carries 1
         let busiest = self.load.iter().copied().fold(1.0, f64::max);
         Implied {
-            zero_load_latency: Some(means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + fixed as f64),
+            zero_load_latency: Some(
+                means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + (fixed as f64 + length),
+            ),
             mean_hops: Some(means.hops),
             channel_load_bound: Some(1.0 / busiest),
             ..unknown

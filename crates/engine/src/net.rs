@@ -2,12 +2,11 @@
 
 use crate::age::Priority;
 use crate::allocator::AllocatorConfig;
+use crate::clock::{Clock, NetJob};
 use crate::hot::Hot;
 use crate::routing::{AnyRouting, Hop};
-use crate::spec::{FlowControl, Phases};
+use crate::spec::FlowControl;
 use crate::state::{ASK, Packet};
-use std::sync::Arc;
-use weft_traffic::{GapTable, Pattern};
 
 /// A link class, in the form the loop needs.
 #[derive(Debug, Clone)]
@@ -61,11 +60,17 @@ pub struct Net {
     pub trunk: Trunk,
     /// Packets get an intermediate at their source.
     pub detours: bool,
-    pub pattern: Arc<Pattern>,
-    /// The different loads above 0, and the clock of each.
-    pub rates: Vec<f64>,
-    pub gaps: Vec<GapTable>,
-    pub packet_flits: u16,
+    pub jobs: Vec<NetJob>,
+    pub clocks: Vec<Clock>,
+    /// Rank and job of every terminal; empty if one job has all terminals in order.
+    pub ranks: Vec<u32>,
+    pub job_of: Vec<u16>,
+    /// Some job has replies.
+    pub replies: bool,
+    /// Deliveries are counted apart (`parts.rs`).
+    pub apart: bool,
+    /// All packets have one flit.
+    pub single: bool,
     /// Cycles from the grant to the start of the link.
     pub after_grant: u64,
     pub ejection_delay: u64,
@@ -76,9 +81,11 @@ pub struct Net {
     pub hold_switch: bool,
     pub allocator: AllocatorConfig,
     pub flow_control: FlowControl,
-    /// Free flits that an output VC must have before a head may take it.
+    /// Free flits that an output VC must have before a head may take it: under virtual cut-through those of the longest
+    /// packet of the run, whatever the length of the head's own.
     pub room: u16,
-    pub phases: Phases,
+    /// No delivery is known more cycles ahead.
+    pub lookahead: u64,
     /// Length of a batch of the window.
     pub batch: u64,
     pub seed: u64,
@@ -120,10 +127,5 @@ impl Net {
     pub(crate) fn arrived(&self, link: u8, v: usize) -> Option<u8> {
         let classes = &self.links.hot(link as usize).vcs_of;
         (link != 0).then(|| classes.iter().position(|vcs| vcs >> v & 1 != 0).unwrap_or(0) as u8)
-    }
-
-    /// First cycle of the measured window, and the first after it.
-    pub fn window(&self) -> (u64, u64) {
-        (self.phases.warmup, self.phases.warmup + self.phases.window)
     }
 }

@@ -1,6 +1,7 @@
 //! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
 
 use crate::power::LinkState;
+pub use crate::series::{Sample, Series};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 
@@ -149,19 +150,93 @@ pub struct ChannelCount {
     pub transitions: u64,
 }
 
+/// Statistics of the measured packets of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    pub sums: PacketSums,
+    /// Per batch of the window, by creation time.
+    pub batches: Vec<PacketSums>,
+    /// Packet latency [cycles].
+    pub latency: Histogram<u64>,
+}
+
+/// Requests, the replies to them, and both as one: from the creation of the request to the delivery of the reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    pub requests: Measured,
+    pub replies: Measured,
+    pub round_trips: Measured,
+}
+
+/// One job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobOutcome {
+    pub name: String,
+    pub terminals: u32,
+    /// Flits offered, injected and delivered during the window; where there is more than one job or there are replies,
+    /// delivered flits count with the tail of their packet.
+    pub offered_flits: u64,
+    pub injected_flits: u64,
+    pub accepted_flits: u64,
+    /// Packets created in the window (and replies to such) that were not delivered when the run ended.
+    pub missing_packets: u64,
+    pub packets: Measured,
+    pub exchange: Option<Exchange>,
+    /// The batch: packets delivered in the whole run, of how many, and the cycle in which the last one came.
+    pub batch: Option<Batch>,
+}
+
+/// How far a batch came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batch {
+    pub delivered: u64,
+    pub packets: u64,
+    /// When the last packet was delivered, if all were.
+    pub completed: Option<u64>,
+}
+
+/// Packets created in one span of time and delivered by the end of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TransientBin {
+    pub packets: u64,
+    /// Sum of their latencies, and the longest [cycles].
+    pub latency: u64,
+    pub longest: u64,
+}
+
+impl TransientBin {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.latency += other.latency;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
+/// How the ends of the window were found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Decisions {
+    /// Whether the latencies had settled when the window began; `None` if nobody looked.
+    pub settled: Option<bool>,
+    /// Whether the wanted confidence was reached; `None` if none was wanted.
+    pub confident: Option<bool>,
+}
+
 /// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub ending: Ending,
     /// Cycles simulated in all, and length of the window that was measured.
     pub cycles: u64,
+    /// Cycles before the window.
+    pub warmup: u64,
     pub window: u64,
+    pub decisions: Decisions,
     pub terminals: u32,
     /// Flits offered (created by the sources' clocks), injected and delivered during the window.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created by the sources' clocks by the end of the run but not yet injected.
+    /// Packets created by the end of the run but not yet injected, replies included.
     pub backlog_packets: u64,
     pub sums: PacketSums,
     /// Packets created in the window and not delivered when the run ended (0 unless saturated, stalled or interrupted).
@@ -174,6 +249,10 @@ pub struct Outcome {
     /// Packets by number of hops (index = hops; 63 counts all longer ones).
     pub hop_counts: Vec<u64>,
     pub channels: Vec<ChannelCount>,
+    pub jobs: Vec<JobOutcome>,
+    /// Width of a bin [cycles] and the bins of latency by creation time, from cycle 0 on.
+    pub transient: Option<(u64, Vec<TransientBin>)>,
+    pub series: Option<Series>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
 }

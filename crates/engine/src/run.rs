@@ -1,38 +1,29 @@
-//! One run: warm-up, window, drain; blocks advanced window by window on one or more threads.
+//! An assembled network that advances: its blocks go on window by window, on one or more threads.
 
-use crate::Progress;
 use crate::assemble;
 use crate::barrier::Barrier;
 use crate::block::{Block, Mail};
 use crate::net::Net;
-use crate::outcome::{ChannelCount, Ending, Outcome, PacketSums};
-use crate::power::{Account, LinkState};
+use crate::power::LinkState;
+use crate::series::Recorder;
 use crate::spec::{Execution, Spec};
-use crate::stall;
 use crate::state::{Kind, NONE};
 use crate::tally::Tally;
 use std::sync::Mutex;
 use weft_units::Refusal;
 
-/// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
-const LOOK: u64 = 1024;
-const DRAIN_LOOK: u64 = 256;
-/// A run is saturated below this share of the offered load.
-const ACCEPTED_SHARE: f64 = 0.97;
-/// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
-const HOUSEKEEPING: u64 = 1 << 28;
-
 /// An assembled network that can be advanced.
 #[derive(Debug)]
 pub struct Simulation<const W: usize, const V: usize> {
-    net: Net,
+    pub(crate) net: Net,
     pub(crate) blocks: Vec<Block<W, V>>,
     /// Mail slots [parity][from][to].
     mail: Vec<Mutex<Mail>>,
     window: u64,
     windows_done: u64,
     threads: usize,
-    now: u64,
+    pub(crate) now: u64,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -49,7 +40,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
-        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0 })
+        let classes = spec.links.len();
+        let recorder = |series| Recorder::new(series, classes, &blocks, &crate::report::order(&blocks));
+        let recorder = spec.records.series.map(recorder);
+        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder })
     }
 
     pub fn now(&self) -> u64 {
@@ -89,7 +83,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.now = until;
     }
 
-    fn housekeeping(&mut self) {
+    pub(crate) fn housekeeping(&mut self) {
         let now = self.now as u32;
         for block in &mut self.blocks {
             for out in &mut block.outs {
@@ -102,181 +96,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         let mut all = self.blocks[0].tally.clone();
         self.blocks[1..].iter().for_each(|b| all.merge(&b.tally));
         all
-    }
-
-    /// Packets that the sources' clocks have created before `until` but not made yet, and those of them in the window.
-    fn backlog(&self, until: u64) -> (u64, u64) {
-        let (start, end) = self.net.window();
-        let (mut all, mut measured) = (0, 0);
-        for t in self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.rate != u16::MAX) {
-            let (mut at, mut gaps) = (t.next_packet, t.gaps.clone());
-            if t.packet != NONE {
-                // it draws its next gap when the tail of this packet leaves
-                at += self.net.gaps[t.rate as usize].draw(&mut gaps);
-            }
-            while at < until {
-                all += 1;
-                measured += u64::from(at >= start && at < end);
-                at += self.net.gaps[t.rate as usize].draw(&mut gaps);
-            }
-        }
-        (all, measured)
-    }
-
-    /// Runs warm-up, window and drain.
-    pub fn run(mut self, spec: &Spec, progress: &dyn Progress) -> Outcome {
-        let (start, end) = self.net.window();
-        let mut watch = Watch::new(spec.phases.stall_limit, end);
-        let mut ending = self.advance_watched(start, LOOK, &mut watch, progress);
-        if ending.is_none() {
-            for block in &mut self.blocks {
-                block.power.open(&mut block.outs, start);
-            }
-            ending = self.advance_watched(start + (end - start) / 2, LOOK, &mut watch, progress);
-        }
-        let early = self.tally().accepted_flits;
-        if ending.is_none() {
-            ending = self.advance_watched(end, LOOK, &mut watch, progress);
-        }
-        let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
-        let offered = self.tally().created + self.backlog(end.min(self.now)).1;
-        let ending = ending.unwrap_or_else(|| self.drain(spec, (offered, early), &mut watch, progress));
-        let ending = self.explain(ending);
-        self.outcome(spec, ending, offered, &closed)
-    }
-
-    /// Advances to `until` in steps of `look`; `Some` if the run ends before.
-    fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch, progress: &dyn Progress) -> Option<Ending> {
-        while self.now < until {
-            let before = self.now;
-            self.advance((self.now + look).min(until));
-            if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
-                self.housekeeping();
-            }
-            if !progress.tick(self.now.min(watch.expected), watch.expected) {
-                return Some(Ending::Interrupted);
-            }
-            if watch.nothing_moved(self.now, self.moves())
-                && let Some(stall) = stall::find(&self.net, &self.blocks)
-            {
-                return Some(Ending::Stalled(stall));
-            }
-        }
-        None
-    }
-
-    fn moves(&self) -> u64 {
-        self.blocks.iter().map(|b| b.tally.flit_hops).sum()
-    }
-
-    fn drain(
-        &mut self,
-        spec: &Spec,
-        (offered, early): (u64, u64),
-        watch: &mut Watch,
-        progress: &dyn Progress,
-    ) -> Ending {
-        // the second half of the window: flits on their way when it begins are no sign of saturation
-        let accepted = (self.tally().accepted_flits - early) as f64;
-        let flits = f64::from(spec.traffic.packet_flits);
-        let packets = offered as f64 / 2.0;
-        // three standard deviations of a Bernoulli count keep short windows from looking saturated by chance
-        if accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt() {
-            return Ending::Saturated;
-        }
-        let limit = self.now + spec.phases.drain_limit;
-        loop {
-            if self.tally_delivered() == offered {
-                return Ending::Drained;
-            }
-            if self.now >= limit {
-                return Ending::Saturated;
-            }
-            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, watch, progress)
-            {
-                return ending;
-            }
-        }
-    }
-
-    fn tally_delivered(&self) -> u64 {
-        self.blocks.iter().map(|b| b.tally.delivered).sum()
-    }
-
-    /// A run that did not drain may hide packets that can never move.
-    fn explain(&self, ending: Ending) -> Ending {
-        match ending {
-            Ending::Saturated => stall::find(&self.net, &self.blocks).map_or(Ending::Saturated, Ending::Stalled),
-            other => other,
-        }
-    }
-
-    fn outcome(&self, spec: &Spec, ending: Ending, offered: u64, closed: &[Vec<Account>]) -> Outcome {
-        let tally = self.tally();
-        let (latency, network_latency) = tally.histograms();
-        let mut sums = PacketSums::default();
-        tally.batches.iter().for_each(|b| sums.add(b));
-        let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
-        Outcome {
-            ending,
-            cycles: self.now,
-            window: spec.phases.window,
-            terminals: spec.graph.terminals(),
-            offered_flits: offered * u64::from(spec.traffic.packet_flits),
-            injected_flits: tally.injected_flits,
-            accepted_flits: tally.accepted_flits,
-            backlog_packets: self.backlog(self.now).0,
-            sums,
-            missing_packets: offered - tally.delivered,
-            batches: tally.batches,
-            latency,
-            network_latency,
-            hop_counts: tally.hop_counts[..=longest].to_vec(),
-            channels: self.channels(spec, closed),
-            flit_hops: tally.flit_hops,
-        }
-    }
-
-    /// Channels by sending router and port, injection channels last, each block in turn.
-    fn channels(&self, spec: &Spec, closed: &[Vec<Account>]) -> Vec<ChannelCount> {
-        let graph = &*spec.graph;
-        let (mut channels, mut injections) = (Vec::new(), Vec::new());
-        for (block, accounts) in self.blocks.iter().zip(closed) {
-            for (o, (out, account)) in block.outs.iter().zip(accounts).enumerate() {
-                let count = |from, from_port, to, to_port| ChannelCount {
-                    from,
-                    from_port,
-                    to,
-                    to_port,
-                    class: out.class,
-                    cycles: account.cycles,
-                    flits: account.flits,
-                    transitions: account.transitions,
-                };
-                if out.kind == Kind::Injection {
-                    let terminal = block.terminals[out.router as usize].id;
-                    let (router, port) = graph.terminal_at(terminal);
-                    injections.push(count(None, terminal, Some(router), u32::from(port)));
-                    continue;
-                }
-                let router = &block.routers[out.router as usize];
-                let port = o as u32 - router.base;
-                match graph.ports(router.id)[port as usize].peer {
-                    weft_topology::Peer::Unused => {}
-                    weft_topology::Peer::Terminal(t) => channels.push(count(Some(router.id), port, None, t)),
-                    weft_topology::Peer::Router { router: to, port: to_port } => {
-                        channels.push(count(Some(router.id), port, Some(to), u32::from(to_port)));
-                    }
-                }
-            }
-        }
-        injections.sort_by_key(|c| c.from_port);
-        channels.extend(injections);
-        channels
     }
 
     /// Packets made and not yet delivered (for tests of conservation).
@@ -356,27 +179,5 @@ fn advance_share<const W: usize, const V: usize>(
             }
         }
         parity += 1;
-    }
-}
-
-/// Notices that nothing moves.
-struct Watch {
-    limit: u64,
-    expected: u64,
-    last_moves: u64,
-    last_change: u64,
-}
-
-impl Watch {
-    fn new(limit: u64, expected: u64) -> Self {
-        Self { limit, expected, last_moves: 0, last_change: 0 }
-    }
-
-    fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
-        if moves != self.last_moves {
-            self.last_moves = moves;
-            self.last_change = now;
-        }
-        now - self.last_change >= self.limit
     }
 }

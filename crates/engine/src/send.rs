@@ -25,11 +25,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let o = base + p;
         let id = *self.ins.hot(i).head.hot(v);
         let segment = self.segments.items.hot_mut(id as usize);
-        let (packet, head, tail) = if SINGLE {
-            (id, true, true)
+        let (packet, head, tail, len) = if SINGLE {
+            (id, true, true, 1)
         } else {
             segment.sent += 1;
-            (segment.packet, segment.sent == 1, segment.sent == segment.len)
+            (segment.packet, segment.sent == 1, segment.sent == segment.len, segment.len)
         };
         if !SINGLE || net.vc_realloc {
             let dry = SINGLE || segment.sent == segment.arrived;
@@ -50,10 +50,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if kind == Kind::Ejection {
             // the buffer of a terminal is free at once
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
-            self.eject(net, packet, tail, at + net.ejection_delay);
+            self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
             let (packet, key) = if head { (packet, self.prepare(net, o, packet)) } else { (NONE, ASK) };
-            let flit = |to| Flit { to, packet, key, len: net.packet_flits };
+            let flit = |to| Flit { to, packet, key, len };
             if kind == Kind::Local {
                 self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
             } else {
@@ -63,13 +63,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.leave::<SINGLE>(net, i, v, id, tail);
     }
 
-    /// A flit is delivered at cycle `at`.
+    /// A flit that leaves output `o` is delivered at cycle `at`.
     #[inline(always)]
-    fn eject(&mut self, net: &Net, packet: u32, tail: bool, at: u64) {
+    fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
         self.tally.accepted(at);
         if tail {
             self.tally.deliver(net, self.packets.items.hot(packet as usize), at);
-            self.packets.remove(packet);
+            if net.apart {
+                self.eject_apart(net, o, packet, at);
+            } else {
+                self.packets.remove(packet);
+            }
+        }
+    }
+
+    /// A packet is delivered that is counted by its job or answered.
+    #[inline(never)]
+    fn eject_apart(&mut self, net: &Net, o: usize, id: u32, at: u64) {
+        let packet = self.packets.items.hot(id as usize);
+        let job = net.job(packet.dst);
+        self.tally.deliver_apart(net, job, packet, at);
+        if net.jobs.hot(job).reply_flits > 0 {
+            self.arrange_answer(o, id, at);
+        } else {
+            self.packets.remove(id);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Sources: every terminal has a clock that creates packets (Bernoulli) and an injection channel of one flit per cycle.
+//! Sources: every terminal in a job has a clock that creates packets and an injection channel of one flit per cycle.
 //!
 //! The clock is virtual: the next packet is made when the previous one has left, with the creation time of an infinite
 //! queue. Nothing grows at overload; the backlog is counted at the end from the clock itself.
@@ -12,6 +12,9 @@ use crate::state::{ASK, Flit, MEASURED, NONE, Packet};
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         let measured = u64::from(self.tally.inside(self.now));
+        if net.replies {
+            self.answer(net);
+        }
         for word in 0..self.busy.0.len() {
             let mut bits = *self.busy.0.hot(word);
             while bits != 0 {
@@ -23,12 +26,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         while let Some((chunk, len)) = self.alarms.due(self.now) {
             for k in 0..len {
                 let t = self.alarms.item(chunk, k) as usize;
-                if self.terminals.hot(t).next_packet <= self.now {
+                if net.replies {
+                    if self.wakes(t) {
+                        self.send_from::<SINGLE>(net, t, measured);
+                    }
+                } else if self.terminals.hot(t).next_packet <= self.now {
                     if !SINGLE {
                         self.busy.set(t);
                     }
                     self.send_from::<SINGLE>(net, t, measured);
-                } else {
+                } else if self.terminals.hot(t).next_packet < u64::MAX {
                     self.sleep(t, self.now);
                 }
             }
@@ -51,12 +58,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Sends one flit of terminal `t`, whose next packet is already created. `measured`: flits of this cycle that count.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
-        if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
-            return;
+        if self.terminals.hot_mut(t).packet == NONE {
+            let has_one = if net.replies { self.take_up::<SINGLE>(net, t) } else { self.create::<SINGLE>(net, t) };
+            if !has_one {
+                return;
+            }
         }
         let terminal = self.terminals.hot_mut(t);
         let out = self.outs.hot_mut(terminal.out as usize);
-        let head = SINGLE || terminal.left == net.packet_flits;
+        let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
             let open = out.open::<SINGLE>();
             if open == 0 {
@@ -73,11 +83,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.wait_for_credit(t);
         }
         out.spend::<SINGLE>(vc, net.room);
-        let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: ASK, len: net.packet_flits };
+        let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: ASK, len: 1 };
         if head {
             let packet = self.packets.items.hot_mut(terminal.packet as usize);
             packet.injected = self.now;
             flit.packet = terminal.packet;
+            flit.len = if SINGLE { 1 } else { packet.len };
             flit.key = net.route_ahead(net.terminal_at.hot(terminal.id as usize).0 as usize, packet);
         }
         self.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
@@ -89,8 +100,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         terminal.packet = NONE;
-        let gap = net.gaps.hot(terminal.rate as usize).draw(&mut terminal.gaps);
-        terminal.next_packet += gap;
+        if net.replies {
+            return self.put_down(net, t);
+        }
+        terminal.next_packet = net.next_packet(terminal, self.memory.hot_mut(t), terminal.next_packet, 0);
         self.sleep(t, self.now + 1);
     }
 
@@ -100,20 +113,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Makes the packet of terminal `t` that was due; false if the pattern sends nothing from here.
-    fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
+    pub(crate) fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
-        let Some(dst) = net.pattern.destination(terminal.id, &mut terminal.targets) else {
-            self.busy.clear(t);
-            terminal.next_packet = u64::MAX;
+        let clock = net.clocks.hot(terminal.clock as usize);
+        let Some(dst) = clock.pattern.destination(net.rank(terminal.id), &mut terminal.targets) else {
+            self.skip(net, t);
             return false;
         };
+        let dst = net.terminal(clock.job, dst);
         let (router, port) = *net.terminal_at.hot(dst as usize);
         let created = terminal.next_packet;
-        let measured = created.wrapping_sub(net.phases.warmup) < net.phases.window;
+        let measured = self.tally.inside(created);
         let dest = *net.coords.hot(router as usize);
         let seq = terminal.seq;
         terminal.seq = seq.wrapping_add(1);
-        terminal.left = net.packet_flits;
+        (terminal.left, terminal.vc) = (clock.packet_flits, u8::MAX);
         let src = terminal.id;
         let id = self.new_packet(SINGLE);
         self.terminals.hot_mut(t).packet = id;
@@ -125,7 +139,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             src,
             dst,
             seq,
-            len: net.packet_flits,
+            len: clock.packet_flits,
             dst_port: port,
             flags: if measured { MEASURED } else { 0 },
             ..Packet::default()
@@ -134,6 +148,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
             net.routing.source(net, packet);
         }
         self.tally.created += u64::from(measured);
+        if net.apart {
+            self.tally.parts.created(clock.job, measured);
+        }
         true
+    }
+
+    /// The pattern sends nothing from terminal `t` now: its clock goes on.
+    #[cold]
+    fn skip(&mut self, net: &Net, t: usize) {
+        let waiting = self.answers.waiting(t);
+        let terminal = self.terminals.hot_mut(t);
+        terminal.next_packet = net.next_packet(terminal, self.memory.hot_mut(t), terminal.next_packet, waiting);
+        if net.replies {
+            self.sleep_until_due(t, self.now + 1);
+        } else {
+            self.sleep(t, self.now + 1);
+        }
     }
 }

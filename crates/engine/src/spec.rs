@@ -1,10 +1,11 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
+pub use crate::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
 use crate::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
-use weft_traffic::{Pattern, PatternConfig, Population};
+use weft_traffic::{PatternConfig, Population};
 use weft_units::{Cycles, Refusal};
 
 /// One link class (index = `Port::class` of the graph; 0 = terminal links).
@@ -51,27 +52,51 @@ pub struct RouterSpec {
     pub hold_switch: bool,
 }
 
-/// Who sends what.
-#[derive(Debug, Clone)]
-pub struct TrafficSpec {
-    pub pattern: Arc<Pattern>,
-    /// Offered load per terminal [flits/cycle], 0 to 1; length = number of terminals.
-    pub load: Vec<f64>,
-    /// Packet length [flits], at most 65,535.
-    pub packet_flits: u32,
-}
-
 /// Warm-up, measured window, drain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phases {
+    /// Cycles before the window; the most of them if `auto_warmup`.
     pub warmup: Cycles,
+    /// The window starts as soon as the latencies have settled (`steady.rs`).
+    pub auto_warmup: bool,
+    /// Length of the window; the least of it with `Stop::Confidence`, the most with `Stop::Complete`.
     pub window: Cycles,
+    pub stop: Stop,
     /// At most this many cycles after the window are spent on delivering the packets created in it.
     pub drain_limit: Cycles,
     /// The window is cut into this many batches for the confidence interval (at least 2).
     pub batches: u32,
     /// A network in which nothing moves for this long while packets wait is stalled.
     pub stall_limit: Cycles,
+}
+
+/// When the window ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After `Phases::window` cycles.
+    Window,
+    /// As soon as half the width of the 95 % confidence interval of the mean packet latency is at most `share` of the
+    /// mean, after at most `window` cycles.
+    Confidence { share: f64, window: Cycles },
+    /// When the batches of all jobs are delivered.
+    Complete,
+}
+
+/// Channels and times of a time series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeriesSpec {
+    /// Cycles between two samples at first.
+    pub every: Cycles,
+    /// A row per channel instead of one per link class.
+    pub channels: bool,
+}
+
+/// What is recorded on top of the sums of the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Records {
+    /// Latency by creation time, in bins of this many cycles at first.
+    pub transient: Option<Cycles>,
+    pub series: Option<SeriesSpec>,
 }
 
 /// Prices of one power state of one channel.
@@ -82,6 +107,9 @@ pub struct StatePrice {
     /// Energy per flit sent in the state, on top [fJ].
     pub flit_fj: u64,
 }
+
+/// Seed of a spec with the defaults.
+const SEED: u64 = 1;
 
 /// Everything about one run.
 #[derive(Debug, Clone)]
@@ -98,6 +126,7 @@ pub struct Spec {
     /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
     pub prices: [Option<StatePrice>; crate::power::LinkState::COUNT],
     pub phases: Phases,
+    pub records: Records,
     pub seed: u64,
     /// Length of a cycle [fs], for policies whose parameters are times.
     pub cycle_fs: u128,
@@ -123,37 +152,64 @@ impl Spec {
         let mut links = vec![link.clone(); graph.class_names().len()];
         links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
         let pattern = PatternConfig::Uniform(weft_traffic::pattern::uniform::Uniform { include_self: false });
-        let mut spec = Self {
+        let pattern = Arc::new(pattern.build(&population(&graph, SEED), "traffic.pattern")?);
+        let terminals = (0..graph.terminals()).collect();
+        Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),
             links,
             router: RouterSpec::default(),
             routing,
-            traffic: TrafficSpec {
-                pattern: Arc::new(pattern.build(&population(&graph), "traffic.pattern")?),
-                load: Vec::new(),
-                packet_flits: 1,
-            },
+            traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
             policy: PolicyConfig::AlwaysOn(crate::power::always_on::AlwaysOn {}),
             prices: [None; crate::power::LinkState::COUNT],
-            phases: Phases { warmup: 1000, window: 5000, drain_limit: 20_000, batches: 10, stall_limit: 10_000 },
-            seed: 1,
+            phases: Phases::default(),
+            records: Records::default(),
+            seed: SEED,
             cycle_fs: 1_000_000,
             allow_dependency_cycle: false,
             graph: Arc::new(graph),
-        };
-        spec.set_load(0.1);
-        Ok(spec)
+        })
     }
 
-    /// The same load for every terminal [flits/cycle].
+    /// The same load for every terminal in a job [flits/cycle].
     pub fn set_load(&mut self, load: f64) {
-        self.traffic.load = vec![load; self.graph.terminals() as usize];
+        self.traffic.jobs.iter_mut().flat_map(|job| &mut job.phases).for_each(|phase| phase.load.fill(load));
     }
 
-    /// Another traffic pattern.
+    /// The load of one terminal [flits/cycle], if it is in a job.
+    pub fn set_load_of(&mut self, terminal: u32, load: f64) {
+        for job in &mut self.traffic.jobs {
+            if let Some(rank) = job.terminals.iter().position(|&t| t == terminal) {
+                job.phases.iter_mut().for_each(|phase| phase.load[rank] = load);
+            }
+        }
+    }
+
+    /// Another length of all packets but replies [flits].
+    pub fn set_packet(&mut self, flits: u32) {
+        self.traffic.jobs.iter_mut().for_each(|job| job.packet_flits = flits);
+    }
+
+    /// Another traffic pattern for the job that is the whole machine, drawn from the present seed.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
-        self.traffic.pattern = Arc::new(pattern.build(&population(&self.graph), "traffic.pattern")?);
+        let pattern = Arc::new(pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?);
+        let job = &mut self.traffic.jobs[0];
+        job.phases.iter_mut().for_each(|phase| phase.pattern = pattern.clone());
         Ok(())
+    }
+}
+
+impl Default for Phases {
+    fn default() -> Self {
+        Self {
+            warmup: 1000,
+            auto_warmup: false,
+            window: 5000,
+            stop: Stop::Window,
+            drain_limit: 20_000,
+            batches: 10,
+            stall_limit: 10_000,
+        }
     }
 }
 
@@ -174,13 +230,14 @@ impl Default for RouterSpec {
     }
 }
 
-/// What patterns need to know of a graph.
-pub fn population(graph: &Graph) -> Population {
+/// What patterns need to know of a graph and a run.
+pub fn population(graph: &Graph, seed: u64) -> Population {
     let per_router = graph.shape().terminals_per_router();
     Population {
         terminals: graph.terminals(),
         terminals_per_router: per_router,
         widths: graph.shape().router_widths().map(<[u32]>::to_vec),
         terminals_per_group: graph.shape().groups().zip(per_router).map(|((_, routers), each)| routers * each),
+        seed,
     }
 }

@@ -8,7 +8,6 @@ use crate::block::Block;
 use crate::net::Net;
 use crate::outcome::{self, Cause, PacketName, Stall, Waiting};
 use crate::routing::Hop;
-use crate::spec::FlowControl;
 use crate::state::{ASK, Kind, NO_KEY, NONE};
 use std::collections::HashSet;
 
@@ -86,7 +85,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         }
         let mut on = Vec::new();
         for hop in self.hops((b, i, v)) {
-            on.extend(self.waits_at(b, base, hop, segment.len)?);
+            on.extend(self.waits_at(b, base, hop)?);
         }
         Some(on)
     }
@@ -112,14 +111,13 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         self.net.trunk.members(hop.port).map(move |port| Hop { port, ..hop })
     }
 
-    /// Queues one of which must move before a head of `flits` flits can take `hop`; `None` if it can.
-    fn waits_at(&self, b: usize, base: usize, hop: Hop, flits: u16) -> Option<Vec<Queue>> {
+    /// Queues one of which must move before a head can take `hop`; `None` if it can.
+    fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
         if out.state != crate::power::LinkState::On as u8 {
             return None;
         }
-        let need = if self.net.flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
         let allowed = self.net.links[out.class as usize].vcs_of[usize::from(hop.class)];
         let mut on = Vec::new();
         if self.net.hold_switch && out.free != self.net.links[out.class as usize].all {
@@ -132,7 +130,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             if out.free >> vc & 1 == 0 {
                 let holder = out.holder[vc];
                 on.push((b, base + usize::from(holder >> 4), usize::from(holder & 15)));
-            } else if out.credits[vc] >= need {
+            } else if out.credits[vc] >= self.net.room {
                 return None;
             } else {
                 on.extend(self.behind(b, o, vc)?);

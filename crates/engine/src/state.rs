@@ -152,6 +152,8 @@ impl Segment {
 /// Flags of a packet.
 pub const MEASURED: u8 = 1;
 pub const DETOUR: u8 = 2;
+/// The packet answers another.
+pub const REPLY: u8 = 0x80;
 
 /// A packet: one cache line, written by its source and by the routing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -176,6 +178,8 @@ pub struct Packet {
     /// VC class inside the phase (dateline side, globals crossed).
     pub lane: u8,
     pub flags: u8,
+    /// Cycles from the creation of the request to that of this reply.
+    pub asked: u32,
 }
 
 impl Packet {
@@ -232,8 +236,9 @@ pub struct Terminal {
     /// Its injection channel.
     pub out: u32,
     pub left: u16,
-    /// Index of its gap table, `u16::MAX` if it never sends.
-    pub rate: u16,
+    /// Index of its clock, [`crate::clock::NEVER`] if it is in no job.
+    pub clock: u16,
+    /// VC of the packet that it sends, `u8::MAX` before the head has left.
     pub vc: u8,
     pub waiting: bool,
 }

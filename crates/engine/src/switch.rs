@@ -8,29 +8,29 @@ use crate::net::Net;
 
 impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
-    pub(crate) fn match_output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool>(
+    pub(crate) fn match_output_first<const HEADS: bool, const SINGLE: bool, const SLIP: bool, const AGE: bool>(
         &mut self,
         net: &Net,
         r: usize,
         outputs: Bits<W>,
         iterations: u8,
     ) -> usize {
-        self.ports(net, r).output_first::<HEADS, SINGLE, SLIP>(outputs, iterations)
+        self.ports::<AGE>(net, r).output_first::<HEADS, SINGLE, SLIP>(outputs, iterations)
     }
 
     #[inline(never)]
-    pub(crate) fn match_input_first<const HEADS: bool, const SINGLE: bool>(
+    pub(crate) fn match_input_first<const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &mut self,
         net: &Net,
         r: usize,
         outputs: Bits<W>,
         iterations: u8,
     ) -> usize {
-        self.ports(net, r).input_first::<HEADS, SINGLE>(outputs, iterations)
+        self.ports::<AGE>(net, r).input_first::<HEADS, SINGLE>(outputs, iterations)
     }
 }
 
-impl<const W: usize, const V: usize> Ports<'_, W, V> {
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// VCs that heads may take at output `p`. One that holds the switch offers none while a packet is crossing.
     #[inline(always)]
     pub(crate) fn open<const SINGLE: bool>(&self, p: usize) -> u16 {
@@ -192,7 +192,7 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
     /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn, as move `k`.
     #[inline(always)]
     fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
-        if self.net.by_age {
+        if AGE {
             return self.enter_oldest::<HEADS, SINGLE>(p, i, k);
         }
         let (v, vc) = if HEADS && SINGLE {

@@ -3,6 +3,7 @@
 use crate::hot::Hot;
 use crate::net::Net;
 use crate::outcome::PacketSums;
+use crate::parts::Parts;
 use crate::state::{DETOUR, MEASURED, Packet};
 use hdrhistogram::Histogram;
 
@@ -16,7 +17,8 @@ pub(crate) fn histogram() -> Histogram<u64> {
 
 #[derive(Debug, Clone)]
 pub struct Tally {
-    window: (u64, u64),
+    /// First cycle of the measured window, and the first after it.
+    pub window: (u64, u64),
     /// Packets created in the window, and those of them that were delivered.
     pub created: u64,
     pub delivered: u64,
@@ -31,10 +33,11 @@ pub struct Tally {
     short_network_latency: Vec<u64>,
     /// Packets by hops, the last entry counts all longer ones.
     pub hop_counts: [u64; 64],
+    pub parts: Parts,
 }
 
 impl Tally {
-    pub fn new(window: (u64, u64), batches: u32) -> Self {
+    pub fn new(window: (u64, u64), batches: usize, parts: Parts) -> Self {
         Self {
             window,
             created: 0,
@@ -42,12 +45,13 @@ impl Tally {
             injected_flits: 0,
             accepted_flits: 0,
             flit_hops: 0,
-            batches: vec![PacketSums::default(); batches as usize],
+            batches: vec![PacketSums::default(); batches],
             latency: histogram(),
             network_latency: histogram(),
             short_latency: vec![0; SHORT],
             short_network_latency: vec![0; SHORT],
             hop_counts: [0; 64],
+            parts,
         }
     }
 
@@ -61,6 +65,12 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
+    /// Part of the window in which a measured packet was created.
+    #[inline(always)]
+    pub fn batch(&self, net: &Net, created: u64) -> usize {
+        ((created - self.window.0) / net.batch).min(self.batches.len() as u64 - 1) as usize
+    }
+
     /// The tail of `packet` reaches its terminal at cycle `at`.
     #[inline(never)]
     pub fn deliver(&mut self, net: &Net, packet: &Packet, at: u64) {
@@ -70,14 +80,8 @@ impl Tally {
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
         *self.hop_counts.hot_mut((packet.hops as usize).min(63)) += 1;
-        let last = self.batches.len() - 1;
-        let sums = self.batches.hot_mut(((packet.created - self.window.0) / net.batch).min(last as u64) as usize);
-        sums.packets += 1;
-        sums.flits += u64::from(packet.len);
-        sums.latency += latency;
-        sums.network_latency += network;
-        sums.hops += u64::from(packet.hops);
-        sums.minimal += u64::from(packet.flags & DETOUR == 0);
+        let batch = self.batch(net, packet.created);
+        self.batches.hot_mut(batch).count(packet, latency, network);
         if latency < SHORT as u64 {
             *self.short_latency.hot_mut(latency as usize) += 1;
             *self.short_network_latency.hot_mut(network as usize) += 1;
@@ -120,5 +124,18 @@ impl Tally {
         self.short_latency.iter_mut().zip(&other.short_latency).for_each(|(a, b)| *a += b);
         self.short_network_latency.iter_mut().zip(&other.short_network_latency).for_each(|(a, b)| *a += b);
         self.hop_counts.iter_mut().zip(&other.hop_counts).for_each(|(a, b)| *a += b);
+        self.parts.merge(&other.parts);
+    }
+}
+
+impl PacketSums {
+    #[inline(always)]
+    pub(crate) fn count(&mut self, packet: &Packet, latency: u64, network: u64) {
+        self.packets += 1;
+        self.flits += u64::from(packet.len);
+        self.latency += latency;
+        self.network_latency += network;
+        self.hops += u64::from(packet.hops);
+        self.minimal += u64::from(packet.flags & DETOUR == 0);
     }
 }

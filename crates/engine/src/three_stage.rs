@@ -10,17 +10,17 @@ use crate::state::{ASK, NO_KEY};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
-    pub(crate) fn match_three_stage<const HEADS: bool, const SINGLE: bool>(
+    pub(crate) fn match_three_stage<const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &mut self,
         net: &Net,
         r: usize,
         outputs: Bits<W>,
     ) -> usize {
-        self.ports(net, r).three_stage::<HEADS, SINGLE>(outputs)
+        self.ports::<AGE>(net, r).three_stage::<HEADS, SINGLE>(outputs)
     }
 }
 
-impl<const W: usize, const V: usize> Ports<'_, W, V> {
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// Stages 2 and 3. Returns the number of moves.
     fn three_stage<const HEADS: bool, const SINGLE: bool>(&mut self, mut outputs: Bits<W>) -> usize {
         let mut asking = Bits::<W>::default();
@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
         while let Some(p) = chosen.take_first() {
             let rivals = std::mem::take(self.grants.hot_mut(p));
             let turn = usize::from(self.outs.hot(p).rr_in);
-            let i = if self.net.by_age { self.oldest_pick(rivals, &picks, turn) } else { rivals.pick_from(turn) };
+            let i = if AGE { self.oldest_pick(rivals, &picks, turn) } else { rivals.pick_from(turn) };
             self.outs.hot_mut(p).rr_in = i as u8 + 1;
             self.cross_from::<SINGLE>(p, i, *picks.hot(i), moves);
             moves += 1;
@@ -73,7 +73,7 @@ impl<const W: usize, const V: usize> Ports<'_, W, V> {
 
     /// The VC of `vcs` whose turn it is at input `i`.
     fn pick_vc(&self, i: usize, vcs: u16) -> u8 {
-        if self.net.by_age { self.oldest_of(i, vcs).1 } else { pick16(vcs, self.ins.hot(i).rr_vc) }
+        if AGE { self.oldest_of(i, vcs).1 } else { pick16(vcs, self.ins.hot(i).rr_vc) }
     }
 
     fn output_of(&self, i: usize, v: u8) -> usize {

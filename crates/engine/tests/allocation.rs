@@ -102,3 +102,20 @@ fn no_allocation_with_links_that_sleep() {
     policy(&mut spec, IDLE_TIMEOUT);
     check_all_loads("idle_timeout", spec);
 }
+
+#[test]
+fn no_allocation_with_jobs_and_replies() {
+    let mut spec = spec(HYPERX, DOR);
+    let mut second = spec.traffic.jobs[0].clone();
+    second.name = "second".into();
+    let pattern = serde_json::from_str::<weft_traffic::PatternConfig>(r#"{"uniform": {}}"#).expect("a pattern");
+    let pattern = pattern.build(&weft_traffic::Population::of(12), "pattern").expect("a pattern");
+    for (job, first) in [(&mut spec.traffic.jobs[0], 0), (&mut second, 12)] {
+        let pattern = std::sync::Arc::new(pattern.clone());
+        *job = weft_engine::spec::Job::steady(&job.name, (first..first + 12).collect(), pattern, 0.1, 1);
+        job.reply = Some(weft_engine::spec::Reply { flits: 2, outstanding: Some(8) });
+    }
+    spec.traffic.jobs.push(second);
+    spec.records.transient = Some(10);
+    check_all_loads("jobs and replies", spec);
+}

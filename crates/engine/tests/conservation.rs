@@ -22,14 +22,14 @@ const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)]
 /// window beyond the end) with what must have been.
 fn check_drains<const W: usize, const V: usize>(spec: &mut Spec, stop: u64) {
     phases(spec, 0, 1_000_000);
-    let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.packet_flits);
+    let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.longest());
     let mut sim = Simulation::<W, V>::new(spec, ONE).expect("a network");
     sim.advance(stop);
     sim.stop_sources();
     drain(&mut sim, 300_000, &what);
     phases(spec, 0, sim.now());
     let out = sim.run(spec, &());
-    let flits = u64::from(spec.traffic.packet_flits);
+    let flits = u64::from(spec.traffic.longest());
     assert_eq!(out.missing_packets, 0, "{what}");
     assert!(out.sums.packets > 0, "{what}");
     assert_eq!((out.sums.flits, out.sums.packets * flits), (out.offered_flits, out.offered_flits), "{what}");
@@ -131,11 +131,7 @@ fn check_account(spec: &Spec, out: &Outcome) {
         assert!(out.accepted_flits <= out.injected_flits && out.injected_flits <= out.offered_flits, "{what}");
     }
     assert_eq!(out.batches.iter().map(|b| b.packets).sum::<u64>(), out.sums.packets, "{what}");
-    assert_eq!(
-        out.sums.flits + out.missing_packets * u64::from(spec.traffic.packet_flits),
-        out.offered_flits,
-        "{what}"
-    );
+    assert_eq!(out.sums.flits + out.missing_packets * u64::from(spec.traffic.longest()), out.offered_flits, "{what}");
 }
 
 #[test]

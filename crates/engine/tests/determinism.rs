@@ -163,7 +163,8 @@ fn check_isomorphic(mut a: Spec, mut b: Spec) {
         let outcome = |spec: &mut Spec| {
             packets(spec, flits, VirtualCutThrough, 16);
             phases(spec, 300, 1000);
-            spec.traffic.load.iter_mut().filter(|l| **l > 0.0).for_each(|l| *l = load);
+            let loads = &mut spec.traffic.jobs[0].phases[0].load;
+            loads.iter_mut().filter(|l| **l > 0.0).for_each(|l| *l = load);
             run(spec)
         };
         let (a, b) = (outcome(&mut a), outcome(&mut b));
@@ -196,7 +197,7 @@ fn a_ring_whose_wrap_no_packet_takes_is_a_row() {
         let mut spec = spec(topology, NO_DATELINE);
         spec.allow_dependency_cycle = true;
         pattern(&mut spec, NEIGHBOR);
-        spec.traffic.load[8..].fill(0.0);
+        spec.traffic.jobs[0].phases[0].load[8..].fill(0.0);
         spec
     };
     let ring = line(r#"{"torus": {"widths": [5], "terminals_per_router": 2}}"#);

@@ -115,7 +115,7 @@ fn check_delivered_once(mut spec: Spec) {
     let out = sim.run(&spec, &());
     assert_eq!((out.missing_packets, out.sums.flits), (0, out.offered_flits), "{what}");
     assert_eq!((out.injected_flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
-    let flits = u64::from(spec.traffic.packet_flits);
+    let flits = u64::from(spec.traffic.longest());
     let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
     assert_eq!(out.flit_hops, crossed, "{what}");
 }

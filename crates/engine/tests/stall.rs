@@ -159,7 +159,7 @@ fn check_never_stalls(topology: &str, routing: &str, flits: u32, flow_control: F
 fn worms_that_leave_the_escape_are_refused() {
     let mut spec = spec(TORUS, ADAPTIVE);
     spec.router.flow_control = Wormhole;
-    spec.traffic.packet_flits = 5;
+    spec.set_packet(5);
     let refusal = imply(&spec).expect_err("they could deadlock");
     assert_eq!(refusal.path, "routing.minimal_adaptive.leave_escape");
 }

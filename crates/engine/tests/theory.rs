@@ -15,7 +15,7 @@ const APART: u64 = 300;
 /// T0 = routers * delay + links + ejection + flits - 1, with hops + 1 routers and all links between routers alike.
 fn t0(spec: &Spec, hops: u64) -> u64 {
     let wire = spec.links.get(1).map_or(0, |l| l.latency) * hops + 2 * spec.links[0].latency;
-    (hops + 1) * spec.router.delay + wire + spec.router.ejection_delay + u64::from(spec.traffic.packet_flits) - 1
+    (hops + 1) * spec.router.delay + wire + spec.router.ejection_delay + u64::from(spec.traffic.longest()) - 1
 }
 
 /// Every packet of a terminal that has the network for itself takes exactly T0 of its hops; returns the hops seen.
@@ -24,7 +24,7 @@ fn check_t0(mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<
     let out = run(&spec);
     assert_drained(&out);
     assert_eq!(out.sums.packets, creations(&spec, sender).len() as u64);
-    let what = format!("{:?} {:?} {} flits", spec.routing, spec.router, spec.traffic.packet_flits);
+    let what = format!("{:?} {:?} {} flits", spec.routing, spec.router, spec.traffic.longest());
     let mut total = 0;
     for (hops, &packets) in (0..).zip(&out.hop_counts) {
         let expected = t0(&spec, hops);

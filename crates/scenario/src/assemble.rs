@@ -1,13 +1,12 @@
 //! From a scenario to what the engine runs: defaults filled in, times in cycles, prices in femtojoules, cross-checks.
 
-use crate::config::{Classes, FlowControl, Measure, Router, Scenario};
+use crate::config::{Classes, FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
 use crate::links::check_delays;
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::power::LinkState;
-use weft_engine::spec::{self, Phases, RouterSpec, StatePrice, TrafficSpec};
-use weft_topology::Graph;
+use weft_engine::spec::{self, Phases, RouterSpec, StatePrice, Stop};
 use weft_units::{Cycles, Refusal, Time};
 
 impl Scenario {
@@ -25,17 +24,18 @@ impl Scenario {
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
         self.resolve_links(graph.class_names())?;
         self.resolve_managed(graph.class_names())?;
-        self.measure.drain_limit = Some(self.measure.drain_limit.unwrap_or_else(|| tenfold(self.measure.window)));
+        self.measure.resolve();
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         let router = router_spec(&self.router, &clock)?;
-        self.check_packet(&links, graph.class_names())?;
+        let traffic = self.traffic_spec(&graph, &clock)?;
+        self.check_packet(traffic.longest(), &links, graph.class_names())?;
         check_delays(&router, &links, graph.class_names())?;
         let prices = self.power.prices.in_femtojoules(&self.power.policy, self.flit.0, clock.cycle_fs)?;
-        let phases = phases(&self.measure, &clock)?;
-        check_energy(&prices, phases.window)?;
+        let phases = self.measure.phases(&traffic, &clock)?;
+        check_energy(&prices, &phases)?;
         let spec = Spec {
-            traffic: self.traffic_spec(&graph)?,
+            traffic,
             links,
             router,
             routing: self.routing.clone(),
@@ -43,6 +43,7 @@ impl Scenario {
             managed: graph.class_names().iter().map(|class| self.manages(class)).collect(),
             prices,
             phases,
+            records: self.measure.records(&clock)?,
             seed: self.seed,
             cycle_fs: clock.cycle_fs,
             allow_dependency_cycle: self.allow_dependency_cycle,
@@ -85,28 +86,7 @@ impl Scenario {
     fn manages(&self, class: &str) -> bool {
         self.power.manages.as_ref().is_some_and(|Classes(names)| names.iter().any(|name| name == class))
     }
-
-    fn traffic_spec(&self, graph: &Graph) -> Result<TrafficSpec, Refusal> {
-        let population = spec::population(graph);
-        let pattern = &self.traffic.pattern;
-        let pattern = pattern.build(&population, &format!("traffic.pattern.{}", pattern.name()))?;
-        check_load("traffic.load", self.traffic.load, false)?;
-        let mut load = vec![self.traffic.load; graph.terminals() as usize];
-        for (i, some) in self.traffic.loads.iter().enumerate() {
-            check_load(&format!("traffic.loads.{i}.load"), some.load, true)?;
-            let [from, to] = some.terminals;
-            if from > to || to >= graph.terminals() {
-                let what = format!("no range of the {} terminals: {from} to {to}", graph.terminals());
-                let help = format!("write [first, last] within 0 to {}", graph.terminals() - 1);
-                return Err(Refusal::new(format!("traffic.loads.{i}.terminals"), what, help));
-            }
-            load[from as usize..=to as usize].fill(some.load);
-        }
-        Ok(TrafficSpec { pattern: Arc::new(pattern), load, packet_flits: self.traffic.packet.0 })
-    }
 }
-
-const MAX_BATCHES: u32 = 1000;
 
 /// Turns times into cycles.
 pub(crate) struct Clock {
@@ -124,28 +104,6 @@ impl Clock {
             return Err(Refusal::new(path, what, "write a shorter time"));
         }
         Ok(cycles)
-    }
-}
-
-fn tenfold(time: Time) -> Time {
-    match time {
-        Time::Cycles(n) => Time::Cycles(n.saturating_mul(10)),
-        Time::Femtoseconds(fs) => Time::Femtoseconds(fs.saturating_mul(10)),
-    }
-}
-
-fn check_load(path: &str, load: f64, may_be_zero: bool) -> Result<(), Refusal> {
-    if load > 1.0 {
-        let what = format!("a load of {load} is {load} flits per cycle and terminal, and a terminal injects at most 1");
-        let percent =
-            if (2.0..=100.0).contains(&load) { format!("; {load} % is {}", load / 100.0) } else { String::new() };
-        return Err(Refusal::new(path, what, format!("write a fraction of the injection bandwidth, up to 1{percent}")));
-    }
-    match load > 0.0 || (may_be_zero && load == 0.0) {
-        true => Ok(()),
-        false => {
-            Err(Refusal::new(path, format!("a load of {load} is not above 0"), "write a fraction above 0, up to 1"))
-        }
     }
 }
 
@@ -178,33 +136,12 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
     })
 }
 
-fn phases(measure: &Measure, clock: &Clock) -> Result<Phases, Refusal> {
-    let window = clock.cycles(measure.window, "measure.window")?;
-    if !(2..=MAX_BATCHES).contains(&measure.batches) || u64::from(measure.batches) > window {
-        let what = format!("a window of {window} cycles can't be cut into {} batches for an interval", measure.batches);
-        return Err(Refusal::new("measure.batches", what, "write 2 to 1000, and at most one per cycle"));
-    }
-    let drain_limit = measure.drain_limit.unwrap_or_else(|| tenfold(measure.window));
-    let stall_limit = clock.cycles(measure.stall_limit, "measure.stall_limit")?;
-    if stall_limit == 0 {
-        let what = "a network that may not rest for one cycle always stalls";
-        return Err(Refusal::new(
-            "measure.stall_limit",
-            what,
-            "write a time longer than any delay, such as 10000cycles",
-        ));
-    }
-    Ok(Phases {
-        warmup: clock.cycles(measure.warmup, "measure.warmup")?,
-        window,
-        drain_limit: clock.cycles(drain_limit, "measure.drain_limit")?,
-        batches: measure.batches,
-        stall_limit,
-    })
-}
-
 /// The energy of a channel is a 64-bit integer in the table of results.
-fn check_energy(prices: &[Option<StatePrice>; LinkState::COUNT], window: Cycles) -> Result<(), Refusal> {
+fn check_energy(prices: &[Option<StatePrice>; LinkState::COUNT], phases: &Phases) -> Result<(), Refusal> {
+    let window = match phases.stop {
+        Stop::Confidence { window, .. } => window,
+        Stop::Window | Stop::Complete => phases.window,
+    };
     let per_cycle = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj);
     let most = prices.iter().flatten().map(per_cycle).max().unwrap_or(0);
     if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {

@@ -1,12 +1,13 @@
 //! The keys of a scenario: types, defaults and the descriptions that become the JSON Schema.
 
+use crate::measure::Measure;
 use crate::prices::Prices;
+use crate::workload::Traffic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_engine::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
-use weft_traffic::PatternConfig;
 use weft_units::{Bits, Flits, Time};
 
 /// One run of a network: everything that its results depend on.
@@ -108,34 +109,6 @@ pub enum FlowControl {
     Wormhole,
 }
 
-/// Synthetic traffic with Bernoulli injection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// Who sends to whom.
-    pub pattern: PatternConfig,
-    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], above 0 to 1.
-    #[schemars(range(max = 1.0))]
-    pub load: f64,
-    /// Terminals with another load.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loads: Vec<TerminalLoad>,
-    /// Packet length [flits], 1 to 65535.
-    #[serde(default = "one_flit")]
-    pub packet: Flits,
-}
-
-/// The load of a range of terminals.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TerminalLoad {
-    /// First and last terminal of the range, both included.
-    pub terminals: [u32; 2],
-    /// Offered load of each of them [flits/cycle], 0 to 1.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub load: f64,
-}
-
 /// Link power: who switches links, which, and what a link costs in each state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -179,24 +152,6 @@ impl<'de> Deserialize<'de> for Classes {
     }
 }
 
-/// Warm-up, measured window, drain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Measure {
-    /// Time before anything is measured [time].
-    pub warmup: Time,
-    /// Length of the measured window [time]; energy and loads are those of the window.
-    pub window: Time,
-    /// Time at most for delivering the packets of the window after it [time]; default: 10 times the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub drain_limit: Option<Time>,
-    /// Parts of the window for the confidence interval, 2 to 1000.
-    #[schemars(range(min = 2, max = 1000))]
-    pub batches: u32,
-    /// A network in which nothing moves for this long while packets wait has stalled [time].
-    pub stall_limit: Time,
-}
-
 impl Default for Router {
     fn default() -> Self {
         Self {
@@ -221,28 +176,12 @@ impl Default for PowerConfig {
     }
 }
 
-impl Default for Measure {
-    fn default() -> Self {
-        Self {
-            warmup: Time::Cycles(10_000),
-            window: Time::Cycles(20_000),
-            drain_limit: None,
-            batches: 10,
-            stall_limit: Time::Cycles(10_000),
-        }
-    }
-}
-
 fn one_nanosecond() -> Time {
     Time::Femtoseconds(1_000_000)
 }
 
 fn flit_of_48_bits() -> Bits {
     Bits(48)
-}
-
-fn one_flit() -> Flits {
-    Flits(1)
 }
 
 fn one() -> u64 {

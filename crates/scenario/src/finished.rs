@@ -4,11 +4,12 @@ use crate::RESULT_MODEL_VERSION;
 use crate::channels::{Channel, Channels};
 use crate::energy::Energy;
 use crate::point::Point;
-use crate::statistics::{latency, pairs, per_packet};
+use crate::records::{SeriesTable, TransientTable};
+use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::outcome::{Cause, Ending, Outcome, Queue, Waiting};
+use weft_engine::outcome::{Cause, Ending, JobOutcome, Measured, Outcome, Queue, Waiting};
 use weft_engine::power::LinkState;
 use weft_units::{InputFile, Refusal};
 
@@ -18,6 +19,8 @@ pub struct Finished {
     /// Flat, with units in the names of the keys; absent numbers are null.
     pub summary: Value,
     pub channels: Channels,
+    pub transient: Option<TransientTable>,
+    pub series: Option<SeriesTable>,
     /// The wait-for cycle in words, where the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
@@ -38,6 +41,11 @@ impl Finished {
         let mut summary = identity(point, outcome);
         summary.extend(loads(outcome));
         summary.extend(packets(outcome));
+        summary.extend(fairness(spec, outcome));
+        summary.insert(
+            "jobs".to_owned(),
+            Value::Array(outcome.jobs.iter().map(|job| job_summary(job, outcome)).collect()),
+        );
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
         summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
@@ -56,7 +64,10 @@ impl Finished {
             _ => None,
         };
         let (scenario_yaml, inputs) = (point.resolved_yaml(), point.inputs.clone());
-        Ok(Self { summary: Value::Object(summary), channels, stalled, scenario_yaml, inputs })
+        let transient = outcome.transient.clone().map(|(width, bins)| TransientTable { width, bins });
+        let series =
+            outcome.series.clone().map(|series| SeriesTable { rows: series_rows(&channels, &classes, spec), series });
+        Ok(Self { summary: Value::Object(summary), channels, transient, series, stalled, scenario_yaml, inputs })
     }
 }
 
@@ -80,7 +91,7 @@ fn identity(point: &Point, outcome: &Outcome) -> Map<String, Value> {
         "coordinates": Map::from_iter(point.coordinates.iter().cloned()),
         "topology": point.scenario.topology.name(),
         "routing": point.scenario.routing.name(),
-        "pattern": point.scenario.traffic.pattern.name(),
+        "pattern": point.scenario.traffic.pattern.as_ref().map(weft_traffic::PatternConfig::name),
         "policy": point.scenario.power.policy.name(),
         "load": point.scenario.traffic.load,
         "packet_flits": point.scenario.traffic.packet.0,
@@ -102,6 +113,10 @@ fn loads(outcome: &Outcome) -> Map<String, Value> {
         "accepted_load": load(outcome.accepted_flits),
         "terminals": outcome.terminals,
         "window_cycles": outcome.window,
+        "warmup_cycles": outcome.warmup,
+        "warmup_settled": outcome.decisions.settled,
+        "confidence_reached": outcome.decisions.confident,
+        "completion_cycles": completion(outcome),
         "cycles_total": outcome.cycles,
         "flit_hops": outcome.flit_hops,
     }))
@@ -120,6 +135,70 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
     let of_network = &outcome.network_latency;
     fields.extend(latency("network_latency", sums, &outcome.batches, |s| s.network_latency, of_network));
     fields
+}
+
+/// When the last batch was complete; null if a batch was not, or there was none.
+fn completion(outcome: &Outcome) -> Option<u64> {
+    let batches: Vec<_> = outcome.jobs.iter().filter_map(|job| job.batch).collect();
+    let last: Option<Vec<_>> = batches.iter().map(|batch| batch.completed).collect();
+    last?.into_iter().max()
+}
+
+/// How evenly the sources got their flits into the network during the window (in the long run, those that are delivered):
+/// Jain's index, least and most, over the terminals that are to send.
+fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
+    let mut sends = vec![false; spec.graph.terminals() as usize];
+    for job in &spec.traffic.jobs {
+        job.terminals.iter().enumerate().for_each(|(rank, &t)| sends[t as usize] = job.sends(rank));
+    }
+    let sources = outcome.channels.iter().filter(|c| c.from.is_none() && sends[c.from_port as usize]);
+    let flits: Vec<u64> = sources.map(|c| c.flits.iter().sum()).collect();
+    let load = |flits: Option<&u64>| flits.filter(|_| outcome.window > 0).map(|f| *f as f64 / outcome.window as f64);
+    object(json!({
+        "source_fairness_jain": jain(&flits),
+        "source_load_min": load(flits.iter().min()),
+        "source_load_max": load(flits.iter().max()),
+    }))
+}
+
+/// One job: loads in flits per terminal of the job and cycle of the window.
+fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
+    let slots = outcome.window as f64 * f64::from(job.terminals);
+    let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
+    let sums = &job.packets.sums;
+    let mut fields = object(json!({
+        "job": job.name,
+        "terminals": job.terminals,
+        "offered_load": load(job.offered_flits),
+        "injected_load": load(job.injected_flits),
+        "accepted_load": load(job.accepted_flits),
+        "packets": sums.packets,
+        "missing_packets": job.missing_packets,
+        "hops_mean": per_packet(sums.hops, sums.packets),
+        "network_latency_mean_cycles": per_packet(sums.network_latency, sums.packets),
+        "batch_packets": job.batch.map(|batch| batch.packets),
+        "batch_delivered_packets": job.batch.map(|batch| batch.delivered),
+        "completion_cycles": job.batch.and_then(|batch| batch.completed),
+    }));
+    let mut extend = |name: &str, of: &Measured| {
+        fields.extend(latency(name, &of.sums, &of.batches, |s| s.latency, &of.latency));
+    };
+    extend("packet_latency", &job.packets);
+    if let Some(exchange) = &job.exchange {
+        extend("request_latency", &exchange.requests);
+        extend("reply_latency", &exchange.replies);
+        extend("round_trip", &exchange.round_trips);
+    }
+    Value::Object(fields)
+}
+
+/// What the rows of a sample are: link classes with their channels, or single channels.
+fn series_rows(channels: &Channels, classes: &[Arc<str>], spec: &Spec) -> Vec<(Option<Arc<str>>, u32)> {
+    if spec.records.series.is_some_and(|series| series.channels) {
+        return vec![(None, 1); channels.rows.len()];
+    }
+    let count = |class: usize| channels.rows.iter().filter(|row| usize::from(row.count.class) == class).count();
+    classes.iter().enumerate().map(|(class, name)| (Some(name.clone()), count(class) as u32)).collect()
 }
 
 /// Energy over the window. Femtojoules are exact and therefore text (JSON numbers end at 2^53); joules are rounded.

@@ -18,25 +18,34 @@ mod expand;
 mod explain;
 mod finished;
 mod links;
+mod measure;
 mod path;
+mod placement;
 mod point;
 mod prices;
+mod records;
 mod save;
 mod scalar;
 mod schema;
 mod statistics;
+mod table;
 mod tree;
+mod workload;
 mod yaml;
 
 pub use channels::{Channel, Channels};
-pub use config::{Classes, FlowControl, Link, Measure, PowerConfig, Router, Scenario, TerminalLoad, Traffic};
+pub use config::{Classes, FlowControl, Link, PowerConfig, Router, Scenario};
 pub use diagnostic::Diagnostic;
 pub use energy::Energy;
 pub use expand::{expand, expand_with, read};
 pub use finished::Finished;
+pub use measure::{Complete, Confidence, Measure, SeriesConfig, SeriesOf, StopConfig, TransientConfig, Warmup};
+pub use placement::{Count, Placement, Rest};
 pub use point::Point;
 pub use prices::{Price, Prices, Standing};
+pub use records::{SeriesTable, TransientTable};
 pub use schema::{models, schema};
+pub use workload::{BatchSize, JobConfig, Phase, ReplyConfig, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
 pub const RESULT_MODEL_VERSION: u32 = 1;

@@ -9,7 +9,6 @@ use weft_units::{Flits, Refusal, Time};
 /// What a class has where neither it nor `links.default` says otherwise.
 const LINK: Link =
     Link { latency: Some(Time::Cycles(10)), credit_latency: None, vcs: Some(6), buffer: Some(Flits(32)) };
-const MAX_PACKET_FLITS: u32 = 65_535;
 
 impl Scenario {
     /// Writes out every field of every class.
@@ -60,17 +59,8 @@ impl Scenario {
         })
     }
 
-    /// The packet is of a sensible length and, under virtual cut-through, fits into every buffer.
-    pub(crate) fn check_packet(&self, links: &[LinkClass], classes: &[String]) -> Result<(), Refusal> {
-        let packet = self.traffic.packet.0;
-        if !(1..=MAX_PACKET_FLITS).contains(&packet) {
-            let what = format!("a packet of {}; a packet has 1 to {MAX_PACKET_FLITS}", self.traffic.packet);
-            return Err(Refusal::new(
-                "traffic.packet",
-                what,
-                "write 1flit or more, and send longer messages as several packets",
-            ));
-        }
+    /// Under virtual cut-through the longest packet fits into every buffer.
+    pub(crate) fn check_packet(&self, packet: u32, links: &[LinkClass], classes: &[String]) -> Result<(), Refusal> {
         let small = links.iter().zip(classes).find(|(link, _)| link.buffer < packet);
         match (self.router.flow_control, small) {
             (FlowControl::VirtualCutThrough, Some((link, class))) => {
@@ -80,10 +70,12 @@ impl Scenario {
                      and virtual cut-through never starts without room for all of it",
                     link.buffer
                 );
-                let help = format!(
-                    "write `buffer: {packet}flits` or more, `traffic.packet: {buffer}` or less, \
-                     or `router.flow_control: wormhole`"
-                );
+                let shorter = match self.traffic.packet.0 == packet {
+                    true => format!("`traffic.packet: {buffer}` or less"),
+                    false => format!("packets and replies of {buffer} or less"),
+                };
+                let help =
+                    format!("write `buffer: {packet}flits` or more, {shorter}, or `router.flow_control: wormhole`");
                 Err(Refusal::new(format!("links.{class}.buffer"), what, help))
             }
             _ => Ok(()),

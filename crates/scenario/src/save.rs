@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SUMMARY: &str = "summary.json";
 
 impl Finished {
-    /// Writes `scenario.yaml`, `channels.parquet` and `summary.json` into `folder`; a complete folder is left alone.
+    /// Writes `scenario.yaml`, the tables (`channels.parquet` and what else was recorded) and `summary.json` into `folder`; a complete folder is left alone.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         if folder.join(SUMMARY).exists() {
             return Ok(());
@@ -51,6 +51,16 @@ impl Finished {
         let mut table = Vec::new();
         self.channels.write(&mut table).map_err(io::Error::other)?;
         create("channels.parquet", &table)?;
+        if let Some(transient) = &self.transient {
+            table.clear();
+            transient.write(&mut table).map_err(io::Error::other)?;
+            create("transient.parquet", &table)?;
+        }
+        if let Some(series) = &self.series {
+            table.clear();
+            series.write(&mut table).map_err(io::Error::other)?;
+            create("series.parquet", &table)?;
+        }
         let summary = serde_json::to_string_pretty(&self.summary)?;
         create(SUMMARY, (summary + "\n").as_bytes())?;
         File::open(folder)?.sync_all()

@@ -3,35 +3,7 @@
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 use weft_engine::outcome::PacketSums;
-
-/// Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom.
-const T95: [f64; 30] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
-
-/// Student's t: the table, and above it the expansion around the normal quantile (Abramowitz and Stegun 26.7.5), which
-/// is good to 0.001 from 30 degrees on.
-fn student_t95(degrees: usize) -> f64 {
-    match degrees.checked_sub(1).and_then(|i| T95.get(i)) {
-        Some(t) => *t,
-        None => {
-            let (z, n) = (1.959_964_f64, degrees as f64);
-            z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
-        }
-    }
-}
-
-/// Half the width of the 95 % confidence interval of a mean, from independent batch means; `None` below two batches.
-pub(crate) fn confidence95(means: &[f64]) -> Option<f64> {
-    let n = means.len() as f64;
-    if means.len() < 2 {
-        return None;
-    }
-    let mean = means.iter().sum::<f64>() / n;
-    let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Some(student_t95(means.len() - 1) * (variance / n).sqrt())
-}
+use weft_engine::steady::confidence95;
 
 /// A sum per packet; `None` without packets.
 pub(crate) fn per_packet(sum: u64, packets: u64) -> Option<f64> {
@@ -64,23 +36,24 @@ pub(crate) fn pairs(histogram: &Histogram<u64>) -> Vec<[u64; 2]> {
     histogram.iter_recorded().map(|step| [step.value_iterated_to(), step.count_at_value()]).collect()
 }
 
+/// Jain's index of some loads, (sum)^2 / (n * sum of squares): 1 if all are equal, 1 / n if one has it all; `None` where
+/// nothing was sent.
+pub(crate) fn jain(loads: &[u64]) -> Option<f64> {
+    let sum: f64 = loads.iter().map(|&x| x as f64).sum();
+    let squares: f64 = loads.iter().map(|&x| x as f64 * x as f64).sum();
+    (squares > 0.0).then(|| sum * sum / (loads.len() as f64 * squares))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_expansion_continues_the_table() {
-        // t(31) = 2.0395, t(120) = 1.9799, t(infinity) = 1.9600.
-        for (degrees, t) in [(31, 2.0395), (120, 1.9799), (1_000_000, 1.9600)] {
-            assert!((student_t95(degrees) - t).abs() < 1e-3, "t({degrees}) = {}", student_t95(degrees));
-        }
-    }
-
-    #[test]
-    fn the_interval_of_four_batches() {
-        // Means 1, 2, 3, 4: s^2 = 5/3, t(3) = 3.182, so 3.182 * sqrt(5/12).
-        let half = confidence95(&[1.0, 2.0, 3.0, 4.0]).expect("four batches");
-        assert!((half - 3.182 * (5.0f64 / 12.0).sqrt()).abs() < 1e-12);
-        assert_eq!(confidence95(&[1.0]), None);
+    fn the_index_of_jain() {
+        assert_eq!(jain(&[3, 3, 3, 3]), Some(1.0));
+        assert_eq!(jain(&[8, 0, 0, 0]), Some(0.25));
+        // (1 + 2 + 3)^2 / (3 * 14)
+        assert_eq!(jain(&[1, 2, 3]), Some(36.0 / 42.0));
+        assert_eq!(jain(&[0, 0]), None);
     }
 }

@@ -110,7 +110,7 @@ fn two_models() {
     10 |   pattern: {uniform: {}, tornado: {}}
        |                          ^^^^^^^
        |
-       = help: write one of: uniform, bit_complement, bit_reverse, shuffle, transpose, tornado, neighbor, hot_spot, group_shift
+       = help: write one of: uniform, bit_complement, bit_reverse, shuffle, transpose, tornado, neighbor, hot_spot, group_shift, layer_shift, random_permutation, asymmetric, mix, within, matrix
     "#);
 }
 
@@ -332,7 +332,7 @@ fn bit_reverse_on_72_terminals() {
     10 |   pattern: bit_reverse
        |            ^^^^^^^^^^^
        |
-       = help: change the topology to a power of two of terminals, 2 or more, or take another pattern
+       = help: permute the ids below a power of two: within: {terminals: 128, pattern: bit_reverse}
     "#);
 }
 
@@ -693,4 +693,86 @@ fn set_of_what_is_no_yaml() {
       |
       = help: check the indentation, the colons, and that every bracket and quote is closed
     "#);
+}
+
+// ---- workloads and measurement --------------------------------------------------------------------------------------
+
+#[test]
+fn no_load() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "")], &[]), @"");
+}
+
+#[test]
+fn jobs_that_overlap() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {list: [9, 3]}}\n")], &[]), @"");
+}
+
+#[test]
+fn a_job_that_asks_for_more_than_is_left() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {random: {count: 30}}}\n")], &[]), @"");
+}
+
+#[test]
+fn a_job_outside_the_machine() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs: [{name: a, terminals: {list: [3, 32]}}]\n")], &[]), @"");
+}
+
+#[test]
+fn a_job_without_a_load() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  jobs: [{name: a, terminals: {rest: {}}}]\n")], &[]), @"");
+}
+
+#[test]
+fn phases_out_of_order() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  phases:\n    - {from: 5000cycles, load: 0.1}\n    - {from: 4000cycles, load: 0.2}\n")], &[]), @"");
+}
+
+#[test]
+fn a_load_of_a_phase_above_one() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  phases: [{from: 5000cycles, load: 2}]\n")], &[]), @"");
+}
+
+#[test]
+fn a_batch_of_nothing() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_job: 0}\n")], &[]), @"");
+}
+
+#[test]
+fn a_batch_per_group_where_there_are_none() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_group: 10}\n")], &[]), @"");
+}
+
+#[test]
+fn no_outstanding_request() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  reply: {outstanding: 0}\n")], &[]), @"");
+}
+
+#[test]
+fn a_reply_longer_than_the_buffers() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  reply: {packet: 64flits}\n")], &[]), @"");
+}
+
+#[test]
+fn complete_without_a_batch() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {stop: complete}\n")], &[]), @"");
+}
+
+#[test]
+fn complete_with_a_warm_up() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_terminal: 5}\nmeasure: {stop: complete, warmup: 5cycles}\n")], &[]), @"");
+}
+
+#[test]
+fn a_confidence_of_nothing() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {stop: {confidence: {half_width: 0}}}\n")], &[]), @"");
+}
+
+#[test]
+fn a_bare_warm_up() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {warmup: soon}\n")], &[]), @"");
+}
+
+#[test]
+fn a_sample_every_no_time() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {series: {every: 0cycles}}\n")], &[]), @"");
 }

@@ -2,9 +2,10 @@
 
 use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
+use parquet::record::{Field, Row};
 use weft_engine::Outcome;
-use weft_engine::outcome::{Cause, ChannelCount, Ending, PacketName, PacketSums, Queue, Stall, Waiting};
+use weft_engine::outcome::{Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums};
+use weft_engine::outcome::{Queue, Sample, Series, Stall, TransientBin, Waiting};
 use weft_scenario::{Finished, Point, expand};
 
 /// Two routers with one terminal each; flits of 10 bits; on = 2 fJ per cycle and 10 fJ per flit; off = 0.
@@ -49,7 +50,9 @@ fn outcome(ending: Ending) -> Outcome {
     Outcome {
         ending,
         cycles: 150,
+        warmup: 0,
         window: 100,
+        decisions: Decisions::default(),
         terminals: 2,
         offered_flits: 100,
         injected_flits: 90,
@@ -59,7 +62,7 @@ fn outcome(ending: Ending) -> Outcome {
         missing_packets: 1,
         batches: vec![batch(2, 40), batch(2, 80), batch(0, 0)],
         network_latency: latency.clone(),
-        latency,
+        latency: latency.clone(),
         hop_counts: vec![0, 4],
         channels: vec![
             channel(None, Some(0), 0, 0, 40),
@@ -67,6 +70,24 @@ fn outcome(ending: Ending) -> Outcome {
             channel(Some(0), Some(1), 1, 25, 40),
             channel(Some(1), Some(0), 1, 100, 0),
         ],
+        jobs: vec![JobOutcome {
+            name: "all".into(),
+            terminals: 2,
+            offered_flits: 100,
+            injected_flits: 90,
+            accepted_flits: 80,
+            missing_packets: 1,
+            packets: Measured { sums: batch(4, 120), batches: vec![batch(2, 40), batch(2, 80)], latency },
+            exchange: None,
+            batch: Some(Batch { delivered: 4, packets: 4, completed: Some(77) }),
+        }],
+        transient: Some((10, vec![TransientBin { packets: 4, latency: 120, longest: 50 }])),
+        series: Some(Series {
+            every: 75,
+            end: 150,
+            width: 2,
+            rows: vec![Sample { flits: 40, states: [4, 0, 0, 0, 0] }; 4],
+        }),
         flit_hops: 160,
     }
 }
@@ -100,6 +121,13 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["links_off_share"], 0.625);
     assert_eq!(s["link_transitions"], 2);
     assert_eq!(s["link_classes"][1]["utilisation_max"], 0.4);
+    // One terminal has an injection channel here: 40 flits in 100 cycles.
+    assert_eq!((s["source_fairness_jain"].as_f64(), s["source_load_min"].as_f64()), (Some(1.0), Some(0.4)));
+    assert_eq!((s["completion_cycles"].as_u64(), s["warmup_settled"].as_bool()), (Some(77), None));
+    let job = &s["jobs"][0];
+    assert_eq!((job["job"].as_str(), job["accepted_load"].as_f64()), (Some("all"), Some(0.4)));
+    assert_eq!((job["packet_latency_mean_cycles"].as_f64(), job["completion_cycles"].as_u64()), (Some(30.0), Some(77)));
+    assert!(job.get("round_trip_mean_cycles").is_none(), "no replies");
 }
 
 #[test]
@@ -133,19 +161,49 @@ fn a_stall_is_told_in_words() {
     assert_eq!(finished.summary["ending"], "stalled");
 }
 
+/// The rows of a Parquet file.
+fn rows(name: &str, bytes: Vec<u8>) -> Vec<Row> {
+    let file = std::env::temp_dir().join(format!("weft-{name}-{}.parquet", std::process::id()));
+    std::fs::write(&file, bytes).expect("a temporary file");
+    let reader = SerializedFileReader::new(std::fs::File::open(&file).expect("opened")).expect("Parquet");
+    let rows = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
+    std::fs::remove_file(&file).expect("removed");
+    rows
+}
+
+fn cell(rows: &[Row], row: usize, column: &str) -> Field {
+    let mut columns = rows[row].get_column_iter();
+    columns.find(|(name, _)| *name == column).map(|(_, field)| field.clone()).expect("the column")
+}
+
+#[test]
+fn records_read_back() {
+    let finished = finished(Ending::Drained);
+    let mut bytes = Vec::new();
+    finished.transient.as_ref().expect("recorded").write(&mut bytes).expect("written");
+    let bins = rows("transient", bytes);
+    assert_eq!((cell(&bins, 0, "bin_cycles"), cell(&bins, 0, "packets")), (Field::Long(10), Field::Long(4)));
+    assert_eq!(cell(&bins, 0, "packet_latency_mean_cycles"), Field::Double(30.0));
+    let mut bytes = Vec::new();
+    finished.series.as_ref().expect("recorded").write(&mut bytes).expect("written");
+    let samples = rows("series", bytes);
+    assert_eq!(samples.len(), 4);
+    assert_eq!(
+        (cell(&samples, 2, "from_cycle"), cell(&samples, 2, "interval_cycles")),
+        (Field::Long(75), Field::Long(75))
+    );
+    assert_eq!(cell(&samples, 3, "link_class"), Field::Str("dim0".to_owned()));
+    // 40 flits in 75 cycles on 2 channels
+    assert_eq!(cell(&samples, 3, "utilisation"), Field::Double(40.0 / 150.0));
+    assert_eq!((cell(&samples, 3, "channels_on"), cell(&samples, 3, "channels_off")), (Field::Long(4), Field::Long(0)));
+}
+
 #[test]
 fn the_table_reads_back() {
     let mut bytes = Vec::new();
     finished(Ending::Drained).channels.write(&mut bytes).expect("written");
-    let file = std::env::temp_dir().join(format!("weft-channels-{}.parquet", std::process::id()));
-    std::fs::write(&file, bytes).expect("a temporary file");
-    let reader = SerializedFileReader::new(std::fs::File::open(&file).expect("opened")).expect("Parquet");
-    let rows: Vec<_> = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
-    std::fs::remove_file(&file).expect("removed");
-    let cell = |row: usize, column: &str| {
-        let mut columns = rows[row].get_column_iter();
-        columns.find(|(name, _)| *name == column).map(|(_, field)| field.clone()).expect("the column")
-    };
+    let rows = rows("channels", bytes);
+    let cell = |row: usize, column: &str| cell(&rows, row, column);
     assert_eq!(rows.len(), 4);
     assert_eq!(cell(0, "link_class"), Field::Str("terminal".to_owned()));
     assert_eq!((cell(0, "from_router"), cell(0, "from_port")), (Field::Null, Field::Null));
@@ -167,7 +225,10 @@ fn a_folder_is_complete_or_absent_and_never_rewritten() {
         names.sort();
         names
     };
-    assert_eq!(names(&folder), ["channels.parquet", "scenario.yaml", "summary.json"]);
+    assert_eq!(
+        names(&folder),
+        ["channels.parquet", "scenario.yaml", "series.parquet", "summary.json", "transient.parquet"]
+    );
     assert_eq!(names(&base.join("results")), [point().hash]);
     let saved = std::fs::read_to_string(folder.join("scenario.yaml")).expect("a scenario");
     assert_eq!(expand("scenario.yaml", &saved, &[]).expect("sound")[0].hash, point().hash);

@@ -149,11 +149,19 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("traffic.load", "0.4"),
     ("traffic.loads", "[{terminals: [1, 2], load: 0}]"),
     ("traffic.packet", "2flits"),
+    ("traffic.injection", "{on_off: {mean_on: 50cycles}}"),
+    ("traffic.phases", "[{from: 5us, load: 0.2}]"),
+    ("traffic.batch", "{per_terminal: 10}"),
+    ("traffic.reply", "{packet: 4flits}"),
+    ("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]"),
     ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
     ("power.manages", "all"),
     ("power.prices", "{on: {static: 0.342W, per_bit: 1pJ/bit}}"),
     ("measure.warmup", "1us"),
     ("measure.window", "1us"),
+    ("measure.stop", "{confidence: {half_width: 0.02}}"),
+    ("measure.transient", "{bin: 100cycles}"),
+    ("measure.series", "{every: 1000cycles, of: channel}"),
     ("measure.drain_limit", "1us"),
     ("measure.batches", "5"),
     ("measure.stall_limit", "1us"),
@@ -168,6 +176,9 @@ fn every_documented_key_is_read() {
     for (path, value) in ALTERNATIVES.iter().filter(|(path, _)| *path != "name") {
         assert_ne!(spec(&[(path, value)]), before, "{path} changes nothing");
     }
+    // a limit goes with a warm-up that ends by itself
+    let auto = |limit: &str| spec(&[("measure.warmup", "auto"), ("measure.warmup_limit", limit)]);
+    assert_ne!(auto("1us"), auto("2us"));
     let schema = schema();
     let sections = [
         ("", "/properties"),
@@ -181,7 +192,10 @@ fn every_documented_key_is_read() {
         for key in schema.pointer(pointer).and_then(Value::as_object).expect(pointer).keys() {
             let path = format!("{prefix}{key}");
             let tested = ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
-            assert!(tested || ["sweep", "zip"].contains(&key.as_str()), "{path} has no alternative in this test");
+            assert!(
+                tested || ["sweep", "zip", "warmup_limit"].contains(&key.as_str()),
+                "{path} has no alternative in this test"
+            );
         }
     }
 }

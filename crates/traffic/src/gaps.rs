@@ -1,8 +1,7 @@
 //! Gaps between packets of a Bernoulli source, drawn at once instead of cycle by cycle.
 //!
 //! # Source
-//! A. J. Walker, "An Efficient Method for Generating Discrete Random Variables with General Distributions", ACM TOMS
-//! 3(3), 1977; M. D. Vose, IEEE TSE 17(9), 1991 (the construction).
+//! The alias method of `alias.rs`, for outcomes that fit a byte.
 //!
 //! # Parameters
 //! `p`: probability of a packet in a cycle \[1/cycle\].
@@ -15,6 +14,7 @@
 //! # Not modelled
 //! p below 2^-52 is taken as 2^-52 (one packet in 52 days of a 1-ns clock). Bursts: see the injection processes.
 
+use crate::alias;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
@@ -111,19 +111,9 @@ impl Alias {
         let largest = (0..OUTCOMES).max_by_key(|&c| left[c]).unwrap_or(0);
         let others: u128 = left.iter().sum::<u128>() - left[largest];
         left[largest] = ONE - others;
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..OUTCOMES).partition(|&c| left[c] < COLUMN);
-        // Full columns are their own alias, whatever the threshold.
-        let mut columns = std::array::from_fn(|c| c as u64);
-        while let Some(c) = small.pop() {
-            // The integer weights left sum to a whole number of columns, so some column is full enough to give.
-            let Some(&donor) = large.last() else { break };
-            columns[c] = (left[c] as u64) << 8 | donor as u64;
-            left[donor] -= COLUMN - left[c];
-            if left[donor] < COLUMN {
-                large.pop();
-                small.push(donor);
-            }
-        }
+        let other = alias::pair(&mut left, COLUMN);
+        // The threshold of a full column is cut to 0, and its alias is itself.
+        let columns = std::array::from_fn(|c| (left[c] as u64) << 8 | other[c] as u64);
         Self { columns }
     }
 

@@ -25,6 +25,12 @@ weft_units::registry! {
     "neighbor" => neighbor::Neighbor,
     "hot_spot" => hot_spot::HotSpot,
     "group_shift" => group_shift::GroupShift,
+    "layer_shift" => layer_shift::LayerShift,
+    "random_permutation" => random_permutation::RandomPermutation,
+    "asymmetric" => asymmetric::Asymmetric,
+    "mix" => mix::Mix,
+    "within" => within::Within,
+    "matrix" => matrix::Matrix,
 }
 
 impl PatternConfig {
@@ -41,6 +47,12 @@ impl PatternConfig {
             Self::Neighbor(c) => Destinations::Permutation(c.build(population, path)?),
             Self::HotSpot(c) => Destinations::HotSpot(c.build(population, path)?),
             Self::GroupShift(c) => Destinations::GroupShift(c.build(population, path)?),
+            Self::LayerShift(c) => Destinations::LayerShift(c.build(population, path)?),
+            Self::RandomPermutation(c) => Destinations::Permutation(c.build(population, path)?),
+            Self::Asymmetric(c) => Destinations::Asymmetric(c.build(population, path)?),
+            Self::Mix(c) => Destinations::Mix(c.build(population, path)?),
+            Self::Within(c) => Destinations::Within(c.build(population, path)?),
+            Self::Matrix(c) => Destinations::Matrix(c.build(population, path)?),
         };
         Ok(Pattern { name: self.name(), destinations })
     }
@@ -59,6 +71,11 @@ enum Destinations {
     Permutation(permutation::Permutation),
     HotSpot(hot_spot::Spots),
     GroupShift(group_shift::FarGroup),
+    LayerShift(layer_shift::FarLayer),
+    Asymmetric(asymmetric::Halves),
+    Mix(mix::Mixture),
+    Within(within::Subset),
+    Matrix(matrix::Rows),
 }
 
 impl Pattern {
@@ -75,6 +92,21 @@ impl Pattern {
             Destinations::Permutation(d) => Some(d.image(source)),
             Destinations::HotSpot(d) => Some(d.draw(source, rng)),
             Destinations::GroupShift(d) => Some(d.draw(source, rng)),
+            Destinations::LayerShift(d) => Some(d.draw(source, rng)),
+            Destinations::Asymmetric(d) => Some(d.draw(source, rng)),
+            Destinations::Mix(d) => d.draw(source, rng),
+            Destinations::Within(d) => d.draw(source, rng),
+            Destinations::Matrix(d) => d.draw(source, rng),
+        }
+    }
+
+    /// Load of `source` as a part of the load of the scenario: 0 for a silent source, and at most 1.
+    pub fn relative_load(&self, source: u32) -> f64 {
+        match &self.destinations {
+            Destinations::Mix(d) => d.relative_load(source),
+            Destinations::Within(d) => d.relative_load(source),
+            Destinations::Matrix(d) => d.relative_load(source),
+            _ => 1.0,
         }
     }
 
@@ -85,6 +117,25 @@ impl Pattern {
             Destinations::Permutation(d) => vec![(d.image(source), 1.0)],
             Destinations::HotSpot(d) => d.distribution(source),
             Destinations::GroupShift(d) => d.distribution(source),
+            Destinations::LayerShift(d) => d.distribution(source),
+            Destinations::Asymmetric(d) => d.distribution(source),
+            Destinations::Mix(d) => d.distribution(source),
+            Destinations::Within(d) => d.distribution(source),
+            Destinations::Matrix(d) => d.distribution(source),
+        }
+    }
+
+    /// Part of the packets of `source` that goes to terminals below `end`; where all terminals may be destinations,
+    /// without the list of them.
+    fn share_below(&self, source: u32, end: u32) -> f64 {
+        match &self.destinations {
+            Destinations::Uniform(d) => d.share_below(source, end),
+            Destinations::HotSpot(d) => d.share_below(source, end),
+            Destinations::Mix(d) => d.share_below(source, end),
+            _ => {
+                let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
+                existing.map(|(_, probability)| probability).sum()
+            }
         }
     }
 }

@@ -56,13 +56,13 @@ pub struct Queues<'a, const V: usize> {
 impl<const V: usize> Congestion for Queues<'_, V> {
     #[inline(always)]
     fn read(&self, sensor: Sensor, port: u8) -> i32 {
-        let members = self.trunk.members(port);
-        if members.len() > 1 {
-            // the packet will take any of them: their mean
-            let (sum, width) = (members.clone().map(|port| self.read_output(sensor, self.base + port as usize)).sum::<i32>(), members.len());
-            return sum / width as i32;
+        if self.trunk.width == 1 {
+            return self.read_output(sensor, self.base + port as usize);
         }
-        self.read_output(sensor, self.base + port as usize)
+        // the packet will take any of the members: their mean
+        let members = self.trunk.members(port);
+        let width = members.len() as i32;
+        members.map(|port| self.read_output(sensor, self.base + port as usize)).sum::<i32>() / width
     }
 
     #[inline(always)]

@@ -340,7 +340,7 @@ mod tests {
         pattern(&mut spec, r#"{"bit_complement": {}}"#).unwrap();
         (spec.links[1].latency, spec.links[2].latency) = (10, 20);
         spec.set_load(0.0);
-        spec.traffic.load[5] = 0.01;
+        spec.set_load_of(5, 0.01);
         let sums = crate::run(&spec, Execution { threads: 1, blocks: 1 }, &()).unwrap().sums;
         let expected = imply(&spec).unwrap().zero_load_latency.unwrap();
         assert_eq!(expected, (5 + 60 + 2 + 1) as f64);

@@ -168,7 +168,7 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
 
 /// Packets of `flits`; with virtual cut-through in buffers that hold at least one, else streaming through `buffer`.
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
-    spec.traffic.packet_flits = flits;
+    spec.set_packet(flits);
     spec.router.flow_control = flow_control;
     if let (FlowControl::Wormhole, RoutingConfig::MinimalAdaptive(adaptive)) = (flow_control, &mut spec.routing) {
         // worms may not leave the escape: they are refused otherwise
@@ -198,11 +198,11 @@ pub fn accepted(out: &Outcome) -> f64 {
 /// Creation times inside the run's window (warm-up 0) of the packets of `terminal`: its stream of gaps is addressed by
 /// (seed, terminal, purpose 1), and the first packet comes one cycle earlier than a gap, since cycle 0 is a trial too.
 pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
-    let load = spec.traffic.load[terminal as usize];
+    let load = spec.traffic.load_of(terminal);
     if load == 0.0 {
         return Vec::new();
     }
-    let gaps = GapTable::new(load / f64::from(spec.traffic.packet_flits));
+    let gaps = GapTable::new(load / f64::from(spec.traffic.longest()));
     let mut stream = stream(spec.seed, u64::from(terminal), 1);
     let mut times = Vec::new();
     let mut at = gaps.draw(&mut stream) - 1;
@@ -219,7 +219,7 @@ pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
 pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
     phases(spec, 0, 240 * apart);
     spec.set_load(0.0);
-    spec.traffic.load[terminal as usize] = f64::from(spec.traffic.packet_flits) / (8 * apart) as f64;
+    spec.set_load_of(terminal, f64::from(spec.traffic.longest()) / (8 * apart) as f64);
     let lonely = |spec: &Spec| {
         let mut times = creations(spec, terminal);
         times.push(spec.phases.window);

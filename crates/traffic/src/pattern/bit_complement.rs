@@ -34,8 +34,7 @@ mod tests {
     use super::*;
 
     fn build(terminals: u32) -> Result<Permutation, Refusal> {
-        let population =
-            Population { terminals, terminals_per_router: Some(1), widths: None, terminals_per_group: None };
+        let population = Population::of(terminals);
         BitComplement {}.build(&population, "traffic.bit_complement")
     }
 

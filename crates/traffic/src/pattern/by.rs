@@ -12,11 +12,19 @@ use weft_units::Refusal;
 pub enum By {
     /// Every coordinate of the router; the terminal keeps its place on the router.
     Routers {},
-    /// Every digit of the terminal id, as in BookSim.
+    /// Every digit of the terminal id, as in BookSim where its k and n give all terminals.
     Digits {
         /// Base of the digits, 2 or more.
         radix: u32,
         /// Number of digits; radix^digits is the number of terminals.
+        digits: u32,
+    },
+    /// The lowest digits of the terminal id, and 0 above them, as in BookSim where its k and n give fewer terminals
+    /// than there are: everybody sends to the first radix^digits terminals.
+    BooksimDigits {
+        /// Base of the digits, 2 or more.
+        radix: u32,
+        /// Number of digits; radix^digits is at most the number of terminals.
         digits: u32,
     },
 }
@@ -28,7 +36,7 @@ impl Default for By {
 }
 
 impl By {
-    /// The permutation that adds `step`(width) to every coordinate or digit of that width, modulo the width.
+    /// The table that adds `step`(width) to every coordinate or digit of that width, modulo the width.
     pub(crate) fn shift(
         &self,
         step: fn(u32) -> u32,
@@ -39,20 +47,24 @@ impl By {
         match *self {
             Self::Routers {} => {
                 let (Some(widths), Some(each)) = (&population.widths, population.terminals_per_router) else {
-                    let what = "the routers of this topology have no coordinates";
+                    let what = "the routers of these terminals have no coordinates";
                     return Err(Refusal::new(by, what, "take hyperx, torus or mesh, or write by: {digits: {...}}"));
                 };
                 let shifted =
                     |terminal: u32| shift(terminal / each, widths.iter().copied(), step) * each + terminal % each;
                 Ok(Permutation::new(population, shifted))
             }
-            Self::Digits { radix, digits } => {
+            Self::Digits { radix, digits } | Self::BooksimDigits { radix, digits } => {
                 let terminals = population.terminals;
                 let product = u64::from(radix).saturating_pow(digits);
-                if radix < 2 || product != u64::from(terminals) {
+                let all = matches!(self, Self::Digits { .. });
+                if product < 2 || radix < 2 || product > u64::from(terminals) || (all && product < u64::from(terminals))
+                {
                     let what =
                         format!("radix^digits = {radix}^{digits} = {product}, and there are {terminals} terminals");
-                    return Err(Refusal::new(by, what, "take a radix of 2 or more and digits that give all terminals"));
+                    let help = "take a radix of 2 or more and digits that give all terminals, or shift the ids that \
+                                they give: within: {terminals: ..., pattern: ...}";
+                    return Err(Refusal::new(by, what, help));
                 }
                 let widths = move || std::iter::repeat_n(radix, digits as usize);
                 Ok(Permutation::new(population, |terminal| shift(terminal, widths(), step)))
@@ -78,10 +90,9 @@ mod tests {
     fn population(terminals_per_router: u32, widths: Option<Vec<u32>>) -> Population {
         let routers: u32 = widths.iter().flatten().product();
         Population {
-            terminals: routers * terminals_per_router,
             terminals_per_router: Some(terminals_per_router),
             widths,
-            terminals_per_group: None,
+            ..Population::of(routers * terminals_per_router)
         }
     }
 
@@ -90,6 +101,14 @@ mod tests {
         let permutation = By::Routers {}.shift(|_| 1, &population(3, Some(vec![4, 2])), "p").unwrap();
         // Router (3, 1) = 3 + 4*1 = 7 wraps to (0, 0) = 0; router (1, 0) = 1 goes to (2, 1) = 6. Place 2 stays.
         assert_eq!((permutation.image(7 * 3 + 2), permutation.image(3 + 2)), (2, 6 * 3 + 2));
+    }
+
+    #[test]
+    fn booksim_drops_the_digits_above() {
+        let permutation = By::BooksimDigits { radix: 4, digits: 1 }.shift(|_| 1, &Population::of(72), "p").unwrap();
+        assert!((0..72).all(|s| permutation.image(s) == (s + 1) % 4));
+        let more = By::BooksimDigits { radix: 4, digits: 4 }.shift(|_| 1, &Population::of(72), "p");
+        assert_eq!(more.unwrap_err().what, "radix^digits = 4^4 = 256, and there are 72 terminals");
     }
 
     #[test]

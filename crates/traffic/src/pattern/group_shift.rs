@@ -45,13 +45,17 @@ pub enum Local {
 impl GroupShift {
     pub(crate) fn build(&self, population: &Population, path: &str) -> Result<FarGroup, Refusal> {
         let Some(per_group) = population.terminals_per_group else {
-            return Err(Refusal::new(path, "the routers of this topology form no groups", "take a dragonfly"));
+            return Err(Refusal::new(
+                path,
+                "these terminals form no groups",
+                "take a dragonfly, and not inside `within`",
+            ));
         };
         let groups = population.terminals / per_group;
         let shift = self.shift % groups;
         if shift == 0 {
             let what = format!("{} mod {groups} groups = 0: every group would send to itself", self.shift);
-            return Err(Refusal::new(format!("{path}.shift"), what, format!("write 1 to {}", groups - 1)));
+            return Err(Refusal::new(format!("{path}.shift"), what, shifts(groups)));
         }
         let far = |source: u32| (source / per_group + shift) % groups * per_group;
         let place = |source: u32| if self.local == Local::Same { source % per_group } else { 0 };
@@ -59,6 +63,15 @@ impl GroupShift {
             first: (0..population.terminals).map(|source| far(source) + place(source)).collect(),
             choices: if self.local == Local::Same { 1 } else { per_group },
         })
+    }
+}
+
+/// What to write where a shift of `parts` groups or layers leads back to the same one.
+pub(super) fn shifts(parts: u32) -> String {
+    match parts {
+        1 => "take a topology that has more of them: this one has one".into(),
+        2 => "write 1".into(),
+        _ => format!("write 1 to {}", parts - 1),
     }
 }
 
@@ -89,7 +102,7 @@ mod tests {
     use super::*;
 
     fn build(shift: u32, local: Local, terminals_per_group: Option<u32>) -> Result<FarGroup, Refusal> {
-        let population = Population { terminals: 20, terminals_per_router: Some(2), widths: None, terminals_per_group };
+        let population = Population { terminals_per_group, ..Population::of(20) };
         GroupShift { shift, local }.build(&population, "p")
     }
 

@@ -111,6 +111,13 @@ impl Spots {
         }
         (0..).zip(probability).filter(|&(_, probability)| probability > 0.0).collect()
     }
+
+    /// Part of the packets that goes to terminals below `end`.
+    pub(super) fn share_below(&self, source: u32, end: u32) -> f64 {
+        let share = if self.is_hot[source as usize] { self.share } else { 0.0 };
+        let below = self.targets.iter().filter(|&&target| target < end).count();
+        share * below as f64 / self.targets.len() as f64 + (1.0 - share) * self.others.share_below(source, end)
+    }
 }
 
 #[cfg(test)]
@@ -118,8 +125,7 @@ mod tests {
     use super::*;
 
     fn build(targets: &[u32], sources: Option<&[u32]>, share: f64) -> Result<Spots, Refusal> {
-        let population =
-            Population { terminals: 5, terminals_per_router: Some(1), widths: None, terminals_per_group: None };
+        let population = Population::of(5);
         HotSpot { targets: targets.to_vec(), sources: sources.map(<[_]>::to_vec), share }.build(&population, "p")
     }
 

@@ -5,14 +5,16 @@
 //! (by digits).
 //!
 //! # Parameters
-//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\].
+//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all of them or
+//! (`booksim_digits`) the lowest ones.
 //!
 //! # Guarantees
-//! A permutation: every coordinate or digit of width w moves by 1, modulo w, all dimensions at once (the diagonal
-//! neighbour, one link away only in one dimension).
+//! Every coordinate or digit of width w moves by 1, modulo w, all dimensions at once (the diagonal neighbour, one link
+//! away only in one dimension). A permutation, but for `booksim_digits`: the digits above are dropped, so that several
+//! terminals send to one.
 //!
 //! # Not modelled
-//! Exchanges with all neighbours (stencils); BookSim's silent drop of the digits above radix^digits.
+//! Exchanges with all neighbours (stencils).
 
 use super::By;
 use super::permutation::Permutation;
@@ -42,12 +44,7 @@ mod tests {
 
     #[test]
     fn moves_one_in_every_dimension() {
-        let population = Population {
-            terminals: 24,
-            terminals_per_router: Some(2),
-            widths: Some(vec![4, 3]),
-            terminals_per_group: None,
-        };
+        let population = Population { terminals_per_router: Some(2), widths: Some(vec![4, 3]), ..Population::of(24) };
         let permutation = Neighbor::default().build(&population, "p").unwrap();
         for s in 0..24 {
             let (x, y, place) = (s / 2 % 4, s / 8, s % 2);

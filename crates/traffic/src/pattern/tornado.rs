@@ -5,13 +5,15 @@
 //! (by digits). TCEP (ISCA'18) shifts router coordinates.
 //!
 //! # Parameters
-//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\].
+//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all of them or
+//! (`booksim_digits`) the lowest ones.
 //!
 //! # Guarantees
-//! A permutation: every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Widths 1 and 2 don't move.
+//! Every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Widths 1 and 2 don't move. A permutation,
+//! but for `booksim_digits`: the digits above are dropped, so that several terminals send to one.
 //!
 //! # Not modelled
-//! BookSim's silent drop of the digits above radix^digits: radix^digits has to be the number of terminals.
+//! Digits of different radices.
 
 use super::By;
 use super::permutation::Permutation;
@@ -40,12 +42,7 @@ mod tests {
     use super::*;
 
     fn population() -> Population {
-        Population {
-            terminals: 512,
-            terminals_per_router: Some(8),
-            widths: Some(vec![8, 8]),
-            terminals_per_group: None,
-        }
+        Population { terminals_per_router: Some(8), widths: Some(vec![8, 8]), ..Population::of(512) }
     }
 
     #[test]
@@ -68,12 +65,7 @@ mod tests {
 
     #[test]
     fn odd_widths_move_just_below_half() {
-        let population = Population {
-            terminals: 5,
-            terminals_per_router: Some(1),
-            widths: Some(vec![5]),
-            terminals_per_group: None,
-        };
+        let population = Population { terminals_per_router: Some(1), widths: Some(vec![5]), ..Population::of(5) };
         // ceil(5 / 2) - 1 = 2.
         assert_eq!(Tornado::default().build(&population, "p").unwrap().image(4), 1);
     }

@@ -61,6 +61,15 @@ impl Others {
         let count = if self.include_self { self.terminals } else { self.terminals - 1 };
         destinations.map(|terminal| (terminal, 1.0 / f64::from(count))).collect()
     }
+
+    /// Part of the packets that goes to terminals below `end`.
+    pub(super) fn share_below(&self, source: u32, end: u32) -> f64 {
+        let end = end.min(self.terminals);
+        if self.include_self {
+            return f64::from(end) / f64::from(self.terminals);
+        }
+        f64::from(end - u32::from(source < end)) / f64::from(self.terminals - 1)
+    }
 }
 
 #[cfg(test)]
@@ -69,7 +78,7 @@ mod tests {
 
     #[test]
     fn refuses_a_terminal_alone() {
-        let alone = Population { terminals: 1, terminals_per_router: Some(1), widths: None, terminals_per_group: None };
+        let alone = Population::of(1);
         assert!(Uniform { include_self: false }.build(&alone, "p").is_err());
         let others = Uniform { include_self: true }.build(&alone, "p").unwrap();
         assert_eq!(others.distribution(0), [(0, 1.0)]);

@@ -1,0 +1,344 @@
+//! Jobs, phases, batches, request and reply; warm-up and window that find their own ends; records.
+
+mod common;
+use common::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use weft_engine::outcome::{Ending, JobOutcome};
+use weft_engine::spec::{Execution, Job, LoadPhase, Reply, SeriesSpec, Stop};
+use weft_engine::{Outcome, Progress, Spec};
+use weft_traffic::{Pattern, PatternConfig, Population};
+
+fn uniform(ranks: u32) -> Arc<Pattern> {
+    let config: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).expect("a pattern");
+    Arc::new(config.build(&Population::of(ranks), "pattern").expect("a pattern"))
+}
+
+fn job(name: &str, terminals: Vec<u32>, load: f64, flits: u32) -> Job {
+    let pattern = uniform(terminals.len() as u32);
+    Job::steady(name, terminals, pattern, load, flits)
+}
+
+/// 4 x 3 routers of 2 terminals; row y holds terminals 8 y to 8 y + 7.
+fn rows(jobs: Vec<Job>) -> Spec {
+    let mut spec = spec(HYPERX, DOR);
+    spec.traffic.jobs = jobs;
+    phases(&mut spec, 500, 2000);
+    spec
+}
+
+/// From router (0, 0) to (3, 2): 2 links of 10 cycles, 2 terminal links of 1, 3 routers of 1, ejection 1.
+const FAR: [u32; 2] = [0, 22];
+fn t0(flits: u64) -> u64 {
+    3 + 2 * 10 + 2 + 1 + flits - 1
+}
+
+// ---- jobs -----------------------------------------------------------------------------------------------------------
+
+#[test]
+fn jobs_that_share_no_channel_do_not_influence_each_other() {
+    let first = |second: Job| -> (Vec<JobOutcome>, Vec<u64>) {
+        let out = run(&rows(vec![job("row 0", (0..8).collect(), 0.3, 4), second]));
+        assert_drained(&out);
+        // channels inside row 0: routers 0 to 3 and their terminals
+        let inside = |c: &&weft_engine::outcome::ChannelCount| {
+            c.from.is_some_and(|r| r < 4) || (c.from.is_none() && c.from_port < 8)
+        };
+        (out.jobs.clone(), out.channels.iter().filter(inside).map(|c| c.flits[0]).collect())
+    };
+    let quiet = first(job("row 1", (8..16).collect(), 0.05, 4));
+    let mut replying = job("row 1", (8..16).rev().collect(), 0.2, 1);
+    replying.reply = Some(Reply { flits: 4, outstanding: Some(2) });
+    for second in [job("row 1", (8..16).collect(), 0.5, 2), job("row 1 and 2", (8..24).collect(), 0.3, 4), replying] {
+        let other = first(second);
+        assert!(quiet.0[0] == other.0[0], "the job of row 0 differs");
+        assert_eq!(quiet.1, other.1);
+    }
+    assert!(quiet.0[0].packets.sums.packets > 100);
+}
+
+#[test]
+fn jobs_add_up_and_terminals_in_none_are_silent() {
+    // packets of 1 and of 8 flits in the same VCs
+    let out = run(&rows(vec![job("short", vec![0, 9, 17, 3], 0.2, 1), job("long", vec![22, 1, 12], 0.4, 8)]));
+    assert_drained(&out);
+    let sum = |of: fn(&JobOutcome) -> u64| out.jobs.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|j| j.offered_flits), out.offered_flits);
+    assert_eq!(sum(|j| j.injected_flits), out.injected_flits);
+    assert_eq!(sum(|j| j.packets.sums.latency), out.sums.latency);
+    assert_eq!(sum(|j| j.packets.latency.len()), out.latency.len());
+    // whole packets at the edges of the window: at most one of 8 flits per terminal and edge
+    assert!(sum(|j| j.accepted_flits).abs_diff(out.accepted_flits) <= 2 * 8 * 3);
+    for c in out.channels.iter().filter(|c| c.from.is_none()) {
+        assert_eq!(c.flits[0] > 0, [0, 1, 3, 9, 12, 17, 22].contains(&c.from_port), "terminal {}", c.from_port);
+    }
+}
+
+#[test]
+fn what_is_no_set_of_jobs_is_refused() {
+    let refused = |jobs: Vec<Job>| weft_engine::check(&rows(jobs)).expect_err("refused").path;
+    let good = || job("a", vec![0, 1], 0.1, 1);
+    assert_eq!(refused(vec![good(), job("b", vec![2, 1], 0.1, 1)]), "traffic.jobs.1.terminals");
+    assert_eq!(refused(vec![job("b", vec![2, 24], 0.1, 1)]), "traffic.jobs.0.terminals");
+    assert_eq!(refused(vec![job("b", vec![2, 3], 0.1, 0)]), "traffic.jobs.0.packet");
+    let mut disordered = good();
+    disordered.phases.push(LoadPhase { from: 0, ..disordered.phases[0].clone() });
+    assert_eq!(refused(vec![disordered]), "traffic.jobs.0.phases.0.from");
+    assert_eq!(refused(Vec::new()), "traffic.jobs");
+}
+
+// ---- phases and batches ---------------------------------------------------------------------------------------------
+
+#[test]
+fn the_offered_load_follows_its_phases() {
+    let mut spec = rows(vec![job("all", (0..24).collect(), 0.1, 1)]);
+    phases(&mut spec, 0, 6000);
+    spec.records.transient = Some(1000);
+    let first = spec.traffic.jobs[0].phases[0].clone();
+    for (from, load) in [(2000, 0.4), (4000, 0.0), (5000, 0.2)] {
+        spec.traffic.jobs[0].phases.push(LoadPhase { from, load: vec![load; 24], ..first.clone() });
+    }
+    let out = run(&spec);
+    assert_drained(&out);
+    let (width, bins) = out.transient.clone().expect("recorded");
+    assert_eq!(width, 1000);
+    let expected = [0.1, 0.1, 0.4, 0.4, 0.0, 0.2].map(|load| load * 24.0 * 1000.0);
+    for (bin, expected) in bins.iter().zip(expected) {
+        // binomial counts: 5 standard deviations
+        assert!((bin.packets as f64 - expected).abs() <= 5.0 * expected.sqrt(), "{} for {expected}", bin.packets);
+    }
+    assert_eq!(bins[..6].iter().map(|bin| bin.packets).sum::<u64>(), out.sums.packets);
+    assert_eq!(bins[..6].iter().map(|bin| bin.latency).sum::<u64>(), out.sums.latency);
+    assert_eq!(bins.iter().map(|bin| bin.longest).max(), Some(out.latency.max()));
+}
+
+#[test]
+fn a_batch_completes_when_the_last_packet_is_delivered() {
+    // two terminals of one router, a packet per cycle each: packet k is created at cycle k and takes 1 + 1 + 1 + 1
+    let mut spec = spec(r#"{"single_router": {"terminals": 2}}"#, DOR);
+    spec.set_load(1.0);
+    phases(&mut spec, 0, 10_000);
+    spec.phases.stop = Stop::Complete;
+    for (batch, last) in [(vec![1, 1], 0), (vec![700, 300], 699), (vec![0, 40], 39)] {
+        spec.traffic.jobs[0].batch = Some(batch.clone());
+        let out = run(&spec);
+        assert_drained(&out);
+        let packets = u64::from(batch[0] + batch[1]);
+        let done = out.jobs[0].batch.expect("a batch");
+        assert_eq!((done.completed, done.delivered, done.packets), (Some(last + 4), packets, packets));
+        assert_eq!((out.offered_flits, out.accepted_flits, out.sums.packets), (packets, packets, packets));
+        assert_eq!(out.window, (last + 4 + 1).next_multiple_of(256), "the window ends with the batch");
+        assert!(out.channels.iter().all(|c| c.cycles.iter().sum::<u64>() == out.window));
+    }
+    // a batch that the window is too short for
+    spec.traffic.jobs[0].batch = Some(vec![20_000; 2]);
+    let out = run(&spec);
+    assert_eq!((out.ending.clone(), out.window), (Ending::Saturated, 10_000));
+    assert_eq!(out.jobs[0].batch.expect("a batch").completed, None);
+}
+
+// ---- request and reply ----------------------------------------------------------------------------------------------
+
+#[test]
+fn a_round_trip_without_contention_is_two_zero_load_latencies() {
+    let mut pair = job("pair", FAR.to_vec(), 0.003, 3);
+    pair.reply = Some(Reply { flits: 5, outstanding: None });
+    pair.batch = Some(vec![8, 0]);
+    // one at a time: a request about every 1,000 cycles
+    let mut spec = rows(vec![pair]);
+    spec.traffic.jobs[0].reply = Some(Reply { flits: 5, outstanding: Some(1) });
+    phases(&mut spec, 0, 100_000);
+    spec.phases.stop = Stop::Complete;
+    let out = run(&spec);
+    assert_drained(&out);
+    let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+    let (request, reply) = (t0(3), t0(5));
+    assert_eq!((exchange.requests.sums.packets, exchange.requests.sums.latency), (8, 8 * request));
+    assert_eq!((exchange.replies.sums.packets, exchange.replies.sums.latency), (8, 8 * reply));
+    assert_eq!(exchange.round_trips.sums.latency, 8 * (request + reply));
+    assert_eq!((out.offered_flits, out.accepted_flits, out.sums.flits), (8 * 8, 8 * 8, 8 * 8));
+    assert_eq!(out.jobs[0].batch.map(|batch| batch.packets), Some(16));
+}
+
+#[test]
+fn a_source_with_one_request_at_a_time_sends_one_per_round_trip() {
+    let mut pair = job("pair", FAR.to_vec(), 1.0, 1);
+    pair.reply = Some(Reply { flits: 1, outstanding: Some(1) });
+    pair.phases[0].load[1] = 0.0;
+    let mut spec = rows(vec![pair]);
+    phases(&mut spec, 0, 1000);
+    let out = run(&spec);
+    assert_drained(&out);
+    // the clock goes on in the cycle after a reply: a request every 2 T0 + 1 cycles from cycle 0 on
+    assert_eq!(out.jobs[0].offered_flits / 2, 999 / (2 * t0(1) + 1) + 1);
+}
+
+#[test]
+fn every_request_has_its_reply_at_any_load() {
+    for (load, outstanding) in [(0.1, None), (1.0, Some(4)), (1.0, None)] {
+        for (flits, reply) in [(1, 1), (1, 6), (4, 2)] {
+            let mut all = job("all", (0..24).collect(), load, flits);
+            all.reply = Some(Reply { flits: reply, outstanding });
+            all.batch = Some(vec![60; 24]);
+            let mut spec = rows(vec![all]);
+            phases(&mut spec, 0, 100_000);
+            spec.phases.stop = Stop::Complete;
+            let out = run(&spec);
+            assert_drained(&out);
+            let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+            assert_eq!((exchange.requests.sums.packets, exchange.replies.sums.packets), (1440, 1440));
+            assert_eq!(out.sums.flits, 1440 * u64::from(flits + reply));
+            let both = exchange.requests.sums.latency + exchange.replies.sums.latency;
+            assert_eq!(exchange.round_trips.sums.latency, both);
+        }
+    }
+}
+
+// ---- warm-up, confidence, interruption ------------------------------------------------------------------------------
+
+#[test]
+fn a_warm_up_ends_when_latencies_have_settled_and_at_overload_at_its_limit() {
+    let mut spec = spec(HYPERX, DOR);
+    phases(&mut spec, 20_000, 3000);
+    spec.phases.auto_warmup = true;
+    spec.set_load(0.3);
+    let out = run(&spec);
+    assert_drained(&out);
+    assert_eq!(out.decisions.settled, Some(true));
+    assert!((5000..15_000).contains(&out.warmup), "{}", out.warmup);
+    pattern(&mut spec, r#"{"hot_spot": {"targets": [0]}}"#);
+    let out = run(&spec);
+    assert_eq!((out.ending, out.decisions.settled), (Ending::Saturated, Some(false)));
+    assert!(out.warmup <= 20_000);
+}
+
+#[test]
+fn a_window_grows_until_the_mean_is_known() {
+    let mut spec = spec(HYPERX, DOR);
+    spec.set_load(0.3);
+    phases(&mut spec, 1000, 500);
+    let short = run(&spec);
+    let mut last = 500;
+    for share in [0.05, 0.01, 0.003] {
+        spec.phases.stop = Stop::Confidence { share, window: 50_000 };
+        let out = run(&spec);
+        assert_drained(&out);
+        assert_eq!(out.decisions.confident, Some(true), "{share}");
+        assert!(out.window >= last && out.window.is_multiple_of(50), "{}", out.window);
+        assert_eq!(out.batches.len() as u64, out.window / 50);
+        last = out.window;
+    }
+    assert!(last > 500);
+    // the sources and the network are the same: what was created in the first window is a part of the whole
+    assert!(short.sums.packets > 0);
+    spec.phases.stop = Stop::Confidence { share: 0.0001, window: 2000 };
+    let out = run(&spec);
+    assert_eq!(out.decisions.confident, Some(false));
+    assert!(out.window <= 2000);
+}
+
+/// Stops at the n-th look.
+struct Stopper(AtomicU64);
+
+impl Progress for Stopper {
+    fn tick(&self, _: u64, _: u64) -> bool {
+        self.0.fetch_sub(1, Relaxed) > 1
+    }
+}
+
+#[test]
+fn an_interrupted_run_reports_the_part_of_the_window_that_it_measured() {
+    let mut spec = spec(HYPERX, DOR);
+    phases(&mut spec, 500, 20_000);
+    spec.set_load(0.2);
+    let out = weft_engine::run(&spec, ONE, &Stopper(AtomicU64::new(6))).expect("a run");
+    assert_eq!((out.ending.clone(), out.window), (Ending::Interrupted, out.cycles - 500));
+    assert!(out.window < 20_000);
+    let offered = out.offered_flits as f64 / (out.window * 24) as f64;
+    assert!((offered - 0.2).abs() < 0.02, "{offered}");
+    assert!(out.channels.iter().all(|c| c.cycles.iter().sum::<u64>() == out.window));
+    // in the warm-up nothing is measured
+    let out = weft_engine::run(&spec, ONE, &Stopper(AtomicU64::new(1))).expect("a run");
+    assert_eq!((out.window, out.offered_flits, out.channels[0].cycles[0]), (0, 0, 0));
+}
+
+// ---- records --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_series_counts_every_flit_and_stays_bounded() {
+    let mut spec = spec(HYPERX, DOR);
+    policy(&mut spec, IDLE_TIMEOUT);
+    phases(&mut spec, 0, 100_000);
+    spec.set_load(0.05);
+    spec.phases.stop = Stop::Complete;
+    spec.traffic.jobs[0].batch = Some(vec![200; 24]);
+    for channels in [false, true] {
+        spec.records.series = Some(SeriesSpec { every: 1, channels });
+        let out = run(&spec);
+        let series = out.series.as_ref().expect("recorded");
+        // thousands of cycles in at most 1,024 samples
+        assert!(series.every.is_power_of_two() && series.every > 1 && series.rows.len() <= 1024 * series.width);
+        assert_eq!(series.end, out.cycles);
+        let mut flits = vec![0; series.width];
+        for sample in series.rows.chunks(series.width) {
+            sample.iter().zip(&mut flits).for_each(|(s, sum)| *sum += s.flits);
+            let all: u32 = sample.iter().flat_map(|s| s.states).sum();
+            assert_eq!(all as usize, out.channels.len(), "every channel is in one state");
+        }
+        let row = |k: usize| if channels { k } else { usize::from(out.channels[k].class) };
+        let mut expected = vec![0; series.width];
+        (0..out.channels.len()).for_each(|k| expected[row(k)] += out.channels[k].flits.iter().sum::<u64>());
+        assert_eq!(flits, expected);
+    }
+}
+
+// ---- determinism ----------------------------------------------------------------------------------------------------
+
+/// Everything that jobs and records add to a result.
+fn assert_all_same(a: &Outcome, b: &Outcome, what: &str) {
+    assert_same(a, b, what);
+    assert!(a.jobs == b.jobs, "{what}: jobs");
+    assert_eq!((a.warmup, a.decisions), (b.warmup, b.decisions), "{what}");
+    assert!(a.transient == b.transient && a.series == b.series, "{what}: records");
+}
+
+#[test]
+fn threads_and_blocks_change_nothing_for_any_workload() {
+    let base = || {
+        let mut spec = spec(DRAGONFLY, DF_UGAL);
+        phases(&mut spec, 600, 800);
+        spec.records.transient = Some(1);
+        spec.records.series = Some(SeriesSpec { every: 7, channels: true });
+        spec
+    };
+    let mut jobs = base();
+    jobs.traffic.jobs = vec![
+        job("long", (0..30).rev().collect(), 0.3, 8),
+        job("asking", (30..60).step_by(2).collect(), 0.2, 2),
+        job("bursts", (31..60).step_by(2).collect(), 0.1, 1),
+    ];
+    jobs.traffic.jobs[1].reply = Some(Reply { flits: 5, outstanding: Some(3) });
+    jobs.traffic.jobs[2].injection =
+        serde_json::from_str(r#"{"on_off": {"mean_on": "50cycles"}}"#).expect("an injection process");
+    let again = LoadPhase { from: 700, load: vec![0.6; 15], ..jobs.traffic.jobs[2].phases[0].clone() };
+    jobs.traffic.jobs[2].phases.push(again);
+    let mut flood = base();
+    flood.set_load(1.0);
+    flood.traffic.jobs[0].reply = Some(Reply { flits: 2, outstanding: None });
+    let mut batch = base();
+    phases(&mut batch, 0, 50_000);
+    batch.phases.stop = Stop::Complete;
+    batch.traffic.jobs[0].batch = Some((0..72).map(|t| t % 7 * 3).collect());
+    let mut own_ends = base();
+    own_ends.set_load(0.2);
+    own_ends.phases.auto_warmup = true;
+    own_ends.phases.warmup = 20_000;
+    own_ends.phases.stop = Stop::Confidence { share: 0.01, window: 10_000 };
+    for (what, spec) in [("jobs", jobs), ("flood", flood), ("batch", batch), ("own ends", own_ends)] {
+        let alone = run(&spec);
+        for (threads, blocks) in [(1, 3), (2, 5), (2, 36)] {
+            let other = run_as(&spec, Execution { threads, blocks });
+            assert_all_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The keys of `measure`: what is measured when, and what ends a run.
+
+use crate::assemble::Clock;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_engine::spec::{Phases, Records, SeriesSpec, Stop, TrafficSpec};
+use weft_units::{Cycles, Refusal, Time};
+
+/// Warm-up, measured window, drain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measure {
+    /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on the means of 500
+    /// cycles each, 12 of them or more). Default: 10000cycles, and none with `stop: complete`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<Warmup>,
+    /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_limit: Option<Time>,
+    /// Length of the measured window [time]; energy and loads are those of the window.
+    pub window: Time,
+    /// What ends the window. Default: its length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopConfig>,
+    /// Time at most for delivering the packets of the window after it [time]; default: 10 times the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain_limit: Option<Time>,
+    /// Parts of the window for the confidence interval, 2 to 1000.
+    #[schemars(range(min = 2, max = 1000))]
+    pub batches: u32,
+    /// A network in which nothing moves for this long while packets wait has stalled [time].
+    pub stall_limit: Time,
+    /// Latency by creation time over the whole run, warm-up included, saved as transient.parquet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transient: Option<TransientConfig>,
+    /// Flits and link states over the time of the whole run, saved as series.parquet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesConfig>,
+}
+
+/// A time, or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warmup {
+    Auto,
+    For(Time),
+}
+
+/// What ends the window before its time, or after it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum StopConfig {
+    /// A mean packet latency that is known well enough: the window grows by whole batches until then.
+    Confidence(Confidence),
+    /// The delivery of all batches of packets: the window ends there, at a multiple of 256 cycles.
+    Complete(Complete),
+}
+
+/// A mean that is known well enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Confidence {
+    /// Half the width of the 95 % confidence interval of the mean packet latency, as a part of the mean, above 0 to 1.
+    #[schemars(range(max = 1.0))]
+    pub half_width: f64,
+    /// Length of the window at most [time]; default: 10 times `measure.window`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_window: Option<Time>,
+}
+
+/// All batches delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Complete {
+    /// Length of the window at most [time]; a run that takes longer ends as saturated.
+    #[serde(default = "a_million_cycles")]
+    pub max_window: Time,
+}
+
+/// Latency by creation time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TransientConfig {
+    /// Width of a bin [time]; it doubles whenever there would be more than 1024.
+    pub bin: Time,
+}
+
+/// Samples of the links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesConfig {
+    /// Time between samples [time]; it doubles whenever there would be more than 1024 (fewer for many channels).
+    pub every: Time,
+    /// What a row is about.
+    #[serde(default)]
+    pub of: SeriesOf,
+}
+
+/// What a row of a time series is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesOf {
+    /// All channels of a link class.
+    #[default]
+    Class,
+    /// One channel.
+    Channel,
+}
+
+fn a_million_cycles() -> Time {
+    Time::Cycles(1_000_000)
+}
+
+impl Serialize for Warmup {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::For(time) => time.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Warmup {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(word) if word == "auto" => Ok(Self::Auto),
+            time => Time::deserialize(time).map(Self::For).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+impl JsonSchema for Warmup {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Warmup".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "pattern": r"^(auto|[0-9]+(\.[0-9]+)? ?(s|ms|us|ns|ps|fs|cycles?))$",
+            "examples": ["auto", "10us", "10000cycles"]
+        })
+    }
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            warmup: None,
+            warmup_limit: None,
+            window: Time::Cycles(20_000),
+            stop: None,
+            drain_limit: None,
+            batches: 10,
+            stall_limit: Time::Cycles(10_000),
+            transient: None,
+            series: None,
+        }
+    }
+}
+
+const MAX_BATCHES: u32 = 1000;
+/// Parts of a window that grows at most: each has its own sums, for each job.
+const MAX_GROWN: u64 = 100_000;
+
+impl Measure {
+    /// Writes out the defaults that depend on other keys.
+    pub(crate) fn resolve(&mut self) {
+        let none = matches!(self.stop, Some(StopConfig::Complete(_)));
+        let usual = Warmup::For(Time::Cycles(if none { 0 } else { 10_000 }));
+        let warmup = *self.warmup.get_or_insert(usual);
+        if warmup == Warmup::Auto {
+            self.warmup_limit.get_or_insert(times(self.window, 5));
+        }
+        if let Some(StopConfig::Confidence(confidence)) = &mut self.stop {
+            confidence.max_window.get_or_insert(times(self.window, 10));
+        }
+        self.drain_limit.get_or_insert(times(self.window, 10));
+    }
+
+    /// Phases of a run; `self` is resolved.
+    pub(crate) fn phases(&self, traffic: &TrafficSpec, clock: &Clock) -> Result<Phases, Refusal> {
+        let window = clock.cycles(self.window, "measure.window")?;
+        if !(2..=MAX_BATCHES).contains(&self.batches) || u64::from(self.batches) > window {
+            let what =
+                format!("a window of {window} cycles can't be cut into {} batches for an interval", self.batches);
+            return Err(Refusal::new("measure.batches", what, "write 2 to 1000, and at most one per cycle"));
+        }
+        let stall_limit = clock.cycles(self.stall_limit, "measure.stall_limit")?;
+        if stall_limit == 0 {
+            let what = "a network that may not rest for one cycle always stalls";
+            let help = "write a time longer than any delay, such as 10000cycles";
+            return Err(Refusal::new("measure.stall_limit", what, help));
+        }
+        let (auto_warmup, warmup) = self.warmup(clock)?;
+        let (stop, window) = self.stop(traffic, window, clock)?;
+        if stop == Stop::Complete && (auto_warmup || warmup > 0) {
+            let what =
+                "packets sent in the warm-up would not be measured, but the window ends with the last of a batch";
+            return Err(Refusal::new("measure.warmup", what, "write 0cycles, or leave the warm-up out"));
+        }
+        if auto_warmup && traffic.jobs.iter().any(|job| job.phases.len() > 1) {
+            let what = "a load that changes never settles, and its phases start at fixed times";
+            return Err(Refusal::new("measure.warmup", what, "write a time, or leave traffic.phases out"));
+        }
+        Ok(Phases {
+            warmup,
+            auto_warmup,
+            window,
+            stop,
+            drain_limit: clock.cycles(self.drain_limit.unwrap_or(self.window), "measure.drain_limit")?,
+            batches: self.batches,
+            stall_limit,
+        })
+    }
+
+    fn warmup(&self, clock: &Clock) -> Result<(bool, Cycles), Refusal> {
+        match (self.warmup, self.warmup_limit) {
+            (Some(Warmup::Auto), Some(limit)) => Ok((true, clock.cycles(limit, "measure.warmup_limit")?)),
+            (_, Some(_)) => {
+                let what = "a limit for a warm-up that has a length of its own";
+                Err(Refusal::new("measure.warmup_limit", what, "write `warmup: auto`, or leave the limit out"))
+            }
+            (Some(Warmup::For(time)), None) => Ok((false, clock.cycles(time, "measure.warmup")?)),
+            (_, None) => Ok((false, 0)),
+        }
+    }
+
+    fn stop(&self, traffic: &TrafficSpec, window: Cycles, clock: &Clock) -> Result<(Stop, Cycles), Refusal> {
+        match self.stop {
+            None => Ok((Stop::Window, window)),
+            Some(StopConfig::Confidence(Confidence { half_width, max_window })) => {
+                let path = "measure.stop.confidence";
+                if !(half_width > 0.0 && half_width <= 1.0) {
+                    let what = format!("{half_width} of the mean is no width of an interval");
+                    return Err(Refusal::new(format!("{path}.half_width"), what, "write a part above 0, such as 0.02"));
+                }
+                let most = clock.cycles(max_window.unwrap_or(self.window), &format!("{path}.max_window"))?;
+                let batch = window.div_ceil(u64::from(self.batches));
+                if most < window || most.div_ceil(batch) > MAX_GROWN {
+                    let what = format!("{most} cycles for a window that starts with {window}, in batches of {batch}");
+                    let help = format!("write {window}cycles to {}cycles", batch.saturating_mul(MAX_GROWN));
+                    return Err(Refusal::new(format!("{path}.max_window"), what, help));
+                }
+                Ok((Stop::Confidence { share: half_width, window: most }, window))
+            }
+            Some(StopConfig::Complete(Complete { max_window })) => {
+                if traffic.jobs.iter().all(|job| job.batch.is_none()) {
+                    let what = "no job is a batch, so none is ever complete";
+                    return Err(Refusal::new(
+                        "measure.stop.complete",
+                        what,
+                        "add traffic.batch, or leave the stop out",
+                    ));
+                }
+                let path = "measure.stop.complete.max_window";
+                let most = clock.cycles(max_window, path)?;
+                if most < u64::from(self.batches) {
+                    let what = format!("{most} cycles are no time for {} batches", self.batches);
+                    return Err(Refusal::new(path, what, "write a longer time"));
+                }
+                Ok((Stop::Complete, most))
+            }
+        }
+    }
+
+    pub(crate) fn records(&self, clock: &Clock) -> Result<Records, Refusal> {
+        let whole = |time: Time, path: &str| match clock.cycles(time, path)? {
+            0 => Err(Refusal::new(path, "0 cycles hold nothing", "write 1cycle or more")),
+            cycles => Ok(cycles),
+        };
+        let bin = |transient: TransientConfig| whole(transient.bin, "measure.transient.bin");
+        let series = |series: SeriesConfig| -> Result<SeriesSpec, Refusal> {
+            let every = whole(series.every, "measure.series.every")?;
+            Ok(SeriesSpec { every, channels: series.of == SeriesOf::Channel })
+        };
+        Ok(Records { transient: self.transient.map(bin).transpose()?, series: self.series.map(series).transpose()? })
+    }
+}
+
+fn times(time: Time, n: u32) -> Time {
+    match time {
+        Time::Cycles(cycles) => Time::Cycles(cycles.saturating_mul(n.into())),
+        Time::Femtoseconds(fs) => Time::Femtoseconds(fs.saturating_mul(n.into())),
+    }
+}

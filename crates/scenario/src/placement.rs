@@ -1,0 +1,121 @@
+//! Where jobs run: the terminals of each, in the order of its ranks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_traffic::{below, stream};
+use weft_units::Refusal;
+
+/// Purpose of the streams that place jobs.
+const PLACES: u64 = 0x706c_6163;
+
+/// The terminals of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Placement {
+    /// First and last terminal, both included.
+    Range([u32; 2]),
+    /// These terminals, in this order.
+    List(Vec<u32>),
+    /// Terminals drawn from those that no range and no list names, in random order.
+    Random(Count),
+    /// All terminals that the other jobs leave.
+    Rest(Rest),
+}
+
+/// How many terminals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Count {
+    /// Number of terminals.
+    pub count: u32,
+}
+
+/// No parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rest {}
+
+/// The terminals of all jobs (name and placement): those named first, then random ones in the order of the jobs, then the
+/// rest. That no terminal is named twice is checked later.
+pub(crate) fn place(jobs: &[(&str, &Placement)], terminals: u32, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
+    let path = |j: usize| format!("traffic.jobs.{j}.terminals");
+    let mut places = vec![Vec::new(); jobs.len()];
+    let mut free = vec![true; terminals as usize];
+    for (j, (_, placement)) in jobs.iter().enumerate() {
+        places[j] = match placement {
+            Placement::Range([from, to]) if from > to || *to >= terminals => {
+                let what = format!("no range of the {terminals} terminals: {from} to {to}");
+                let help = format!("write [first, last] within 0 to {}", terminals - 1);
+                return Err(Refusal::new(format!("{}.range", path(j)), what, help));
+            }
+            Placement::Range([from, to]) => (*from..=*to).collect(),
+            Placement::List(list) => list.clone(),
+            Placement::Random(_) | Placement::Rest(_) => continue,
+        };
+        for &t in &places[j] {
+            // a terminal that does not exist is refused with the name of the job
+            if let Some(free) = free.get_mut(t as usize) {
+                *free = false;
+            }
+        }
+    }
+    let mut left: Vec<u32> = (0..terminals).filter(|&t| free[t as usize]).collect();
+    for (j, (name, placement)) in jobs.iter().enumerate() {
+        let Placement::Random(Count { count }) = placement else { continue };
+        if *count == 0 || *count as usize > left.len() {
+            let what =
+                format!("job `{name}` asks for {count} terminals, and {} of the {terminals} are left", left.len());
+            let help = match left.len() {
+                0 => "take terminals from the other jobs".to_owned(),
+                most => format!("write 1 to {most}, or take terminals from the other jobs"),
+            };
+            return Err(Refusal::new(format!("{}.random.count", path(j)), what, help));
+        }
+        let mut rng = stream(seed, j as u64, PLACES);
+        for k in 0..*count as usize {
+            let other = k + below(&mut rng, (left.len() - k) as u32) as usize;
+            left.swap(k, other);
+        }
+        places[j] = left.drain(..*count as usize).collect();
+        left.sort_unstable();
+    }
+    let mut rest = jobs.iter().enumerate().filter(|(_, (_, placement))| matches!(placement, Placement::Rest(_)));
+    if let Some((j, (name, _))) = rest.next() {
+        if left.is_empty() {
+            let what = format!("job `{name}` asks for the rest, and none of the {terminals} terminals is left");
+            return Err(Refusal::new(path(j), what, "take terminals from the other jobs"));
+        }
+        places[j] = left;
+        if let Some((other, (second, _))) = rest.next() {
+            let what = format!("jobs `{name}` and `{second}` both ask for the rest");
+            return Err(Refusal::new(path(other), what, "name the terminals of one of them"));
+        }
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_terminal_has_one_job_whatever_is_drawn() {
+        for seed in 0..20 {
+            let placements = [
+                Placement::Random(Count { count: 5 }),
+                Placement::Range([3, 6]),
+                Placement::Rest(Rest {}),
+                Placement::List(vec![9, 0]),
+                Placement::Random(Count { count: 4 }),
+            ];
+            let jobs: Vec<_> = placements.iter().map(|placement| ("a job", placement)).collect();
+            let places = place(&jobs, 20, seed).expect("20 are enough");
+            // 20 terminals without 4 of the range, 2 of the list and 5 + 4 drawn ones
+            assert_eq!(places.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5, 2, 4]);
+            let mut all: Vec<_> = places.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..20).collect::<Vec<_>>());
+            assert_eq!((&places[1], &places[3]), (&vec![3, 4, 5, 6], &vec![9, 0]));
+        }
+    }
+}

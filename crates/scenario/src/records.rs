@@ -1,0 +1,69 @@
+//! What a run recorded on top of its sums: latency by creation time, and the time series of the links.
+
+use crate::table::{Column, write};
+use parquet::errors::ParquetError;
+use std::io::Write;
+use std::sync::Arc;
+use weft_engine::outcome::{Series, TransientBin};
+use weft_engine::power::LinkState;
+
+/// Latency by creation time.
+#[derive(Debug, Clone)]
+pub struct TransientTable {
+    /// Width of a bin [cycles].
+    pub width: u64,
+    pub bins: Vec<TransientBin>,
+}
+
+/// Flits and link states over time.
+#[derive(Debug, Clone)]
+pub struct SeriesTable {
+    pub series: Series,
+    /// Name and channels of each row of a sample: a link class or, without a name, a channel.
+    pub rows: Vec<(Option<Arc<str>>, u32)>,
+}
+
+impl TransientTable {
+    /// One row per bin: packets created in it that were delivered, their mean latency (NaN without packets) and the longest.
+    pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
+        let counts = |of: fn(&TransientBin) -> u64| Column::Counts(self.bins.iter().map(of).collect());
+        let mean = |bin: &TransientBin| bin.latency as f64 / bin.packets as f64;
+        let columns = [
+            ("from_cycle", Column::Counts((0..self.bins.len() as u64).map(|k| k * self.width).collect())),
+            ("bin_cycles", Column::Counts(vec![self.width; self.bins.len()])),
+            ("packets", counts(|bin| bin.packets)),
+            ("packet_latency_mean_cycles", Column::Floats(self.bins.iter().map(mean).collect())),
+            ("packet_latency_max_cycles", counts(|bin| bin.longest)),
+        ];
+        write("transient", &columns.map(|(name, column)| (name.to_owned(), column)), out)
+    }
+}
+
+impl SeriesTable {
+    /// One row per sample and link class or channel: flits sent since the last sample, and channels per state at its end.
+    pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
+        let Series { every, end, width, rows } = &self.series;
+        let samples = rows.len() / width.max(&1);
+        let begin = |row: usize| (row / width) as u64 * every;
+        let length = |row: usize| (begin(row) + every).min(*end) - begin(row);
+        let each = |of: &dyn Fn(usize) -> u64| Column::Counts((0..rows.len()).map(of).collect());
+        let mut columns = vec![("from_cycle".to_owned(), each(&begin)), ("interval_cycles".to_owned(), each(&length))];
+        if self.rows.iter().all(|(name, _)| name.is_none()) {
+            columns.push(("channel".to_owned(), each(&|row| (row % width) as u64)));
+        } else {
+            let name = |row: usize| self.rows[row % width].0.clone().unwrap_or_else(|| "".into());
+            columns.push(("link_class".to_owned(), Column::Texts((0..samples * width).map(name).collect())));
+        }
+        let utilisation = |row: usize| {
+            let slots = length(row) as f64 * f64::from(self.rows[row % width].1);
+            if slots > 0.0 { rows[row].flits as f64 / slots } else { 0.0 }
+        };
+        columns.push(("flits".to_owned(), each(&|row| rows[row].flits)));
+        columns.push(("utilisation".to_owned(), Column::Floats((0..rows.len()).map(utilisation).collect())));
+        for state in LinkState::ALL {
+            let of = |row: usize| u64::from(rows[row].states[state as usize]);
+            columns.push((format!("channels_{}", state.name()), each(&of)));
+        }
+        write("series", &columns, out)
+    }
+}

@@ -1,0 +1,360 @@
+//! The keys of `traffic`, and the jobs that they become.
+
+use crate::assemble::Clock;
+use crate::config::Scenario;
+use crate::placement::{Placement, place};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_engine::spec::{self, Reply, TrafficSpec};
+use weft_topology::Graph;
+use weft_traffic::{InjectionConfig, Pattern, PatternConfig, Population};
+use weft_units::{Flits, Refusal, Time};
+
+/// Who sends what: the whole machine, or jobs on parts of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Who sends to whom. With `jobs`: in those that name no pattern of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<PatternConfig>,
+    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], above 0 to 1. With `jobs`: of
+    /// those that name no load of their own. Default for batches: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1.0))]
+    pub load: Option<f64>,
+    /// Terminals with another load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<TerminalLoad>,
+    /// Packet length [flits], 1 to 65535. With `jobs`: of those that name no length of their own.
+    #[serde(default = "one_flit")]
+    pub packet: Flits,
+    /// When sources create packets. Default: bernoulli, in every cycle with the same probability.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub injection: InjectionConfig,
+    /// Patterns and loads from later times on, in the order of their starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
+    /// Sources stop after a number of packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchSize>,
+    /// Packets are requests that their destinations answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<ReplyConfig>,
+    /// Jobs on disjoint sets of terminals, with results of their own; terminals in no job are silent. Default: one job,
+    /// the whole machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobConfig>,
+}
+
+/// The load of a range of terminals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TerminalLoad {
+    /// First and last terminal of the range, both included.
+    pub terminals: [u32; 2],
+    /// Offered load of each of them [flits/cycle], 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub load: f64,
+}
+
+/// Another pattern or load from a time on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Start of the phase, counted from the start of the run, warm-up included [time].
+    pub from: Time,
+    /// Who sends to whom; default: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<PatternConfig>,
+    /// Offered load of every terminal [flits/cycle], 0 to 1; default: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub load: Option<f64>,
+}
+
+/// How many packets a batch has; terminals that the pattern leaves silent send none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum BatchSize {
+    /// Packets that every terminal sends.
+    PerTerminal(u32),
+    /// Packets that every group of the topology sends, divided evenly; what is left over goes to its first terminals.
+    PerGroup(u32),
+    /// Packets that the job sends, divided evenly; what is left over goes to its first terminals.
+    PerJob(u32),
+}
+
+/// Every packet is answered: its destination sends a reply to its source, before requests of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplyConfig {
+    /// Length of a reply [flits], 1 to 65535.
+    #[serde(default = "one_flit")]
+    pub packet: Flits,
+    /// Requests of a terminal without a reply at most: its clock waits at that number. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub outstanding: Option<u32>,
+}
+
+/// A job: terminals that send to each other. What is left out is that of `traffic`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobConfig {
+    /// The name in tables.
+    pub name: String,
+    /// Where the job runs. Patterns see its terminals as numbers from 0 on, in this order, without routers or groups.
+    pub terminals: Placement,
+    /// Who sends to whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<PatternConfig>,
+    /// Offered load [flits/cycle per terminal], above 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1.0))]
+    pub load: Option<f64>,
+    /// Packet length [flits], 1 to 65535.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Flits>,
+    /// When sources create packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub injection: Option<InjectionConfig>,
+    /// Patterns and loads from later times on, in the order of their starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
+    /// Sources stop after a number of packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchSize>,
+    /// Packets are requests that their destinations answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<ReplyConfig>,
+}
+
+fn one_flit() -> Flits {
+    Flits(1)
+}
+
+fn is_default(injection: &InjectionConfig) -> bool {
+    *injection == InjectionConfig::default()
+}
+
+/// A job with everything that it takes over from `traffic`.
+struct Plan<'a> {
+    /// Dotted path of the job, for what it says itself, and that of `traffic`, for what it does not.
+    path: String,
+    name: &'a str,
+    terminals: Vec<u32>,
+    population: Population,
+    pattern: Option<(&'a PatternConfig, String)>,
+    load: Option<(f64, String)>,
+    packet: Flits,
+    injection: &'a InjectionConfig,
+    phases: (&'a [Phase], String),
+    batch: Option<(BatchSize, String)>,
+    reply: Option<&'a ReplyConfig>,
+}
+
+impl Scenario {
+    /// The jobs, checked against the machine.
+    pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock) -> Result<TrafficSpec, Refusal> {
+        let traffic = &self.traffic;
+        let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)] } else { self.plans(graph)? };
+        let mut jobs = plans.iter().map(|plan| plan.job(clock)).collect::<Result<Vec<_>, Refusal>>()?;
+        self.change_loads(&mut jobs, graph)?;
+        for job in &mut jobs {
+            follow_patterns(job);
+        }
+        let spec = TrafficSpec { jobs };
+        let path = |j: usize| if traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
+        spec.check(graph.terminals(), path)?;
+        Ok(spec)
+    }
+
+    fn whole_machine(&self, graph: &Graph) -> Plan<'_> {
+        let traffic = &self.traffic;
+        Plan {
+            path: "traffic".into(),
+            name: "all",
+            terminals: (0..graph.terminals()).collect(),
+            population: spec::population(graph, self.seed),
+            pattern: traffic.pattern.as_ref().map(|pattern| (pattern, "traffic.pattern".into())),
+            load: traffic.load.map(|load| (load, "traffic.load".into())),
+            packet: traffic.packet,
+            injection: &traffic.injection,
+            phases: (&traffic.phases, "traffic.phases".into()),
+            batch: traffic.batch.map(|batch| (batch, "traffic.batch".into())),
+            reply: traffic.reply.as_ref(),
+        }
+    }
+
+    fn plans(&self, graph: &Graph) -> Result<Vec<Plan<'_>>, Refusal> {
+        let traffic = &self.traffic;
+        let places: Vec<_> = traffic.jobs.iter().map(|job| (&*job.name, &job.terminals)).collect();
+        let places = place(&places, graph.terminals(), self.seed)?;
+        let jobs = traffic.jobs.iter().zip(places).enumerate();
+        Ok(jobs.map(|(j, (job, terminals))| self.plan(format!("traffic.jobs.{j}"), job, terminals)).collect())
+    }
+
+    fn plan<'a>(&'a self, path: String, job: &'a JobConfig, terminals: Vec<u32>) -> Plan<'a> {
+        let traffic = &self.traffic;
+        let mine = |key: &str| format!("{path}.{key}");
+        let ours = |key: &str| format!("traffic.{key}");
+        let pattern = job.pattern.as_ref().map(|own| (own, mine("pattern")));
+        let load = job.load.map(|own| (own, mine("load")));
+        let batch = job.batch.map(|own| (own, mine("batch")));
+        let phases = match job.phases.is_empty() {
+            true => (&*traffic.phases, ours("phases")),
+            false => (&*job.phases, mine("phases")),
+        };
+        Plan {
+            name: &job.name,
+            population: Population { seed: self.seed, ..Population::of(terminals.len() as u32) },
+            terminals,
+            pattern: pattern.or_else(|| traffic.pattern.as_ref().map(|p| (p, ours("pattern")))),
+            load: load.or_else(|| traffic.load.map(|load| (load, ours("load")))),
+            packet: job.packet.unwrap_or(traffic.packet),
+            injection: job.injection.as_ref().unwrap_or(&traffic.injection),
+            phases,
+            batch: batch.or_else(|| traffic.batch.map(|batch| (batch, ours("batch")))),
+            reply: job.reply.as_ref().or(traffic.reply.as_ref()),
+            path,
+        }
+    }
+
+    /// Loads of ranges of terminals, from the start of the run until a phase names another.
+    fn change_loads(&self, jobs: &mut [spec::Job], graph: &Graph) -> Result<(), Refusal> {
+        for (i, some) in self.traffic.loads.iter().enumerate() {
+            check_load(&format!("traffic.loads.{i}.load"), some.load, true)?;
+            let [from, to] = some.terminals;
+            if from > to || to >= graph.terminals() {
+                let what = format!("no range of the {} terminals: {from} to {to}", graph.terminals());
+                let help = format!("write [first, last] within 0 to {}", graph.terminals() - 1);
+                return Err(Refusal::new(format!("traffic.loads.{i}.terminals"), what, help));
+            }
+            for job in &mut *jobs {
+                for (rank, _) in job.terminals.iter().enumerate().filter(|(_, t)| (from..=to).contains(*t)) {
+                    let before = job.phases[0].load[rank];
+                    // later phases that kept the load of the first keep it still
+                    for phase in job.phases.iter_mut().take_while(|phase| phase.load[rank] == before) {
+                        phase.load[rank] = some.load;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Plan<'_> {
+    fn job(&self, clock: &Clock) -> Result<spec::Job, Refusal> {
+        let (config, path) = self.pattern.as_ref().ok_or_else(|| self.missing("pattern", "pattern: uniform"))?;
+        let mut pattern = build(config, &self.population, path)?;
+        let ranks = self.terminals.len();
+        let load = match &self.load {
+            Some((load, path)) => check_load(path, *load, false).map(|()| *load)?,
+            None if self.batch.is_some() => 1.0,
+            None => return Err(self.missing("load", "load: 0.1")),
+        };
+        let mut phases = vec![spec::LoadPhase { from: 0, pattern: pattern.clone(), load: vec![load; ranks] }];
+        let mut load = load;
+        for (k, phase) in self.phases.0.iter().enumerate() {
+            let path = format!("{}.{k}", self.phases.1);
+            let from = clock.cycles(phase.from, &format!("{path}.from"))?;
+            let before = phases.last().map_or(0, |last| last.from);
+            if from <= before {
+                let what = format!("this phase starts at cycle {from}, and the one before it at cycle {before}");
+                return Err(Refusal::new(
+                    format!("{path}.from"),
+                    what,
+                    "write the phases in the order of their starts",
+                ));
+            }
+            if let Some(config) = &phase.pattern {
+                pattern = build(config, &self.population, &format!("{path}.pattern"))?;
+            }
+            if let Some(other) = phase.load {
+                check_load(&format!("{path}.load"), other, true)?;
+                load = other;
+            }
+            phases.push(spec::LoadPhase { from, pattern: pattern.clone(), load: vec![load; ranks] });
+        }
+        Ok(spec::Job {
+            name: self.name.to_owned(),
+            terminals: self.terminals.clone(),
+            batch: self.batch.as_ref().map(|(size, path)| self.batch_of(*size, path, &phases)).transpose()?,
+            phases,
+            packet_flits: self.packet.0,
+            injection: self.injection.clone(),
+            reply: self.reply.map(|reply| Reply { flits: reply.packet.0, outstanding: reply.outstanding }),
+        })
+    }
+
+    fn missing(&self, key: &str, example: &str) -> Refusal {
+        let what = match self.path.as_str() {
+            "traffic" => format!("the key `{key}` is missing"),
+            _ => format!("job `{}` has no `{key}`, and `traffic` has none either", self.name),
+        };
+        Refusal::new(format!("{}.{key}", self.path), what, format!("write `{example}`"))
+    }
+
+    /// Packets of every rank.
+    fn batch_of(&self, size: BatchSize, path: &str, phases: &[spec::LoadPhase]) -> Result<Vec<u32>, Refusal> {
+        let (key, packets) = match size {
+            BatchSize::PerTerminal(n) => ("per_terminal", n),
+            BatchSize::PerGroup(n) => ("per_group", n),
+            BatchSize::PerJob(n) => ("per_job", n),
+        };
+        let path = format!("{path}.{key}");
+        if !(1..=spec::MAX_BATCH).contains(&packets) {
+            let what = format!("a batch of {packets} packets; a batch has 1 to {}", spec::MAX_BATCH);
+            return Err(Refusal::new(path, what, "write 1 or more, or leave the batch out"));
+        }
+        let ranks = self.terminals.len();
+        let group = match (size, self.population.terminals_per_group) {
+            (BatchSize::PerTerminal(_), _) => 1,
+            (BatchSize::PerJob(_), _) => ranks,
+            (BatchSize::PerGroup(_), Some(group)) => group as usize,
+            (BatchSize::PerGroup(_), None) => {
+                let what = format!("`{}` has no groups of terminals", self.name);
+                return Err(Refusal::new(path, what, "write per_terminal or per_job"));
+            }
+        };
+        let sends = |rank: usize| phases.iter().any(|phase| phase.pattern.relative_load(rank as u32) > 0.0);
+        let mut batch = vec![0; ranks];
+        for first in (0..ranks).step_by(group) {
+            let senders: Vec<_> = (first..(first + group).min(ranks)).filter(|&rank| sends(rank)).collect();
+            for (k, &rank) in senders.iter().enumerate() {
+                let (share, rest) = (packets as usize / senders.len(), packets as usize % senders.len());
+                batch[rank] = (share + usize::from(k < rest)) as u32;
+            }
+        }
+        Ok(batch)
+    }
+}
+
+fn build(config: &PatternConfig, population: &Population, path: &str) -> Result<Arc<Pattern>, Refusal> {
+    Ok(Arc::new(config.build(population, &format!("{path}.{}", config.name()))?))
+}
+
+/// A pattern may load its sources unequally, or leave some silent.
+fn follow_patterns(job: &mut spec::Job) {
+    for phase in &mut job.phases {
+        let pattern = &phase.pattern;
+        phase.load.iter_mut().enumerate().for_each(|(rank, load)| *load *= pattern.relative_load(rank as u32));
+    }
+}
+
+fn check_load(path: &str, load: f64, may_be_zero: bool) -> Result<(), Refusal> {
+    if load > 1.0 {
+        let what = format!("a load of {load} is {load} flits per cycle and terminal, and a terminal injects at most 1");
+        let percent =
+            if (2.0..=100.0).contains(&load) { format!("; {load} % is {}", load / 100.0) } else { String::new() };
+        return Err(Refusal::new(path, what, format!("write a fraction of the injection bandwidth, up to 1{percent}")));
+    }
+    match load > 0.0 || (may_be_zero && load == 0.0) {
+        true => Ok(()),
+        false => {
+            Err(Refusal::new(path, format!("a load of {load} is not above 0"), "write a fraction above 0, up to 1"))
+        }
+    }
+}

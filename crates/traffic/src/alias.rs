@@ -1,0 +1,118 @@
+//! Walker's alias method: one outcome of many in constant time.
+//!
+//! # Source
+//! A. J. Walker, "An Efficient Method for Generating Discrete Random Variables with General Distributions", ACM TOMS
+//! 3(3), 1977; M. D. Vose, IEEE TSE 17(9), 1991 (the construction).
+//!
+//! # Parameters
+//! Weights, as integers that sum to a whole number of columns.
+//!
+//! # Guarantees
+//! Every outcome keeps exactly its integer weight. The order of the work is fixed, so tables are the same everywhere.
+//!
+//! # Not modelled
+//! Weights that change.
+
+use crate::below;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+
+/// Pairs the columns: column c gives itself with weight `left[c]` and else the outcome returned for c. `left` holds the
+/// weights, which sum to `full` times their number.
+pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
+    let mut other: Vec<usize> = (0..left.len()).collect();
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&c| left[c] < full);
+    while let Some(c) = small.pop() {
+        // The weights left sum to a whole number of columns, so some column is full enough to give.
+        let Some(&donor) = large.last() else { break };
+        other[c] = donor;
+        left[donor] -= full - left[c];
+        if left[donor] < full {
+            large.pop();
+            small.push(donor);
+        }
+    }
+    other
+}
+
+/// Certainty that a column gives itself.
+const FULL: u128 = 1 << 32;
+
+/// One column of a table of outcomes that are terminals.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    /// Part of the 2^32 values of a draw that give `own`.
+    threshold: u32,
+    own: u32,
+    other: u32,
+}
+
+/// Appends the columns of `outcomes`, which have finite weights above 0 and below the largest f64 in sum. Each
+/// probability is exact to 2^-32 of a column.
+pub(crate) fn append(columns: &mut Vec<Column>, outcomes: &[(u32, f64)]) {
+    let sum: f64 = outcomes.iter().map(|&(_, weight)| weight).sum();
+    let total = FULL * outcomes.len() as u128;
+    let mut left: Vec<u128> = outcomes.iter().map(|&(_, weight)| (weight / sum * total as f64) as u128).collect();
+    // what rounding leaves or takes goes to the largest
+    if let Some(largest) = (0..left.len()).max_by_key(|&c| left[c]) {
+        let others = left.iter().sum::<u128>() - left[largest];
+        left[largest] = total - others;
+    }
+    let other = pair(&mut left, FULL);
+    columns.extend((0..left.len()).map(|c| Column {
+        // a full column is its own other
+        threshold: left[c] as u32,
+        own: outcomes[c].0,
+        other: outcomes[other[c]].0,
+    }));
+}
+
+/// Draws from the columns of one table, 1 or more.
+#[inline]
+pub(crate) fn draw(columns: &[Column], rng: &mut Pcg32) -> u32 {
+    let column = columns[below(rng, columns.len() as u32) as usize];
+    if rng.next_u32() < column.threshold { column.own } else { column.other }
+}
+
+/// The exact probabilities of a table, of each outcome once, in ascending order.
+pub(crate) fn distribution(columns: &[Column]) -> Vec<(u32, f64)> {
+    let mut masses: Vec<(u32, u64)> = Vec::with_capacity(2 * columns.len());
+    for column in columns {
+        masses.push((column.own, column.threshold.into()));
+        masses.push((column.other, FULL as u64 - u64::from(column.threshold)));
+    }
+    masses.sort_unstable();
+    let sum_of = |same: &[(u32, u64)]| (same[0].0, same.iter().map(|&(_, mass)| u128::from(mass)).sum::<u128>());
+    let total = FULL as f64 * columns.len() as f64;
+    let outcomes = masses.chunk_by(|a, b| a.0 == b.0).map(sum_of).filter(|&(_, mass)| mass > 0);
+    outcomes.map(|(outcome, mass)| (outcome, mass as f64 / total)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_keep_their_weights() {
+        let weights = [(3, 1.0), (7, 2.0), (8, 0.5), (100, 4.5), (101, 1e-300)];
+        let mut columns = Vec::new();
+        append(&mut columns, &weights);
+        // 8 is the sum: 1/8, 2/8, 1/16, 9/16, which are multiples of 2^-32 / 5 but for rounding; 1e-300 is none.
+        let expected = [(3, 0.125), (7, 0.25), (8, 0.0625), (100, 0.5625)];
+        let found = distribution(&columns);
+        assert_eq!(found.len(), 4);
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found.0, expected.0);
+            assert!((found.1 - expected.1).abs() < 5.0 * 2f64.powi(-32), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn one_outcome_is_certain() {
+        let mut columns = Vec::new();
+        append(&mut columns, &[(9, f64::MIN_POSITIVE)]);
+        assert_eq!(distribution(&columns), [(9, 1.0)]);
+        let mut rng = crate::stream(1, 0, 0);
+        assert!((0..100).all(|_| draw(&columns, &mut rng) == 9));
+    }
+}

@@ -1,0 +1,78 @@
+//! Injection processes: when a source creates its packets.
+//!
+//! One file per process, one line of the registry each; `tests/injection.rs` measures every registered name and fails
+//! when one is missing.
+
+use crate::GapTable;
+use rand_pcg::Pcg32;
+use weft_units::Refusal;
+
+weft_units::registry! {
+    /// Every way in which a source can space its packets.
+    pub enum InjectionConfig:
+    "bernoulli" => bernoulli::Bernoulli,
+    "on_off" => on_off::OnOff,
+}
+
+impl Default for InjectionConfig {
+    fn default() -> Self {
+        Self::Bernoulli(bernoulli::Bernoulli {})
+    }
+}
+
+impl InjectionConfig {
+    /// The process of all sources of this `load` \[flits/cycle\], above 0 and at most 1, with packets of
+    /// `packet_flits`, in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the
+    /// scenario).
+    pub fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
+        if !(load > 0.0 && load <= 1.0) || packet_flits == 0 {
+            let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
+            return Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"));
+        }
+        let times = match self {
+            // the smallest loads round to 0
+            Self::Bernoulli(_) => {
+                Times::Bernoulli(GapTable::new((load / f64::from(packet_flits)).max(f64::MIN_POSITIVE)))
+            }
+            Self::OnOff(c) => c.build(load, packet_flits, cycle_fs, path)?,
+        };
+        Ok(Process { times })
+    }
+}
+
+/// When the sources of one load create packets. It is shared: what a source remembers is one word of `state`.
+#[derive(Debug, Clone)]
+pub struct Process {
+    times: Times,
+}
+
+#[derive(Debug, Clone)]
+enum Times {
+    Bernoulli(GapTable),
+    OnOff(Box<on_off::Bursts>),
+}
+
+impl Process {
+    /// What a source remembers at first: drawn so that its statistics are the same at any time, from cycle 0 on.
+    pub fn start(&self, rng: &mut Pcg32) -> u64 {
+        match &self.times {
+            Times::Bernoulli(_) => 0,
+            Times::OnOff(bursts) => bursts.start(rng),
+        }
+    }
+
+    /// Creation cycle of the first packet, cycle 0 or later.
+    pub fn first(&self, state: &mut u64, rng: &mut Pcg32) -> u64 {
+        self.next(0, state, rng) - 1
+    }
+
+    /// Creation cycle of the next packet after one in cycle `after`; later than that.
+    #[inline]
+    pub fn next(&self, after: u64, state: &mut u64, rng: &mut Pcg32) -> u64 {
+        after
+            + match &self.times {
+                Times::Bernoulli(gaps) => gaps.draw(rng),
+                Times::OnOff(bursts) => bursts.gap(state, rng),
+            }
+    }
+}

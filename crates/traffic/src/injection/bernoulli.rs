@@ -1,0 +1,22 @@
+//! Bernoulli: in every cycle a source creates a packet with the same probability, whatever happened before.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2; BookSim
+//! `bernoulli`.
+//!
+//! # Parameters
+//! None: the probability is load / flits of a packet \[1/cycle\].
+//!
+//! # Guarantees
+//! Gaps are geometric, drawn as in `gaps.rs`.
+//!
+//! # Not modelled
+//! Bursts: see `on_off`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A packet in every cycle with the same probability.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bernoulli {}

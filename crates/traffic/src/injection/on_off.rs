@@ -1,0 +1,119 @@
+//! On/off: bursts at a peak load with silence between them, so that the average is the load of the scenario.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2 (the two-state
+//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits.
+//!
+//! # Parameters
+//! `mean_on`: mean length of a burst \[time\], `peak`: load inside a burst \[flits/cycle\].
+//!
+//! # Guarantees
+//! Lengths of bursts and of silences are geometric, 1 cycle or more; in a cycle of a burst a packet is created with
+//! probability peak / flits. The mean silence is mean_on * (peak - load) / load cycles, which gives the load. A load
+//! equal to the peak is one burst without end. Sources start in the stationary state. As exact as `gaps.rs`.
+//!
+//! # Not modelled
+//! Bursts of other lengths (heavy tails, self-similar traffic); a burst to one destination.
+
+use super::Times;
+use crate::GapTable;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{Refusal, Time};
+
+/// Bursts at a peak load with silence between them; on average the load of the scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Mean length of a burst.
+    pub mean_on: Time,
+    /// Load inside a burst in flits per cycle, above 0 and at most 1 (default 1).
+    #[serde(default = "full")]
+    pub peak: f64,
+}
+
+/// What a product that should be 1 may be after rounding.
+const ROUNDED: f64 = 1.0 - 1e-9;
+
+fn full() -> f64 {
+    1.0
+}
+
+impl OnOff {
+    pub(super) fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
+        let Self { mean_on, peak } = *self;
+        if !(peak > 0.0 && peak <= 1.0) {
+            let what = format!("a peak load of {peak} flits per cycle");
+            return Err(Refusal::new(format!("{path}.peak"), what, "write a number above 0 and at most 1"));
+        }
+        if load > peak {
+            let what = format!("an average load of {load} flits per cycle, and bursts of {peak}");
+            return Err(Refusal::new(format!("{path}.peak"), what, format!("write at least {load}, or a lower load")));
+        }
+        let on = mean_on.cycles(cycle_fs, &format!("{path}.mean_on"))? as f64;
+        let flits = f64::from(packet_flits);
+        // It also bounds the draws of a packet: most bursts have one.
+        if on * peak < flits * ROUNDED {
+            let what =
+                format!("{mean_on} at {peak} flits per cycle are {} of the {flits} flits of a packet", on * peak);
+            let help = format!("write at least {}cycles: a burst of one packet", (flits / peak).ceil());
+            return Err(Refusal::new(format!("{path}.mean_on"), what, help));
+        }
+        let packets = GapTable::new(peak / flits);
+        if load == peak {
+            return Ok(Times::Bernoulli(packets));
+        }
+        let off = on * (peak - load) / load;
+        if off < ROUNDED {
+            let what = format!("bursts of {on} cycles leave silences of {on} * ({peak} - {load}) / {load} = {off:.4}");
+            let help = format!(
+                "silences are 1 cycle or longer: write at least {}cycles, or a load of at most {} or of {peak}",
+                (load / (peak - load)).ceil(),
+                on * peak / (on + 1.0),
+            );
+            return Err(Refusal::new(format!("{path}.mean_on"), what, help));
+        }
+        let is_on = (load / peak * 2f64.powi(64)) as u64;
+        let lengths = |mean: f64| GapTable::new((1.0 / mean.max(1.0)).max(f64::MIN_POSITIVE));
+        Ok(Times::OnOff(Box::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off) })))
+    }
+}
+
+/// Bursts and silences; a source remembers how many cycles of its burst are left.
+#[derive(Debug, Clone)]
+pub(super) struct Bursts {
+    /// Part of the 2^64 values of a draw that find a source in a burst.
+    is_on: u64,
+    /// Cycles between packets, were the burst without end.
+    packets: GapTable,
+    /// Lengths of bursts.
+    on: GapTable,
+    /// Lengths of silences.
+    off: GapTable,
+}
+
+impl Bursts {
+    /// Cycles left of a burst found at a random time: geometric, so as long as a new one; 0 in a silence, of which as
+    /// much is left as of a new one.
+    pub(super) fn start(&self, rng: &mut Pcg32) -> u64 {
+        if rng.next_u64() < self.is_on { self.on.draw(rng) } else { 0 }
+    }
+
+    /// Cycles to the next packet. A packet that would come after the burst is not kept: what is drawn again in the
+    /// next one has the same distribution.
+    #[inline]
+    pub(super) fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
+        let mut passed = 0;
+        loop {
+            let wait = self.packets.draw(rng);
+            if wait <= *left {
+                *left -= wait;
+                return passed + wait;
+            }
+            passed += *left + self.off.draw(rng);
+            *left = self.on.draw(rng);
+        }
+    }
+}

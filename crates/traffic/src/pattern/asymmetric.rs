@@ -1,0 +1,72 @@
+//! Asymmetric: every packet goes to one of two terminals, half of the machine apart.
+//!
+//! # Source
+//! BookSim `asymmetric`.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! Source s sends to s mod N/2 and to s mod N/2 + N/2 with probability 1/2 each; one of the two is itself.
+//!
+//! # Not modelled
+//! Odd numbers of terminals, in which BookSim's last terminal receives nothing: refused.
+
+use crate::Population;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// One of two terminals, half of the machine apart, for every packet.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Asymmetric {}
+
+impl Asymmetric {
+    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Halves, Refusal> {
+        let terminals = population.terminals;
+        if terminals == 0 || terminals % 2 == 1 {
+            let what = format!("{terminals} terminals have no halves");
+            let help = format!(
+                "take an even number: within: {{terminals: {}, pattern: asymmetric}}",
+                u64::from(terminals.max(1)) + 1
+            );
+            return Err(Refusal::new(path, what, help));
+        }
+        Ok(Halves { half: terminals / 2 })
+    }
+}
+
+/// Two halves of this many terminals.
+#[derive(Debug, Clone)]
+pub(super) struct Halves {
+    half: u32,
+}
+
+impl Halves {
+    #[inline]
+    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+        source % self.half + (rng.next_u32() >> 31) * self.half
+    }
+
+    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        [0, self.half].map(|offset| (source % self.half + offset, 0.5)).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_has_two_terminals() {
+        let halves = Asymmetric {}.build(&Population::of(6), "p").unwrap();
+        // 6 terminals: halves of 3; 4 mod 3 = 1, so 1 or 1 + 3.
+        assert_eq!(halves.distribution(4), [(1, 0.5), (4, 0.5)]);
+        assert_eq!(halves.distribution(2), [(2, 0.5), (5, 0.5)]);
+        assert_eq!(Asymmetric {}.build(&Population::of(7), "p").unwrap_err().what, "7 terminals have no halves");
+        assert!(Asymmetric {}.build(&Population::of(0), "p").is_err());
+    }
+}

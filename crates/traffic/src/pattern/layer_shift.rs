@@ -1,0 +1,156 @@
+//! Layer shift: every layer of a grid sends to the layer N further, so that one dimension carries everything.
+//!
+//! # Source
+//! The analogue of ADV+N (see `group_shift`) for grids; N = 1 is "next layer".
+//!
+//! # Parameters
+//! `dimension` \[number of the dimension, from 0\], `shift` N \[layers\], `local`: place in the far layer.
+//!
+//! # Guarantees
+//! A layer is the terminals of all routers with one coordinate in the dimension. Layer i sends to layer i + N modulo
+//! the width of the dimension, never to itself. `random`: all terminals of that layer are equally likely. `same`: the
+//! terminal at the same place of the router with the same other coordinates, a permutation.
+//!
+//! # Not modelled
+//! Shifts in several dimensions at once: see `neighbor` and `tornado`.
+
+use super::group_shift::{Local, shifts};
+use crate::{Population, below};
+use rand_pcg::Pcg32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every layer of a grid to the layer N further.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LayerShift {
+    /// Dimension whose coordinate makes a layer, from 0.
+    pub dimension: u32,
+    /// N: layer i sends to layer i + N, modulo the number of layers.
+    pub shift: u32,
+    /// Which terminal of the far layer.
+    #[serde(default)]
+    pub local: Local,
+}
+
+impl LayerShift {
+    pub(super) fn build(&self, population: &Population, path: &str) -> Result<FarLayer, Refusal> {
+        let (Some(widths), Some(each)) = (&population.widths, population.terminals_per_router) else {
+            let what = "the routers of these terminals have no coordinates";
+            return Err(Refusal::new(path, what, "take hyperx, torus or mesh, and not inside `within`"));
+        };
+        let Some(&layers) = widths.get(self.dimension as usize) else {
+            let what = format!("no dimension {}: there are {}, numbered from 0", self.dimension, widths.len());
+            return Err(Refusal::new(format!("{path}.dimension"), what, "write the number of a dimension"));
+        };
+        let shift = self.shift % layers;
+        if shift == 0 {
+            let what = format!("{} mod {layers} layers = 0: every layer would send to itself", self.shift);
+            return Err(Refusal::new(format!("{path}.shift"), what, shifts(layers)));
+        }
+        let run = each * widths[..self.dimension as usize].iter().product::<u32>();
+        Ok(FarLayer { run, layers, shift, size: population.terminals / layers, local: self.local })
+    }
+}
+
+/// Layers that are runs of terminals, in turn.
+#[derive(Debug, Clone)]
+pub(super) struct FarLayer {
+    /// Terminals of a layer in a row; then comes a run of the next layer.
+    run: u32,
+    layers: u32,
+    shift: u32,
+    /// Terminals of a layer.
+    size: u32,
+    local: Local,
+}
+
+impl FarLayer {
+    #[inline]
+    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+        let place = match self.local {
+            Local::Random => below(rng, self.size),
+            Local::Same => self.place(source),
+        };
+        self.terminal(self.far(source), place)
+    }
+
+    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        let far = self.far(source);
+        match self.local {
+            Local::Random => (0..self.size).map(|i| (self.terminal(far, i), 1.0 / f64::from(self.size))).collect(),
+            Local::Same => vec![(self.terminal(far, self.place(source)), 1.0)],
+        }
+    }
+
+    fn far(&self, source: u32) -> u32 {
+        (source / self.run + self.shift) % self.layers
+    }
+
+    /// Number of a terminal in its layer.
+    fn place(&self, terminal: u32) -> u32 {
+        terminal / self.run / self.layers * self.run + terminal % self.run
+    }
+
+    /// Terminal number `place` of a layer.
+    fn terminal(&self, layer: u32, place: u32) -> u32 {
+        (place / self.run * self.layers + layer) * self.run + place % self.run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3 x 4 x 2 routers of 2 terminals.
+    const WIDTHS: [u32; 3] = [3, 4, 2];
+
+    fn build(dimension: u32, shift: u32, local: Local) -> Result<FarLayer, Refusal> {
+        let population =
+            Population { terminals_per_router: Some(2), widths: Some(WIDTHS.into()), ..Population::of(2 * 24) };
+        LayerShift { dimension, shift, local }.build(&population, "p")
+    }
+
+    /// x, y, z and place on the router.
+    fn coordinates(terminal: u32) -> [u32; 4] {
+        let router = terminal / 2;
+        [router % 3, router / 3 % 4, router / 12, terminal % 2]
+    }
+
+    #[test]
+    fn same_changes_one_coordinate() {
+        for dimension in 0..3 {
+            let layer = build(dimension, 1, Local::Same).unwrap();
+            for source in 0..48 {
+                let mut expected = coordinates(source);
+                let d = dimension as usize;
+                expected[d] = (expected[d] + 1) % WIDTHS[d];
+                let distribution = layer.distribution(source);
+                assert_eq!(distribution.len(), 1);
+                assert_eq!(coordinates(distribution[0].0), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn random_is_all_of_the_far_layer() {
+        let layer = build(1, 3, Local::Random).unwrap();
+        for source in 0..48 {
+            let far = (coordinates(source)[1] + 3) % 4;
+            let expected: Vec<u32> = (0..48).filter(|&t| coordinates(t)[1] == far).collect();
+            let distribution = layer.distribution(source);
+            assert!(distribution.iter().all(|&(_, probability)| probability == 1.0 / 12.0));
+            assert_eq!(distribution.iter().map(|&(t, _)| t).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_there() {
+        assert_eq!(build(3, 1, Local::Same).unwrap_err().path, "p.dimension");
+        let refusal = build(2, 4, Local::Same).unwrap_err();
+        assert_eq!(refusal.to_string(), "p.shift: 4 mod 2 layers = 0: every layer would send to itself (write 1)");
+        let config = LayerShift { dimension: 0, shift: 1, local: Local::Same };
+        assert_eq!(config.build(&Population::of(48), "p").unwrap_err().path, "p");
+    }
+}

@@ -1,0 +1,170 @@
+//! Matrix: loads and destinations from a file, e.g. measured on a machine.
+//!
+//! # Source
+//! A traffic matrix as the field writes it: row s, column d holds what s sends to d.
+//!
+//! # Parameters
+//! `file`: one row and one column per terminal, as `.npy` (`numpy.save` of a 2-D array of numbers) or `.csv` (numbers
+//! between commas, no heading) \[any unit, 0 or more\].
+//!
+//! # Guarantees
+//! Source s draws d with probability (s, d) / sum of row s, to 2^-32 divided by the numbers above 0 in the row. The row
+//! with the largest sum has the load of the scenario, the others in proportion; a row of zeros is a silent source. What
+//! stands on the diagonal is sent to oneself. Memory is proportional to the numbers above 0.
+//!
+//! # Not modelled
+//! Matrices that change with time.
+
+mod csv;
+mod npy;
+
+use crate::{Population, alias};
+use rand_pcg::Pcg32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{InputFile, Refusal};
+
+/// What is wrong with a file, and how to mend it.
+type Wrong = (String, String);
+
+/// Loads and destinations from a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Matrix {
+    /// A `.npy` or `.csv` file of one row per source and one column per destination.
+    pub file: InputFile,
+}
+
+impl Matrix {
+    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Rows, Refusal> {
+        self.read(population.terminals).map_err(|(what, help)| Refusal::new(format!("{path}.file"), what, help))
+    }
+
+    fn read(&self, terminals: u32) -> Result<Rows, Wrong> {
+        let mut rows = Rows { ends: Vec::new(), columns: Vec::new(), relative: Vec::new() };
+        let mut outcomes = Vec::new();
+        let mut add = |row: &[f64]| rows.add(row, &mut outcomes);
+        match self.file.extension().as_str() {
+            "npy" => npy::rows(self.file.bytes(), terminals, &mut add)?,
+            "csv" => {
+                let text = self.file.text().map_err(|what| (what, "save it as plain text".to_owned()))?;
+                csv::rows(text, terminals, &mut add)?;
+            }
+            _ => return Err((format!("{} is no .npy and no .csv", self.file.name()), "write a file of these".into())),
+        }
+        rows.scale()
+    }
+}
+
+/// Refuses a matrix that isn't square in terminals.
+fn expect_square(rows: usize, columns: usize, terminals: u32) -> Result<(), Wrong> {
+    if (rows, columns) == (terminals as usize, terminals as usize) {
+        return Ok(());
+    }
+    let what = format!("{rows} rows of {columns} numbers, and there are {terminals} terminals");
+    let help = match rows == columns {
+        true => format!("write a row and a column per terminal, or within: {{terminals: {rows}, pattern: ...}}"),
+        false => "write a row and a column per terminal".into(),
+    };
+    Err((what, help))
+}
+
+/// The rows of a matrix, as alias tables one after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Rows {
+    /// Where the table of each source ends.
+    ends: Vec<usize>,
+    columns: Vec<alias::Column>,
+    /// Sum of each row; relative to the largest in the end.
+    relative: Vec<f64>,
+}
+
+impl Rows {
+    fn add(&mut self, row: &[f64], outcomes: &mut Vec<(u32, f64)>) -> Result<(), Wrong> {
+        let number = self.ends.len();
+        if let Some(column) = row.iter().position(|&value| !(value >= 0.0 && value.is_finite())) {
+            let what = format!("row {number}, column {column} (from 0) is {}", row[column]);
+            return Err((what, "write numbers of 0 or more".into()));
+        }
+        let sum: f64 = row.iter().sum();
+        if sum.is_infinite() {
+            return Err((format!("the sum of row {number} (from 0) is too large"), "write smaller numbers".into()));
+        }
+        outcomes.clear();
+        outcomes.extend((0..).zip(row.iter().copied()).filter(|&(_, value)| value > 0.0));
+        alias::append(&mut self.columns, outcomes);
+        self.ends.push(self.columns.len());
+        self.relative.push(sum);
+        Ok(())
+    }
+
+    fn scale(mut self) -> Result<Self, Wrong> {
+        let largest = self.relative.iter().copied().fold(0.0, f64::max);
+        if largest == 0.0 {
+            return Err(("all numbers are 0: nobody sends".into(), "write what at least one terminal sends".into()));
+        }
+        self.relative.iter_mut().for_each(|sum| *sum /= largest);
+        self.columns.shrink_to_fit();
+        Ok(self)
+    }
+
+    pub(super) fn relative_load(&self, source: u32) -> f64 {
+        self.relative[source as usize]
+    }
+
+    /// The table of a source; `None` for a silent one.
+    fn table(&self, source: u32) -> Option<&[alias::Column]> {
+        let source = source as usize;
+        let start = if source > 0 { self.ends[source - 1] } else { 0 };
+        (self.relative[source] > 0.0).then(|| &self.columns[start..self.ends[source]])
+    }
+
+    #[inline]
+    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+        self.table(source).map(|table| alias::draw(table, rng))
+    }
+
+    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        self.table(source).map(alias::distribution).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream;
+
+    fn build(name: &str, bytes: &[u8], terminals: u32) -> Result<Rows, Refusal> {
+        Matrix { file: InputFile::new(name, bytes) }.build(&Population::of(terminals), "p")
+    }
+
+    #[test]
+    fn rows_are_sources() {
+        let rows = build("a.csv", b"0,1,3\n0,0,0\n2,0,0\n", 3).unwrap();
+        // Row sums 4, 0 and 2.
+        assert_eq!([0, 1, 2].map(|s| rows.relative_load(s)), [1.0, 0.0, 0.5]);
+        assert_eq!(rows.distribution(0), [(1, 0.25), (2, 0.75)]);
+        assert_eq!(rows.distribution(2), [(0, 1.0)]);
+        assert!(rows.distribution(1).is_empty() && rows.draw(1, &mut stream(1, 0, 0)).is_none());
+        assert_eq!(rows.columns.len(), 3);
+    }
+
+    #[test]
+    fn a_row_too_small_to_send_is_silent() {
+        let rows = build("a.csv", b"0,1e300\n1e-300,0\n", 2).unwrap();
+        assert_eq!((rows.relative_load(1), rows.draw(1, &mut stream(1, 0, 0))), (0.0, None));
+    }
+
+    #[test]
+    fn refuses_what_is_no_matrix() {
+        let what = |name: &str, text: &str| build(name, text.as_bytes(), 2).unwrap_err().to_string();
+        insta::assert_snapshot!(what("a.txt", "1,2"), @"p.file: a.txt is no .npy and no .csv (write a file of these)");
+        insta::assert_snapshot!(what("a.csv", "0,-1\n0,0"), @"p.file: row 0, column 1 (from 0) is -1 (write numbers of 0 or more)");
+        insta::assert_snapshot!(what("a.csv", "0,inf\n0,0"), @"p.file: row 0, column 1 (from 0) is inf (write numbers of 0 or more)");
+        insta::assert_snapshot!(what("a.csv", "1e308,1e308\n0,0"), @"p.file: the sum of row 0 (from 0) is too large (write smaller numbers)");
+        insta::assert_snapshot!(what("a.csv", "0,0\n0,0"), @"p.file: all numbers are 0: nobody sends (write what at least one terminal sends)");
+        insta::assert_snapshot!(what("a.csv", "0,1,1\n1,0,1\n1,1,0\n"), @"p.file: 3 rows of 3 numbers, and there are 2 terminals (write a row and a column per terminal, or within: {terminals: 3, pattern: ...})");
+        insta::assert_snapshot!(what("a.csv", "0,1,1\n1,0,1\n"), @"p.file: 2 rows of 3 numbers, and there are 2 terminals (write a row and a column per terminal)");
+        assert!(build("a.csv", b"0,\xFF", 1).unwrap_err().what.contains("not UTF-8"));
+    }
+}

@@ -1,0 +1,164 @@
+//! Mix: every packet follows one of several patterns, drawn by weight.
+//!
+//! # Source
+//! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08, and others
+//! mix adverse and uniform traffic so.
+//!
+//! # Parameters
+//! A list of `weight` \[any unit, above 0\] and `pattern`.
+//!
+//! # Guarantees
+//! A source offers every pattern its load times weight / sum of weights: where a pattern keeps it silent, or sends less
+//! than the load, the source sends that much less, and the others don't take its place.
+//!
+//! # Not modelled
+//! Weights that change with time or source.
+
+use super::{Pattern, PatternConfig};
+use crate::Population;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// One of several patterns for every packet, by weight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mix(pub Vec<Part>);
+
+/// A pattern and its part of the packets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Part of the packets, in proportion to the other weights; above 0.
+    pub weight: f64,
+    /// Where these packets go.
+    pub pattern: PatternConfig,
+}
+
+impl Mix {
+    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Mixture, Refusal> {
+        if self.0.is_empty() {
+            return Err(Refusal::new(path, "the list is empty", "write at least one {weight: ..., pattern: ...}"));
+        }
+        for (i, part) in self.0.iter().enumerate() {
+            if !(part.weight > 0.0 && part.weight.is_finite()) {
+                let what = format!("a weight of {}", part.weight);
+                return Err(Refusal::new(format!("{path}.{i}.weight"), what, "write a number above 0"));
+            }
+        }
+        let sum: f64 = self.0.iter().map(|part| part.weight).sum();
+        if sum.is_infinite() {
+            return Err(Refusal::new(path, "the sum of the weights is too large", "write smaller weights"));
+        }
+        let build = |(i, part): (usize, &Part)| {
+            let path = format!("{path}.{i}.pattern.{}", part.pattern.name());
+            Ok((part.weight / sum, part.pattern.build(population, &path)?))
+        };
+        Ok(Mixture { parts: self.0.iter().enumerate().map(build).collect::<Result<_, Refusal>>()? })
+    }
+}
+
+/// Patterns and their parts of the packets, which sum to 1.
+#[derive(Debug, Clone)]
+pub(super) struct Mixture {
+    parts: Vec<(f64, Pattern)>,
+}
+
+impl Mixture {
+    /// The patterns that `source` takes part in, with the load it offers them.
+    fn shares(&self, source: u32) -> impl Iterator<Item = (f64, &Pattern)> {
+        let shares = self.parts.iter().map(move |(weight, pattern)| (weight * pattern.relative_load(source), pattern));
+        shares.filter(|&(share, _)| share > 0.0)
+    }
+
+    pub(super) fn relative_load(&self, source: u32) -> f64 {
+        // weights are rounded
+        self.shares(source).map(|(share, _)| share).sum::<f64>().min(1.0)
+    }
+
+    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+        let mut left = (rng.next_u64() >> 11) as f64 / 2f64.powi(53) * self.relative_load(source);
+        let mut chosen = None;
+        for (share, pattern) in self.shares(source) {
+            chosen = Some(pattern);
+            if left < share {
+                break;
+            }
+            left -= share;
+        }
+        chosen?.destination(source, rng)
+    }
+
+    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        let total: f64 = self.shares(source).map(|(share, _)| share).sum();
+        let weighted = |(share, pattern): (f64, &Pattern)| {
+            let part = pattern.distribution(source).into_iter();
+            part.map(move |(terminal, probability)| (terminal, share / total * probability)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(u32, f64)> = self.shares(source).flat_map(weighted).collect();
+        all.sort_by_key(|&(terminal, _)| terminal);
+        let sum_of = |same: &[(u32, f64)]| (same[0].0, same.iter().map(|&(_, probability)| probability).sum());
+        all.chunk_by(|a, b| a.0 == b.0).map(sum_of).collect()
+    }
+
+    /// Part of the packets of `source` that goes to terminals below `end`.
+    pub(super) fn share_below(&self, source: u32, end: u32) -> f64 {
+        let total: f64 = self.shares(source).map(|(share, _)| share).sum();
+        let below: f64 = self.shares(source).map(|(share, pattern)| share * pattern.share_below(source, end)).sum();
+        if total > 0.0 { below / total } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream;
+
+    fn read(text: &str) -> Mix {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn build(text: &str) -> Result<Mixture, Refusal> {
+        read(text).build(&Population::of(4), "p")
+    }
+
+    #[test]
+    fn the_distribution_is_the_weighted_sum() {
+        let mixture = build(
+            r#"[{"weight": 3, "pattern": {"uniform": {}}},
+                {"weight": 1, "pattern": {"mix": [{"weight": 5, "pattern": {"bit_complement": {}}}]}}]"#,
+        );
+        let distribution = mixture.unwrap().distribution(1);
+        // Source 1: 3/4 * 1/3 to each of 0, 2 and 3, and 1/4 more to its complement 2.
+        for ((terminal, found), expected) in distribution.into_iter().zip([(0, 0.25), (2, 0.5), (3, 0.25)]) {
+            assert!(terminal == expected.0 && (found - expected.1).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn silent_parts_are_not_made_up_for() {
+        let inner = r#"{"within": {"terminals": 2, "pattern": {"uniform": {}}}}"#;
+        let mixture = build(&format!(
+            r#"[{{"weight": 1, "pattern": {inner}}}, {{"weight": 3, "pattern": {{"bit_complement": {{}}}}}}]"#
+        ))
+        .unwrap();
+        assert_eq!([0, 1, 2, 3].map(|s| mixture.relative_load(s)), [1.0, 1.0, 0.75, 0.75]);
+        assert_eq!(mixture.distribution(0), [(1, 0.25), (3, 0.75)]);
+        assert_eq!(mixture.distribution(2), [(1, 1.0)]);
+        let alone = build(&format!(r#"[{{"weight": 1, "pattern": {inner}}}]"#)).unwrap();
+        assert_eq!((alone.relative_load(3), alone.draw(3, &mut stream(1, 0, 0))), (0.0, None));
+    }
+
+    #[test]
+    fn refuses_with_the_place() {
+        let path = |text: &str| build(text).unwrap_err().path;
+        assert_eq!(path("[]"), "p");
+        assert_eq!(path(r#"[{"weight": 0, "pattern": {"uniform": {}}}]"#), "p.0.weight");
+        let large = r#"{"weight": 1e308, "pattern": {"uniform": {}}}"#;
+        assert_eq!(path(&format!("[{large}, {large}]")), "p");
+        let text = r#"[{"weight": 1, "pattern": {"uniform": {}}},
+            {"weight": 1, "pattern": {"mix": [{"weight": 1, "pattern": {"hot_spot": {"targets": [4]}}}]}}]"#;
+        assert_eq!(path(text), "p.1.pattern.mix.0.pattern.hot_spot.targets");
+    }
+}

@@ -1,0 +1,95 @@
+//! Random permutation: a permutation of the terminals, drawn once; every packet of a source goes to its one image.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 3.2; BookSim
+//! `randperm` (which has fixed points).
+//!
+//! # Parameters
+//! `fixed_points` \[true or false\], `draw`: which of the seed's permutations \[number\].
+//!
+//! # Guarantees
+//! All permutations are equally likely, or all those without fixed points. A function of (seed, draw) alone: the same
+//! in every run with this seed, and independent of all others.
+//!
+//! # Not modelled
+//! Permutations that change during a run.
+
+use super::permutation::Permutation;
+use crate::{Population, below, stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Purpose of the stream.
+const PERMUTATION: u64 = 0x7065_726D;
+
+/// A permutation of the terminals, drawn once from the seed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomPermutation {
+    /// May a terminal send to itself?
+    #[serde(default)]
+    pub fixed_points: bool,
+    /// Number of the permutation: others are independent (default 0).
+    #[serde(default)]
+    pub draw: u32,
+}
+
+impl RandomPermutation {
+    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+        let terminals = population.terminals;
+        if terminals == 0 || (terminals == 1 && !self.fixed_points) {
+            let what = format!("{terminals} terminals: a source has no other terminal to send to");
+            return Err(Refusal::new(path, what, "take 2 terminals or more, or write fixed_points: true"));
+        }
+        let mut rng = stream(population.seed, self.draw.into(), PERMUTATION);
+        let mut image: Vec<u32> = (0..terminals).collect();
+        // Fisher and Yates; about 1 permutation in e has no fixed point, and repeating keeps those equally likely
+        loop {
+            for last in (1..terminals).rev() {
+                image.swap(last as usize, below(&mut rng, last + 1) as usize);
+            }
+            if self.fixed_points || (0..).zip(&image).all(|(source, &image)| source != image) {
+                return Ok(Permutation::new(population, |source| image[source as usize]));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// How often each permutation of 4 terminals comes in 4,800 seeds.
+    fn counts(fixed_points: bool) -> BTreeMap<Vec<u32>, u32> {
+        let mut counts = BTreeMap::new();
+        for seed in 0..4800 {
+            let population = Population { seed, ..Population::of(4) };
+            let permutation = RandomPermutation { fixed_points, draw: 0 }.build(&population, "p").unwrap();
+            *counts.entry((0..4).map(|s| permutation.image(s)).collect()).or_default() += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn all_permutations_are_equally_likely() {
+        // 4! = 24 permutations, 9 of them without fixed points. Binomial counts, 5 deviations.
+        for (fixed_points, number) in [(true, 24), (false, 9)] {
+            let counts = counts(fixed_points);
+            assert_eq!(counts.len(), number);
+            let mean = 4800.0 / number as f64;
+            assert!(counts.values().all(|&count| (f64::from(count) - mean).abs() < 5.0 * mean.sqrt()), "{counts:?}");
+            assert!(fixed_points || counts.keys().all(|image| (0..).zip(image).all(|(s, &t)| s != t)));
+        }
+    }
+
+    #[test]
+    fn draws_are_independent_and_repeatable() {
+        let of = |draw| RandomPermutation { fixed_points: false, draw }.build(&Population::of(64), "p").unwrap();
+        let images = |draw| (0..64).map(|s| of(draw).image(s)).collect::<Vec<_>>();
+        assert_eq!(images(3), images(3));
+        assert_ne!(images(3), images(4));
+        assert!(RandomPermutation::default().build(&Population::of(1), "p").is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! Within: a pattern among the first P ids, of which there may be more or fewer than terminals.
+//!
+//! # Source
+//! Common practice, e.g. 1,024 ids for the bit patterns on 1,000 terminals.
+//!
+//! # Parameters
+//! `terminals` P \[ids\], `pattern`.
+//!
+//! # Guarantees
+//! Terminals from P on are silent. Where P exceeds the number of terminals, a destination that doesn't exist is drawn
+//! again, so existing ones keep their proportions and the source its load; a source all of whose destinations are
+//! missing is silent. Ids have no coordinates and no groups.
+//!
+//! # Not modelled
+//! Other sets of ids than the first P.
+
+use super::{Pattern, PatternConfig};
+use crate::Population;
+use rand_pcg::Pcg32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Mean draws per packet that are still a workload, and ids per terminal.
+const MAX_DRAWS: u32 = 64;
+
+/// A pattern among the first ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Within {
+    /// The pattern is evaluated for ids from 0 to this number; those that are no terminals neither send nor receive.
+    pub terminals: u32,
+    /// Who sends to whom among them.
+    pub pattern: Box<PatternConfig>,
+}
+
+impl Within {
+    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Subset, Refusal> {
+        let (ids, terminals) = (self.terminals, population.terminals);
+        if ids == 0 || u64::from(ids) > u64::from(terminals) * u64::from(MAX_DRAWS) {
+            let what = format!("{ids} ids for {terminals} terminals");
+            let help = format!("write 1 to {MAX_DRAWS} times the number of terminals");
+            return Err(Refusal::new(format!("{path}.terminals"), what, help));
+        }
+        let inner = Population { seed: population.seed, ..Population::of(ids) };
+        let pattern = self.pattern.build(&inner, &format!("{path}.pattern.{}", self.pattern.name()))?;
+        let mut is_silent = vec![false; terminals as usize];
+        for (source, is_silent) in (0..).zip(&mut is_silent) {
+            *is_silent = source >= ids || pattern.relative_load(source) == 0.0;
+            if *is_silent || ids <= terminals {
+                continue;
+            }
+            let share = pattern.share_below(source, terminals);
+            *is_silent = share == 0.0;
+            if share > 0.0 && share * f64::from(MAX_DRAWS) < 1.0 {
+                let what =
+                    format!("only {share} of the packets of terminal {source} go to one of {terminals} terminals");
+                let help = format!("write fewer ids: at least 1 in {MAX_DRAWS} destinations should exist");
+                return Err(Refusal::new(format!("{path}.terminals"), what, help));
+            }
+        }
+        Ok(Subset { terminals, is_silent, pattern: Box::new(pattern) })
+    }
+}
+
+/// A pattern of which only the terminals that exist are left.
+#[derive(Debug, Clone)]
+pub(super) struct Subset {
+    terminals: u32,
+    is_silent: Vec<bool>,
+    pattern: Box<Pattern>,
+}
+
+impl Subset {
+    pub(super) fn relative_load(&self, source: u32) -> f64 {
+        if self.is_silent[source as usize] { 0.0 } else { self.pattern.relative_load(source) }
+    }
+
+    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+        if self.is_silent[source as usize] {
+            return None;
+        }
+        loop {
+            let destination = self.pattern.destination(source, rng)?;
+            if destination < self.terminals {
+                return Some(destination);
+            }
+        }
+    }
+
+    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        if self.is_silent[source as usize] {
+            return Vec::new();
+        }
+        let mut existing = self.pattern.distribution(source);
+        existing.retain(|&(terminal, _)| terminal < self.terminals);
+        let total: f64 = existing.iter().map(|&(_, probability)| probability).sum();
+        existing.iter_mut().for_each(|(_, probability)| *probability /= total);
+        existing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream;
+
+    fn build(ids: u32, pattern: &str, terminals: u32) -> Result<Subset, Refusal> {
+        let pattern = serde_json::from_str(pattern).unwrap();
+        Within { terminals: ids, pattern }.build(&Population::of(terminals), "p")
+    }
+
+    #[test]
+    fn sources_without_an_image_are_silent() {
+        // Complement of 3 bits on 5 terminals: 0, 1 and 2 would send to 7, 6 and 5; 3 and 4 swap.
+        let subset = build(8, r#"{"bit_complement": {}}"#, 5).unwrap();
+        let mut rng = stream(1, 0, 0);
+        let images = [None, None, None, Some(4), Some(3)];
+        assert_eq!([0, 1, 2, 3, 4].map(|s| subset.draw(s, &mut rng)), images);
+        assert_eq!([0, 1, 2, 3, 4].map(|s| subset.relative_load(s)), [0.0, 0.0, 0.0, 1.0, 1.0]);
+        assert!(subset.distribution(0).is_empty());
+    }
+
+    #[test]
+    fn missing_destinations_are_drawn_again() {
+        let subset = build(8, r#"{"uniform": {}}"#, 5).unwrap();
+        // The four other terminals of 5, no longer 1/7 each but 1/4.
+        for (found, terminal) in subset.distribution(2).into_iter().zip([0, 1, 3, 4]) {
+            assert!(found.0 == terminal && (found.1 - 0.25).abs() < 1e-15);
+        }
+        let mut rng = stream(1, 0, 0);
+        assert!((0..100).all(|_| subset.draw(2, &mut rng).is_some_and(|to| to < 5)));
+    }
+
+    #[test]
+    fn terminals_beyond_the_ids_are_silent() {
+        let subset = build(4, r#"{"uniform": {}}"#, 5).unwrap();
+        assert_eq!((subset.relative_load(3), subset.relative_load(4)), (1.0, 0.0));
+        assert!(subset.distribution(1).iter().all(|&(terminal, _)| terminal < 4));
+        assert_eq!(subset.draw(4, &mut stream(1, 0, 0)), None);
+    }
+
+    #[test]
+    fn refuses_what_would_draw_for_ever() {
+        let refused = |ids, pattern| build(ids, pattern, 5).unwrap_err();
+        assert_eq!(refused(0, r#"{"uniform": {}}"#).what, "0 ids for 5 terminals");
+        assert_eq!(refused(321, r#"{"uniform": {}}"#).what, "321 ids for 5 terminals");
+        // 0.01 of the packets go to one of 7 other ids, of which 4 are terminals.
+        let rare = refused(8, r#"{"hot_spot": {"targets": [7], "share": 0.99}}"#);
+        assert!(rare.what.starts_with("only 0.0057"), "{rare}");
+        assert_eq!(refused(6, r#"{"bit_reverse": {}}"#).path, "p.pattern.bit_reverse");
+    }
+}
