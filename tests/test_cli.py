@@ -146,6 +146,13 @@ def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert "topology" in json.loads(capsys.readouterr().out)["properties"]
 
 
+@pytest.mark.parametrize("command", ["run", "saturation", "check", "explain", "list", "schema", "validate"])
+def test_every_command_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    assert f"Example: weft {command} " in capsys.readouterr().out
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])

@@ -2,8 +2,8 @@
 
 use crate::assemble;
 use crate::net::Net;
-use crate::routing::steps::{Step, Cost};
 use crate::routing::Classes;
+use crate::routing::steps::{Cost, Step};
 use crate::spec::Spec;
 use crate::state::{DETOUR, Packet};
 use serde::Serialize;
@@ -210,6 +210,8 @@ impl Explainer<'_> {
             let (router, port) = self.spec.graph.terminal_at(terminal);
             Place { terminal, router, port: port.into() }
         };
+        let job = self.spec.traffic.jobs.iter().find(|job| job.terminals.contains(&from));
+        let flits = job.map_or(self.spec.traffic.longest(), |job| job.packet_flits);
         let (from, to) = (place(from), place(to));
         let names = self.spec.graph.class_names().iter();
         let vc_classes = names.zip(classes).enumerate().map(|(link, (name, &classes))| VcClasses {
@@ -218,7 +220,8 @@ impl Explainer<'_> {
             vcs: (0..classes).map(|class| self.vcs(link, class)).collect(),
         });
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
-        let mut paths: Vec<Path> = self.found.iter().map(|((_, hops), found)| self.path(hops, *found, distance)).collect();
+        let mut paths: Vec<Path> =
+            self.found.iter().map(|((_, hops), found)| self.path(hops, *found, distance, flits)).collect();
         // equally long ones stay in the order of their ports
         paths.sort_by(|a, b| {
             let likely = |p: &Path| p.probability.unwrap_or(0.0);
@@ -238,7 +241,7 @@ impl Explainer<'_> {
         }
     }
 
-    fn path(&self, hops: &Hops, (probability, direct): (Option<f64>, bool), distance: u32) -> Path {
+    fn path(&self, hops: &Hops, (probability, direct): (Option<f64>, bool), distance: u32, flits: u32) -> Path {
         let (spec, graph) = (self.spec, &*self.spec.graph);
         let mut wire = 2 * spec.links[0].latency;
         let mut list = Vec::with_capacity(hops.len());
@@ -258,7 +261,7 @@ impl Explainer<'_> {
         Path {
             minimal: hops.len() as u32 == distance || (direct && !self.net.routing.draws_path()),
             probability,
-            zero_load_latency: routers + wire + u64::from(spec.traffic.packet_flits) - 1,
+            zero_load_latency: routers + wire + u64::from(flits) - 1,
             hops: list,
         }
     }
