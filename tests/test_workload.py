@@ -29,7 +29,7 @@ sweep: {traffic.load: [0.05, 0.1]}
 @pytest.fixture
 def jobs(tmp_path: Path) -> Path:
     """The file of two points of two jobs, one with an end."""
-    path = tmp_path / "jobs.yaml"
+    path = tmp_path / "two.yaml"
     path.write_text(JOBS, encoding="utf-8")
     return path
 
