@@ -2,8 +2,8 @@
 
 use crate::assemble;
 use crate::net::Net;
+use crate::routing::steps::{Step, Cost};
 use crate::routing::Classes;
-use crate::routing::steps::{Cost, Step};
 use crate::spec::Spec;
 use crate::state::{DETOUR, Packet};
 use serde::Serialize;
@@ -206,12 +206,11 @@ impl Explainer<'_> {
     }
 
     fn explanation(self, from: u32, to: u32, classes: &Classes) -> Explanation {
+        let flits = self.spec.traffic.packet_of(from);
         let place = |terminal: u32| {
             let (router, port) = self.spec.graph.terminal_at(terminal);
             Place { terminal, router, port: port.into() }
         };
-        let job = self.spec.traffic.jobs.iter().find(|job| job.terminals.contains(&from));
-        let flits = job.map_or(self.spec.traffic.longest(), |job| job.packet_flits);
         let (from, to) = (place(from), place(to));
         let names = self.spec.graph.class_names().iter();
         let vc_classes = names.zip(classes).enumerate().map(|(link, (name, &classes))| VcClasses {
@@ -220,8 +219,8 @@ impl Explainer<'_> {
             vcs: (0..classes).map(|class| self.vcs(link, class)).collect(),
         });
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
-        let mut paths: Vec<Path> =
-            self.found.iter().map(|((_, hops), found)| self.path(hops, *found, distance, flits)).collect();
+        let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
+        let mut paths: Vec<Path> = self.found.iter().map(path).collect();
         // equally long ones stay in the order of their ports
         paths.sort_by(|a, b| {
             let likely = |p: &Path| p.probability.unwrap_or(0.0);

@@ -89,6 +89,12 @@ impl TrafficSpec {
         self.lengths().max().unwrap_or(1)
     }
 
+    /// Packet length of a terminal [flits]; that of the first job for one in no job.
+    pub fn packet_of(&self, terminal: u32) -> u32 {
+        let job = self.jobs.iter().find(|job| job.terminals.contains(&terminal)).or(self.jobs.first());
+        job.map_or(1, |job| job.packet_flits)
+    }
+
     /// Offered load of a terminal when the run starts [flits/cycle].
     pub fn load_of(&self, terminal: u32) -> f64 {
         let place = |job: &Job| job.terminals.iter().position(|&t| t == terminal).map(|rank| job.phases[0].load[rank]);
