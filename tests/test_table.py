@@ -20,7 +20,7 @@ def test_columns_are_flush() -> None:
 
 
 def test_loads_go_down_and_series_across(made_up: Results) -> None:
-    assert table.loads(made_up).splitlines()[10:] == [
+    assert table.loads(made_up).splitlines()[11:] == [
         "",
         "tornado",
         "        always_on                    idle_timeout",
@@ -81,6 +81,6 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
 
 
 def test_what_does_not_fit_goes_below(made_up: Results) -> None:
-    lines = table.loads(made_up, width=40).splitlines()[1:]
+    lines = table.loads(made_up, width=40).splitlines()[2:]
     assert max(map(len, lines)) <= 40
     assert sum(line.startswith("load") for line in lines) == 4

@@ -45,7 +45,10 @@ def loads(results: Results, *, width: int = 100) -> str:
     """
     shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
     lines = [f"{shown} over offered load [{q.OFFERED.unit}]; sat: saturated, the latency has no limit"]
-    for panel in panels(results):
+    shown_panels = panels(results)
+    if any(panel.title for panel in shown_panels):
+        lines.insert(0, results.title)
+    for panel in shown_panels:
         lines += ["", panel.title or results.title, *_panel(panel, width)]
     return "\n".join(lines)
 
@@ -62,17 +65,17 @@ def jobs(results: Results) -> list[str]:
     rows = [
         [*(label(row[path]) for path in varied), row["job"], str(row["terminals"])]
         + [number(row[quantity.column], quantity.digits) for quantity in shown]
-        + (
-            [f"{row['batch_delivered_packets']}/{row['batch_packets']}", label(row["completion_cycles"])]
-            if batches
-            else []
-        )
+        + ([_delivered(row), label(row["completion_cycles"])] if batches else [])
         for row in frame.iter_rows(named=True)
     ]
     return [
         "jobs",
         *columns([*head, *(("delivered", "completion [cycles]") if batches else ())], rows, left=len(varied) + 1),
     ]
+
+
+def _delivered(job: Mapping[str, object]) -> str:
+    return "-" if job["batch_packets"] is None else f"{job['batch_delivered_packets']}/{job['batch_packets']}"
 
 
 def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:

@@ -166,7 +166,7 @@ impl<'a> Dependencies<'a> {
         for to in 0..routers {
             let target = self.coords[to as usize];
             let packet = Packet { target, dest: target, ..Packet::default() };
-            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, None).escape;
+            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, || None).escape;
             for from in (0..routers).filter(|&from| from != to) {
                 let Some(hop) = escape(self, from) else { continue };
                 let Some(at) = self.neighbour(from, hop.port) else { continue };
@@ -300,3 +300,6 @@ impl<'a> Dependencies<'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

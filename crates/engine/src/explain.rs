@@ -2,8 +2,8 @@
 
 use crate::assemble;
 use crate::net::Net;
-use crate::routing::steps::{Step, Cost};
 use crate::routing::Classes;
+use crate::routing::steps::{Cost, Step};
 use crate::spec::Spec;
 use crate::state::{DETOUR, Packet};
 use serde::Serialize;

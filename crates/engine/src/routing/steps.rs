@@ -43,7 +43,7 @@ impl AnyRouting {
             Self::ShortestPath(r) => r.steps(at, packet),
             Self::MinimalAdaptive(r) if at != packet.dest => {
                 // the class on which the packet came, plus one, is kept in its lane here
-                let choice = r.choice(at, packet, packet.lane.checked_sub(1));
+                let choice = r.choice(at, packet, || packet.lane.checked_sub(1));
                 let step = |hop: Hop| {
                     let cost = Some(Cost { at, port: hop.port, hops: 1, bias: 0 });
                     Step { hop, after: Packet { lane: hop.class + 1, ..*packet }, cost }

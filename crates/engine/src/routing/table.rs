@@ -100,9 +100,10 @@ impl Reader<'_> {
         }
         let mut most = 0;
         for (line, number) in lines {
-            most = self.line(line, columns).map_err(|(what, help)| {
-                refusal(format!("line {number} of {}: {what}", file.name()), help)
-            })?.max(most);
+            most = self
+                .line(line, columns)
+                .map_err(|(what, help)| refusal(format!("line {number} of {}: {what}", file.name()), help))?
+                .max(most);
         }
         Ok(most)
     }
