@@ -180,10 +180,10 @@ impl<'a> Walker<'a> {
     fn walk(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
-        let mut parts = vec![(from, packet, 1.0)];
+        let mut parts: Vec<(u32, Packet, f64)> = vec![(from, packet, 1.0)];
+        let mut next: Vec<(u32, Packet, f64)> = Vec::new();
         while !parts.is_empty() {
-            let mut next: Vec<(u32, Packet, f64)> = Vec::new();
-            for (at, packet, part) in parts {
+            for (at, packet, part) in parts.drain(..) {
                 let mut go = |hop: Hop, after: Packet, part: f64| {
                     let port = graph.ports(at)[hop.port as usize];
                     let Peer::Router { router, .. } = port.peer else { return };
@@ -207,7 +207,7 @@ impl<'a> Walker<'a> {
                     }
                 }
             }
-            parts = next;
+            std::mem::swap(&mut parts, &mut next);
         }
         (hops, wire)
     }
