@@ -165,12 +165,10 @@ impl<'a> Dependencies<'a> {
         let routers = self.graph.routers();
         for to in 0..routers {
             let target = self.coords[to as usize];
-            let packet = Packet { target, dest: target, ..Packet::default() };
-            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, || None).escape;
             for from in (0..routers).filter(|&from| from != to) {
-                let Some(hop) = escape(self, from) else { continue };
+                let Some(hop) = routing.escape(self.coords[from as usize], target) else { continue };
                 let Some(at) = self.neighbour(from, hop.port) else { continue };
-                if let Some(next) = escape(self, at) {
+                if let Some(next) = routing.escape(self.coords[at as usize], target) {
                     self.add(self.node(from, hop.port, hop.class), next.port, next.class);
                 }
             }

@@ -155,11 +155,34 @@ impl AnyRouting {
 
     /// What a head at `at` may ask for, where heads choose again in every step. `arrived` gives the VC class that it came
     /// on, if it came from a router.
-    #[inline(always)]
     pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: impl FnOnce() -> Option<u8>) -> Choice {
         match self {
             Self::MinimalAdaptive(r) => r.choice(at, packet, arrived),
             _ => Choice::default(),
+        }
+    }
+
+    /// The candidate that a head at `at` asks for now.
+    #[inline(always)]
+    pub(crate) fn choose(
+        &self,
+        at: u64,
+        packet: &Packet,
+        arrived: impl FnOnce() -> Option<u8>,
+        queues: &impl Congestion,
+        turn: u32,
+    ) -> Hop {
+        match self {
+            Self::MinimalAdaptive(r) => r.choose(at, packet, arrived, queues, turn),
+            _ => unreachable!("heads of other routings do not choose again"),
+        }
+    }
+
+    /// The hop that a packet may always fall back on.
+    pub(crate) fn escape(&self, at: u64, to: u64) -> Option<Hop> {
+        match self {
+            Self::MinimalAdaptive(r) => r.escape(at, to),
+            _ => None,
         }
     }
 

@@ -14,7 +14,8 @@
 //! # Not modelled
 //! Credits of routers further ahead. Worms that leave the escape (they could deadlock: refused).
 
-use super::{Choice, Classes, Hop, grid::Grid, grid::Line};
+use super::choice::{Best, Choice};
+use super::{Classes, Hop, grid::Grid, grid::Line, sensor::Congestion};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,42 +60,74 @@ impl Runtime {
     }
 
     /// What a packet at `at` may ask for; `arrived` gives the VC class it came on, if it came from a router.
-    #[inline(always)]
     pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: impl FnOnce() -> Option<u8>) -> Choice {
-        let to = packet.dest;
-        let mut choice = Choice::default();
-        choice.escape = Grid::first_difference(at, to).map(|d| self.escape(at, to, d));
-        if !self.leave_escape && arrived().is_some_and(|class| class < self.adaptive) {
-            return choice;
+        let mut choice = Choice { adaptive: Vec::new(), escape: self.escape(at, packet.dest) };
+        if !self.must_stay(arrived) {
+            self.each_adaptive(at, packet.dest, |hop| choice.adaptive.push(hop));
         }
+        choice
+    }
+
+    /// The open adaptive candidate with the most credits; else the escape. Where that is closed, too, it is asked for all
+    /// the same, so that a sleeping link is woken.
+    #[inline(always)]
+    pub(crate) fn choose(
+        &self,
+        at: u64,
+        packet: &Packet,
+        arrived: impl FnOnce() -> Option<u8>,
+        queues: &impl Congestion,
+        turn: u32,
+    ) -> Hop {
+        let mut best = Best::default();
+        if !self.must_stay(arrived) {
+            self.each_adaptive(at, packet.dest, |hop| best.offer(hop, queues, turn));
+        }
+        best.hop().unwrap_or_else(|| self.last_resort(at, packet, queues, turn))
+    }
+
+    #[inline(never)]
+    fn last_resort(&self, at: u64, packet: &Packet, queues: &impl Congestion, turn: u32) -> Hop {
+        let last = self.escape(at, packet.dest).unwrap_or(Hop { port: packet.dst_port, class: 0 });
+        queues.member(last, turn).map_or_else(|| queues.fallback(last), |(_, hop)| hop)
+    }
+
+    #[inline(always)]
+    fn must_stay(&self, arrived: impl FnOnce() -> Option<u8>) -> bool {
+        !self.leave_escape && arrived().is_some_and(|class| class < self.adaptive)
+    }
+
+    /// Every minimal hop on the adaptive VCs.
+    #[inline(always)]
+    fn each_adaptive(&self, at: u64, to: u64, mut offer: impl FnMut(Hop)) {
         let mut differ = at ^ to;
         while differ != 0 {
             let d = (differ.trailing_zeros() / 8) as usize;
             differ &= !(0xff << (8 * d));
             let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
             if self.grid.line == Line::Complete {
-                choice.push(Hop { port: self.grid.port_to(at, d, c), class: self.adaptive });
+                offer(Hop { port: self.grid.port_to(at, d, c), class: self.adaptive });
                 continue;
             }
             let (up, down) = self.grid.ways(own, c, d);
-            for (minimal, way) in [(up, true), (down, false)] {
-                if minimal {
-                    choice.push(Hop { port: self.grid.port_along(d, way), class: self.adaptive });
-                }
+            if up {
+                offer(Hop { port: self.grid.port_along(d, true), class: self.adaptive });
+            }
+            if down {
+                offer(Hop { port: self.grid.port_along(d, false), class: self.adaptive });
             }
         }
-        choice
     }
 
-    /// The hop in dimension order on the escape VCs.
-    #[inline(always)]
-    fn escape(&self, at: u64, to: u64, d: usize) -> Hop {
+    /// The hop in dimension order on the escape VCs; `None` at the destination.
+    pub(super) fn escape(&self, at: u64, to: u64) -> Option<Hop> {
+        let d = Grid::first_difference(at, to)?;
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         if self.grid.line == Line::Complete {
-            return Hop { port: self.grid.port_to(at, d, c), class: 0 };
+            return Some(Hop { port: self.grid.port_to(at, d, c), class: 0 });
         }
         let up = self.grid.goes_up(at, to, d, || c > own);
         let wraps = up == (c < own);
-        Hop { port: self.grid.port_along(d, up), class: u8::from(self.adaptive == 2 && !wraps) }
+        Some(Hop { port: self.grid.port_along(d, up), class: u8::from(self.adaptive == 2 && !wraps) })
     }
 }
