@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from weft import _engine
 from weft.cli import main
 
 
@@ -45,11 +47,28 @@ def test_a_stall_is_told_and_the_others_are_saved(
     assert main(["run", str(ring), "--out", str(out)]) == 4
     told = capsys.readouterr().err
     assert "can never move again" in told
-    assert "waits for router" in told
+    assert "waits for room over its link" in told
     assert len(list((out / "points").glob("*/summary.json"))) == 2
-    replay = next(line for line in told.splitlines() if line.startswith("replay: weft ")).split()[2:]
-    assert main([*replay, "--out", str(tmp_path / "again")]) == 4
     assert main(["run", str(ring), "--out", str(out)]) == 4, "a reused point is stuck too"
+
+
+def test_the_replay_of_a_stall_can_be_pasted(ring: Path, tmp_path: Path) -> None:
+    """In a folder with a blank in its name, twice: the replay really runs the point."""
+    out = tmp_path / "my results"
+    weft = Path(sys.executable).parent / "weft"
+    first = subprocess.run([weft, "run", ring, "--out", out], capture_output=True, text=True, check=False)
+    assert first.returncode == 4
+    pasted = first.stderr.split("replay: ")[1].strip()
+    search = {**os.environ, "PATH": f"{weft.parent}:{os.environ['PATH']}"}
+    wait_for = [line for line in first.stderr.splitlines() if "waits for" in line]
+    assert wait_for
+    for _ in range(2):
+        again = subprocess.run(
+            pasted, shell=True, env=search, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 4, again.stderr
+        assert [line for line in again.stderr.splitlines() if "waits for" in line] == wait_for
+        assert "done before" not in again.stderr
 
 
 @pytest.mark.parametrize(
@@ -102,9 +121,36 @@ def test_list_knows_the_families(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "rooting"]) == 2
 
 
+def test_list_shows_the_parameters_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "routing", "ugal_p"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "routing: ugal_p",
+        "  UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.",
+    ]
+    assert next(line for line in lines if line.startswith("threshold")).split()[1:4] == ["e.g.", "32flits", "2flits"]
+    assert any(line.split()[:1] == ["history_window"] for line in lines), "the words that a parameter may be"
+    assert main(["list", "routing", "ugal_q"]) == 2
+    assert "ugal_p" in capsys.readouterr().err
+
+
+def test_every_model_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    for family, models in _engine.models().items():
+        for model in models:
+            assert main(["list", family, model["name"]]) == 0
+            assert capsys.readouterr().out.startswith(f"{family}: {model['name']}")
+
+
 def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema"]) == 0
     assert "topology" in json.loads(capsys.readouterr().out)["properties"]
+
+
+@pytest.mark.parametrize("command", ["run", "saturation", "check", "explain", "list", "schema", "validate"])
+def test_every_command_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    assert f"Example: weft {command} " in capsys.readouterr().out
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import weft
+from weft.plot.load_curves import figure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +72,28 @@ def test_results_open_again(small: Path, tmp_path: Path) -> None:
     assert opened.name == "small"
     assert opened.frame.equals(written.frame)
     assert opened.missing == 0
+
+
+def test_overrides_stand_in_the_title(small: Path, tmp_path: Path) -> None:
+    """Two sweeps of one file are told apart by folder, table and picture."""
+    plain, other = weft.load(small), weft.load(small, set={"routing": {"ugal_p": {"threshold": "0flits"}}, "seed": 2})
+    assert (plain.name, plain.title) == ("small", "small")
+    assert other.name.startswith("small-")
+    assert other.title == "small (routing = ugal_p(threshold 0flits), seed = 2)"
+    results = other.run(tmp_path)
+    assert weft.open(tmp_path).title == other.title
+    assert figure(results).legends[0].get_title().get_text() == other.title
+
+
+def test_the_name_of_a_scenario_is_its_title(small: Path) -> None:
+    assert weft.load(small, set={"name": "fig 7"}).title.startswith("fig 7 (")
+    small.write_text("name: fig 7\n" + small.read_text(), encoding="utf-8")
+    assert weft.load(small).title == "fig 7"
+
+
+def test_what_was_not_recorded_is_refused(made_up: Results) -> None:
+    with pytest.raises(weft.ResultsError, match=r"measure\.series"):
+        made_up.series(0)
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:

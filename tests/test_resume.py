@@ -20,10 +20,26 @@ if TYPE_CHECKING:
 SLOW = ["--set", "measure.window=100000cycles", "--jobs", "1"]
 
 
-def start(small: Path, out: Path) -> subprocess.Popen[str]:
+# What a person writes who wants the results of a sweep as far as it came.
+SCRIPT = """
+import sys, weft
+sweep = weft.load(sys.argv[1], set={"measure.window": "100000cycles"})
+try:
+    sweep.run(sys.argv[2], jobs=1)
+except KeyboardInterrupt:
+    results = weft.open(sys.argv[2])
+    print("kept", len(results), "missing", results.missing, "rows", results.frame.height)
+"""
+
+
+def start(small: Path, out: Path, command: str = "run") -> subprocess.Popen[str]:
     """Start a slow run of the sweep in another process."""
     code = "import sys, weft.cli; sys.exit(weft.cli.main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "run", str(small), "--out", str(out), *SLOW]
+    return start_python(code, command, str(small), "--out", str(out), *SLOW)
+
+
+def start_python(code: str, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -59,16 +75,35 @@ def test_a_killed_run_loses_only_points_in_flight(small: Path, tmp_path: Path) -
     assert {hash: after[hash] for hash in before} == before, "finished points were not run again"
 
 
-def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "saturation"])
+def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Path, command: str) -> None:
     out = tmp_path / "out"
-    with start(small, out) as process:
+    with start(small, out, command) as process:
         wait_for_points(process, out, 1)
         process.send_signal(signal.SIGINT)
         told, _ = process.communicate(timeout=20)
     assert process.returncode == 130, told
     assert "interrupted" in told
-    assert 1 <= len(finished(out)) < 12
+    kept = finished(out)
+    assert 1 <= len(kept) == len(weft.open(out))
+    assert weft.open(out).missing >= 1
     assert not list(out.glob("points/.*")), "no half-written folder is left"
+    with start(small, out, command) as process:
+        wait_for_points(process, out, len(kept) + 1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert {hash: time for hash, time in finished(out).items() if hash in kept} == kept, "only the rest is run"
+
+
+def test_ctrl_c_in_python_keeps_what_is_finished(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with start_python(SCRIPT, str(small), str(out)) as process:
+        wait_for_points(process, out, 1)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, told
+    kept = len(finished(out))
+    assert told.split() == ["kept", str(kept), "missing", str(12 - kept), "rows", str(kept)]
 
 
 def test_a_rerun_runs_nothing(small: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft import table
+from weft import notes, table
 
 if TYPE_CHECKING:
     from weft.results import Results
@@ -20,7 +20,7 @@ def test_columns_are_flush() -> None:
 
 
 def test_loads_go_down_and_series_across(made_up: Results) -> None:
-    assert table.loads(made_up).splitlines()[10:] == [
+    assert table.loads(made_up).splitlines()[11:] == [
         "",
         "tornado",
         "        always_on                    idle_timeout",
@@ -33,7 +33,54 @@ def test_loads_go_down_and_series_across(made_up: Results) -> None:
     ]
 
 
+def test_a_point_without_a_load_stands_at_what_it_offered(made_up: Results) -> None:
+    for summary in made_up.summaries:
+        summary["load"] = None
+    assert [line.split()[0] for line in table.loads(made_up).splitlines()[-4:]] == ["0.1", "0.2", "0.3", "0.4"]
+
+
+def test_jobs_have_a_table_of_their_own(made_up: Results) -> None:
+    assert table.jobs(made_up) == [], "points without jobs"
+    job = {
+        "job": "all",
+        "terminals": 8,
+        "offered_load": 0.1,
+        "accepted_load": 0.1,
+        "packet_latency_mean_cycles": 21.0,
+        "packet_latency_p99_cycles": 60,
+        "hops_mean": 1.5,
+        "batch_packets": None,
+        "batch_delivered_packets": None,
+        "completion_cycles": None,
+    }
+    for summary in made_up.summaries:
+        summary["jobs"] = [job]
+    assert table.jobs(made_up) == [], "one job is the point itself"
+    del made_up.jobs
+    done = {**job, "job": "fft", "batch_packets": 100, "batch_delivered_packets": 80}
+    for summary in made_up.summaries:
+        summary["jobs"] = [job, done]
+    lines = table.jobs(made_up)
+    assert len(lines) == 3 + 16 * 2
+    assert lines[1].split()[:5] == ["traffic.pattern", "power.policy", "traffic.load", "job", "terminals"]
+    assert lines[4].split()[-9:] == ["fft", "8", "0.100", "0.100", "21.0", "60", "1.50", "80/100", "-"]
+
+
+def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
+    assert notes.lines(made_up) == [], "nobody asked"
+    for row, summary in enumerate(made_up.summaries):
+        summary |= {"warmup_settled": row > 0, "warmup_cycles": 1000 + 500 * row, "source_fairness_jain": 1 - row / 100}
+        summary["confidence_reached"] = True
+    where = "traffic.pattern = {}, power.policy = {}, traffic.load = {}"
+    assert notes.lines(made_up) == [
+        "warm-up settled in 15 of 16 points after 1500 to 8500 cycles",
+        f"  not in {where.format('uniform', 'always_on', 0.1)}",
+        "wanted confidence reached in 16 of 16 points",
+        f"Jain index of the sources: at least 0.85 ({where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)})",
+    ]
+
+
 def test_what_does_not_fit_goes_below(made_up: Results) -> None:
-    lines = table.loads(made_up, width=40).splitlines()[1:]
+    lines = table.loads(made_up, width=40).splitlines()[2:]
     assert max(map(len, lines)) <= 40
     assert sum(line.startswith("load") for line in lines) == 4

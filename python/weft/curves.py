@@ -50,6 +50,8 @@ def panels(results: Results) -> list[Panel]:
         return []
     varied = [column for column in results.coordinates if frame[column].n_unique() > 1]
     apart = [column for column in varied if column not in _NOT_APART]
+    # jobs with loads of their own leave the scenario without one
+    frame = frame.with_columns(pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4)))
     frame = frame.with_columns(_short(frame[column]) for column in varied if frame[column].dtype == pl.String)
     frame = frame.with_columns(
         frame[_PATTERN].cast(pl.String).alias("panel") if _PATTERN in varied else pl.lit("").alias("panel"),

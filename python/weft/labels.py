@@ -30,6 +30,8 @@ def label(value: Any) -> str:
             return f"{name}({', '.join(f'{key} {label(o)}' for key, o in options.items())})" if options else name
     if isinstance(value, dict):
         return ", ".join(f"{key} {label(option)}" for key, option in value.items())
+    if value is None:
+        return "-"
     if isinstance(value, list):
         return "x".join(map(label, value))
     if isinstance(value, bool):

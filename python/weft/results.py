@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from weft.errors import ResultsError
 from weft.labels import label
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
@@ -28,6 +29,8 @@ class Results:
     ----------
     name : str
         Name of the sweep.
+    title : str
+        Head of tables and pictures: the name, and the overrides if there are any.
     points : list of dict
         ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
     missing : int
@@ -39,6 +42,7 @@ class Results:
         listed: list[dict[str, Any]] = manifest["points"]
         self._store = store
         self.name: str = manifest["name"]
+        self.title: str = manifest.get("title", self.name)
         self.points = [point for point in listed if store.complete(point["hash"])]
         self.missing = len(listed) - len(self.points)
 
@@ -66,11 +70,11 @@ class Results:
         Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
         """
         rows = [
-            {path: _cell(value) for path, value in point["coordinates"].items()}
+            dict(point["coordinates"])
             | {name: value for name, value in summary.items() if not isinstance(value, dict | list)}
             for point, summary in zip(self.points, self.summaries, strict=True)
         ]
-        return _frame(rows)
+        return frame_of(rows)
 
     @property
     def coordinates(self) -> list[str]:
@@ -90,6 +94,33 @@ class Results:
             Row number in `frame`.
         """
         return pl.read_parquet(self.folder(point) / "channels.parquet")
+
+    @cached_property
+    def jobs(self) -> pl.DataFrame:
+        """One row per point and job: coordinates by dotted path, then the numbers of the job."""
+        return frame_of(
+            [
+                point["coordinates"]
+                | {name: value for name, value in job.items() if not isinstance(value, dict | list)}
+                for point, summary in zip(self.points, self.summaries, strict=True)
+                for job in summary.get("jobs", [])
+            ]
+        )
+
+    def series(self, point: int) -> pl.DataFrame:
+        """Flits and link states of a point over time, if `measure.series` asked for them."""
+        return self._recorded(point, "series")
+
+    def transient(self, point: int) -> pl.DataFrame:
+        """Latency of a point by time of creation, if `measure.transient` asked for it."""
+        return self._recorded(point, "transient")
+
+    def _recorded(self, point: int, name: str) -> pl.DataFrame:
+        path = self.folder(point) / f"{name}.parquet"
+        if not path.is_file():
+            what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
+            raise ResultsError.saying(what, f"set measure.{name} and run the point")
+        return pl.read_parquet(path)
 
     @property
     def stalls(self) -> list[tuple[int, str]]:
@@ -131,16 +162,16 @@ def open(folder: str | Path) -> Results:
     return Results(Store(folder))
 
 
-def _cell(value: Any) -> Any:
-    return value if isinstance(value, int | float | str) else label(value)
-
-
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Build the frame by column; a column of mixed types becomes text."""
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Build a frame by column; models become labels, and a column of mixed types becomes text."""
     columns: dict[str, None] = {}
     for row in rows:
         columns |= dict.fromkeys(row)
-    return pl.DataFrame([_series(column, [row.get(column) for row in rows]) for column in columns])
+    return pl.DataFrame([_series(column, [_cell(row.get(column)) for row in rows]) for column in columns])
+
+
+def _cell(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float | str) else label(value)
 
 
 def _series(column: str, values: list[Any]) -> pl.Series:

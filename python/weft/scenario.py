@@ -5,11 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft import attach
+from weft.errors import ScenarioError
+from weft.labels import label
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from weft._engine import Point
     from weft.sweep import Sweep
 
 
@@ -66,23 +75,56 @@ class Scenario:
         ScenarioError
             With file, line, column, what is wrong and what to do.
         """
-        from weft._engine import expand
         from weft.sweep import Sweep
 
         sets = [(path, _written(value)) for path, value in (set or {}).items()]
-        points = expand(self.source, self.text, sets, list(self.files.items()))
+        return Sweep(self, self.points(sets), sets)
+
+    def points(self, sets: Sequence[tuple[str, str]] = ()) -> list[Point]:
+        """Check the scenario and expand its sweep into points; overrides as pairs of path and text.
+
+        Raises
+        ------
+        ScenarioError
+            As `sweep` does.
+        """
+        from weft._engine import expand
+
+        return expand(self.source, self.text, list(sets), list(self.files.items()))
+
+    def title(self, first: Point, sets: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """Name of the folder of a sweep and title of its table, from its first point and its overrides."""
+        name = first.resolved.get("name") or self.name
         if not sets:
-            return Sweep(self, points)
+            return name, name
         # overrides make another sweep, whose table must not replace that of the file
-        mark = hashlib.sha256(json.dumps(sets).encode()).hexdigest()[:8]
-        return Sweep(self, points, f"{Sweep(self, points).name}-{mark}")
+        mark = hashlib.sha256(json.dumps(list(sets)).encode())
+        for content in self.files.values():
+            mark.update(content)
+        words = ", ".join(f"{path} = {_brief(value)}" for path, value in sets)
+        return f"{name}-{mark.hexdigest()[:8]}", f"{name} ({words})"
 
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def load(scenario: str | Path | Mapping[str, Any] | Scenario, *, set: Mapping[str, Any] | None = None) -> Sweep:
+def _brief(value: str) -> str:
+    """An override as a title shows it: models by their labels, anything that is no JSON as it was written."""
+    try:
+        return label(json.loads(value))
+    except ValueError:
+        return value
+
+
+def load(
+    scenario: str | Path | Mapping[str, Any] | Scenario,
+    *,
+    set: Mapping[str, Any] | None = None,
+    topology: object = None,
+    terminals_per_router: int | None = None,
+    matrix: ArrayLike | None = None,
+) -> Sweep:
     """Load a scenario and expand its sweep.
 
     Parameters
@@ -91,6 +133,14 @@ def load(scenario: str | Path | Mapping[str, Any] | Scenario, *, set: Mapping[st
         A string with a line break is taken as text, any other as the path of a file.
     set : mapping of str to value, optional
         Overrides by dotted path, as ``--set`` on the command line.
+    topology : networkx.Graph, optional
+        A network in place of that of the scenario: nodes are routers, in their order; the node attribute ``terminals``
+        says how many terminals a router has, the edge attribute ``class`` names the class of a link.
+    terminals_per_router : int, optional
+        Terminals of each router of `topology` without the attribute; none if left out.
+    matrix : array_like, optional
+        A traffic matrix in place of the pattern of the scenario: row s, column d is what terminal s sends to d, in any
+        unit. The row with the largest sum has the load of the scenario.
 
     Returns
     -------
@@ -108,4 +158,16 @@ def load(scenario: str | Path | Mapping[str, Any] | Scenario, *, set: Mapping[st
         scenario = Scenario(scenario, "scenario", "<text>")
     elif isinstance(scenario, str | Path):
         scenario = Scenario.from_file(scenario)
-    return scenario.sweep(set)
+    attached: dict[str, Any] = {}
+    files = dict(scenario.files)
+    if topology is not None:
+        files[attach.GRAPH] = attach.graph(topology)
+        each = {} if terminals_per_router is None else {"terminals_per_router": terminals_per_router}
+        attached["topology"] = {"graph": {"file": attach.GRAPH} | each}
+    elif terminals_per_router is not None:
+        what = "terminals_per_router says something about a topology that is not given"
+        raise ScenarioError.saying(what, "give topology too, or set={'topology.hyperx.terminals_per_router': 4}")
+    if matrix is not None:
+        files[attach.MATRIX] = attach.matrix(matrix)
+        attached["traffic.pattern"] = {"matrix": {"file": attach.MATRIX}}
+    return replace(scenario, files=files).sweep(attached | dict(set or {}))

@@ -78,11 +78,11 @@ class Store:
         path = self.folder(hash) / _STALL
         return path.read_text(encoding="utf-8").rstrip() if path.is_file() else "stalled"
 
-    def write_manifest(self, name: str, source: str, points: Iterable[Point]) -> None:
+    def write_manifest(self, name: str, source: str, points: Iterable[Point], title: str) -> None:
         """Say which points belong to the sweep, in which order, with which coordinates; drop abandoned rests."""
         self.root.mkdir(parents=True, exist_ok=True)
         listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
-        text = json.dumps({"name": name, "source": source, "points": listed}, indent=1)
+        text = json.dumps({"name": name, "title": title, "source": source, "points": listed}, indent=1)
         partial = self.root / f".{_MANIFEST}"
         partial.write_text(text + "\n", encoding="utf-8")
         partial.replace(self.root / _MANIFEST)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft import saturation
 from weft.execute import execute
 from weft.labels import at
 from weft.results import Results
@@ -14,6 +15,8 @@ from weft.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import polars as pl
 
     from weft._engine import Point
     from weft.execute import Status
@@ -49,14 +52,19 @@ class Sweep:
         Where the points come from.
     points : list of Point
         At least one; each with ``coordinates``, ``resolved``, ``hash``.
+    sets : list of tuple
+        Overrides, as pairs of path and text.
     name : str
         Name of the folder of its results: that of the scenario, and a mark of the overrides if there are any.
+    title : str
+        Head of its table and its picture: the name, and the overrides.
     """
 
-    def __init__(self, scenario: Scenario, points: Sequence[Point], name: str | None = None) -> None:
+    def __init__(self, scenario: Scenario, points: Sequence[Point], sets: Sequence[tuple[str, str]] = ()) -> None:
         self.scenario = scenario
         self.points = list(points)
-        self.name = name or self.points[0].resolved.get("name") or scenario.name
+        self.sets = list(sets)
+        self.name, self.title = scenario.title(self.points[0], sets)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -117,7 +125,7 @@ class Sweep:
         for points in self._alike():
             points[0].check_network()
         store = Store(out if out is not None else Path("results") / self.name)
-        store.write_manifest(self.name, self.scenario.source, self.points)
+        store.write_manifest(self.name, self.scenario.source, self.points, self.title)
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
         execute(
@@ -130,6 +138,69 @@ class Sweep:
             watch=watch,
         )
         return Results(store)
+
+    def saturation(
+        self,
+        out: str | Path | None = None,
+        *,
+        tolerance: float = saturation.TOLERANCE,
+        lower: float | None = None,
+        upper: float = 1.0,
+        seeds: int = 1,
+        jobs: int | None = None,
+        threads: int = 1,
+        blocks: int = 0,
+        watch: Callable[[Status], None] | None = None,
+    ) -> pl.DataFrame:
+        """Search the saturation load of every curve (combination of what is swept besides ``traffic.load``).
+
+        A load is too much when the point's results are ``saturated`` or the network gets stuck. The search looks at
+        both ends of the range, halves it until two neighbouring loads differ, and looks once on each side of them.
+        Runs are kept as those of `run` are: what was found once is not run again.
+
+        Parameters
+        ----------
+        out : path, optional
+            Folder of the results, by default ``results/<name>-saturation``.
+        tolerance : float
+            Distance of the loads that are told apart [flits/terminal/cycle].
+        lower, upper : float, optional
+            Range of the search [flits/terminal/cycle], by default from `tolerance` to 1.
+        seeds : int
+            Runs of each load, with the seed of the scenario and those after it; half of them decide.
+        jobs, threads, blocks, watch
+            As for `run`.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` or ``above_range`` if all loads
+            are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not); ``steady_load``, up
+            to which no load is too much; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
+            ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
+            ``saturated_load``; ``runs``.
+
+        Raises
+        ------
+        ScenarioError
+            If a point can't run, or there is no such range.
+        KeyboardInterrupt
+            After Ctrl-C; finished points are saved.
+        """
+        frame, _ = saturation.find(
+            self.scenario,
+            self.sets,
+            out,
+            tolerance=tolerance,
+            lower=lower,
+            upper=upper,
+            seeds=seeds,
+            jobs=jobs,
+            threads=threads,
+            blocks=blocks,
+            watch=watch,
+        )
+        return frame
 
 
 def _essence(resolved: dict[str, Any]) -> str:

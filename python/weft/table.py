@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from weft import quantities as q
 from weft.curves import Panel, panels
+from weft.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weft.curves import Curve
     from weft.quantities import Quantity
@@ -44,9 +45,42 @@ def loads(results: Results, *, width: int = 100) -> str:
     """
     shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
     lines = [f"{shown} over offered load [{q.OFFERED.unit}]; sat: saturated, the latency has no limit"]
-    for panel in panels(results):
-        lines += ["", panel.title or results.name, *_panel(panel, width)]
+    shown_panels = panels(results)
+    if any(panel.title for panel in shown_panels):
+        lines.insert(0, results.title)
+    for panel in shown_panels:
+        lines += ["", panel.title or results.title, *_panel(panel, width)]
     return "\n".join(lines)
+
+
+def jobs(results: Results) -> list[str]:
+    """Lines of a table with a row per point and job; none where all points have one job without an end."""
+    frame = results.jobs
+    if frame.is_empty() or not any(_tells(summary["jobs"]) for summary in results.summaries):
+        return []
+    varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
+    batches = frame["batch_packets"].null_count() < frame.height
+    shown = (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS)
+    head = [*varied, "job", "terminals", *(quantity.short for quantity in shown)]
+    rows = [
+        [*(label(row[path]) for path in varied), row["job"], str(row["terminals"])]
+        + [number(row[quantity.column], quantity.digits) for quantity in shown]
+        + ([_delivered(row), label(row["completion_cycles"])] if batches else [])
+        for row in frame.iter_rows(named=True)
+    ]
+    return [
+        "jobs",
+        *columns([*head, *(("delivered", "completion [cycles]") if batches else ())], rows, left=len(varied) + 1),
+    ]
+
+
+def _delivered(job: Mapping[str, object]) -> str:
+    return "-" if job["batch_packets"] is None else f"{job['batch_delivered_packets']}/{job['batch_packets']}"
+
+
+def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:
+    """Whether the jobs of a point say more than the point itself."""
+    return len(of_point) > 1 or any(job["batch_packets"] is not None for job in of_point)
 
 
 def _panel(panel: Panel, width: int) -> list[str]:
@@ -78,5 +112,9 @@ def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity) -> str
         return ""
     if quantity is q.LATENCY and (row["stalled"] or row["saturated"]):
         return "stall" if row["stalled"] else "sat"
-    value = row[quantity.column]
-    return "-" if value is None else f"{value:.{quantity.digits}f}"
+    return number(row[quantity.column], quantity.digits)
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number with so many decimal places, or a dash for none."""
+    return "-" if value is None else f"{value:.{digits}f}"

@@ -80,7 +80,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let hop = if segment.key == ASK {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);
-            net.routing.choice(at, packet, net.arrived(port.class, v)).best(&queues, turn)
+            net.routing.choice(at, packet, || net.arrived(port.class, v)).best(&queues, turn)
         } else {
             let (port, class) = crate::arrive::split(segment.key, net.class_bits);
             let hop = Hop { port: port as u8, class: class as u8 };

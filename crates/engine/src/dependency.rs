@@ -20,7 +20,7 @@ type Node = u32;
 const DRAWS: u32 = 8;
 
 /// Destinations to which walks are made where the class should rise.
-const WALKED_TO: usize = 64;
+const WALKED_TO: usize = 16;
 
 pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
@@ -166,7 +166,7 @@ impl<'a> Dependencies<'a> {
         for to in 0..routers {
             let target = self.coords[to as usize];
             let packet = Packet { target, dest: target, ..Packet::default() };
-            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, None).escape;
+            let escape = |d: &Self, at: u32| routing.choice(d.coords[at as usize], &packet, || None).escape;
             for from in (0..routers).filter(|&from| from != to) {
                 let Some(hop) = escape(self, from) else { continue };
                 let Some(at) = self.neighbour(from, hop.port) else { continue };
@@ -198,12 +198,12 @@ impl<'a> Dependencies<'a> {
 
     /// Routings that choose at each hop: every reachable state.
     pub(crate) fn per_hop(&mut self, routing: &AnyRouting) {
-        let routers = self.graph.routers();
-        for to in 0..routers {
+        let hosts: Vec<u32> = (0..self.graph.routers()).filter(|&r| is_host(self.graph, r)).collect();
+        for &to in &hosts {
             let mut seen = HashSet::new();
             let target = self.coords[to as usize];
-            let mut open: Vec<(u32, Option<Node>, Packet)> =
-                (0..routers).map(|r| (r, None, Packet { target, dest: target, ..Packet::default() })).collect();
+            let start = Packet { target, dest: target, ..Packet::default() };
+            let mut open: Vec<(u32, Option<Node>, Packet)> = hosts.iter().map(|&r| (r, None, start)).collect();
             while let Some((at, last, packet)) = open.pop() {
                 for Step { hop, after, .. } in routing.steps(self.coords[at as usize], &packet, 0) {
                     let Some(next) = self.neighbour(at, hop.port) else { continue };
@@ -300,3 +300,6 @@ impl<'a> Dependencies<'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

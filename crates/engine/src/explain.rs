@@ -2,8 +2,8 @@
 
 use crate::assemble;
 use crate::net::Net;
-use crate::routing::steps::{Step, Cost};
 use crate::routing::Classes;
+use crate::routing::steps::{Cost, Step};
 use crate::spec::Spec;
 use crate::state::{DETOUR, Packet};
 use serde::Serialize;
@@ -132,7 +132,8 @@ impl Explainer<'_> {
         let dest = net.coords[router as usize];
         let packet = Packet { src: from, dst: to, dst_port, dest, target: dest, ..Packet::default() };
         let (at, _) = net.terminal_at[from as usize];
-        let starts = net.routing.starts(net.coords[at as usize], packet, seed);
+        let draws = net.routing.whole_draws(packet, seed);
+        let starts = net.routing.starts(net.coords[at as usize], packet, &draws);
         let share = 1.0 / starts.len() as f64;
         for start in starts {
             self.follow(at, start, Some(share), &mut Vec::new());

@@ -54,6 +54,8 @@ impl Means {
 struct Walker<'a> {
     spec: &'a Spec,
     net: &'a Net,
+    /// What packets may draw for their whole way.
+    draws: Vec<u32>,
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
     load: Vec<f64>,
 }
@@ -61,7 +63,8 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     fn new(spec: &'a Spec, net: &'a Net) -> Self {
         let ports = spec.graph.port_base(spec.graph.routers()) as usize;
-        Self { spec, net, load: vec![0.0; ports] }
+        let draws = net.routing.whole_draws(Packet::default(), net.seed);
+        Self { spec, net, draws, load: vec![0.0; ports] }
     }
 
     fn imply(mut self, vc_classes: Classes) -> Implied {
@@ -161,7 +164,7 @@ impl<'a> Walker<'a> {
 
     /// Loads the paths of a packet at router `from`, all that it may draw; mean hops and cycles of wire.
     fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
-        let starts = self.net.routing.starts(self.net.coords[from as usize], packet, self.net.seed);
+        let starts = self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws);
         let share = 1.0 / starts.len() as f64;
         let (mut hops, mut wire) = (0.0, 0.0);
         for start in starts {
@@ -177,10 +180,10 @@ impl<'a> Walker<'a> {
     fn walk(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
-        let mut parts = vec![(from, packet, 1.0)];
+        let mut parts: Vec<(u32, Packet, f64)> = vec![(from, packet, 1.0)];
+        let mut next: Vec<(u32, Packet, f64)> = Vec::new();
         while !parts.is_empty() {
-            let mut next: Vec<(u32, Packet, f64)> = Vec::new();
-            for (at, packet, part) in parts {
+            for (at, packet, part) in parts.drain(..) {
                 let mut go = |hop: Hop, after: Packet, part: f64| {
                     let port = graph.ports(at)[hop.port as usize];
                     let Peer::Router { router, .. } = port.peer else { return };
@@ -204,7 +207,7 @@ impl<'a> Walker<'a> {
                     }
                 }
             }
-            parts = next;
+            std::mem::swap(&mut parts, &mut next);
         }
         (hops, wire)
     }

@@ -153,10 +153,10 @@ impl AnyRouting {
         matches!(self, Self::MinimalAdaptive(_))
     }
 
-    /// What a head at `at` may ask for, where heads choose again in every step. `arrived`: the VC class that it came on, if
-    /// it came from a router.
+    /// What a head at `at` may ask for, where heads choose again in every step. `arrived` gives the VC class that it came
+    /// on, if it came from a router.
     #[inline(always)]
-    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: Option<u8>) -> Choice {
+    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: impl FnOnce() -> Option<u8>) -> Choice {
         match self {
             Self::MinimalAdaptive(r) => r.choice(at, packet, arrived),
             _ => Choice::default(),
@@ -196,7 +196,8 @@ impl AnyRouting {
             Self::UgalP(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
             Self::UpDown(r) => d.packets(&Self::UpDown(r.with_drawn_links()), r.every_turn()),
             Self::Ecmp(r) => {
-                r.distances.every_turn(|at, port, onward| d.turn(at, Hop { port, class: 0 }, Hop { port: onward, class: 0 }));
+                r.distances
+                    .every_turn(|at, port, onward| d.turn(at, Hop { port, class: 0 }, Hop { port: onward, class: 0 }));
             }
             Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
             Self::MinimalAdaptive(_) => d.escapes(self),
@@ -259,6 +260,8 @@ impl AnyRouting {
             Self::UpDown(r) => r.most_paths(),
             // parts of a packet at every router between, each with its list of choices
             Self::ShortestPath(_) => 64,
+            // a look at the table of the destination at every router
+            Self::Ecmp(_) | Self::Table(_) => 16,
             _ if self.draws_path() => routers,
             _ => 1,
         }
@@ -298,21 +301,30 @@ pub(crate) fn below(hash: u64, n: u32) -> u32 {
     (((hash >> 32) * u64::from(n)) >> 32) as u32
 }
 
+/// The name of a shape, and the routings made for it; those of any graph come on top.
+fn made_for(shape: &Shape) -> (&'static str, &'static [&'static str]) {
+    const GRIDS: &[&str] = &["dimension_order", "minimal_adaptive", "valiant", "ugal"];
+    const COMPLETE: &[&str] = &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "dal"];
+    const DRAGONFLIES: &[&str] = &["dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal"];
+    match shape {
+        Shape::SingleRouter { .. } => ("single_router", COMPLETE),
+        Shape::HyperX { .. } => ("hyperx", COMPLETE),
+        Shape::Torus { wrap: true, .. } => ("torus", GRIDS),
+        Shape::Torus { .. } => ("mesh", GRIDS),
+        Shape::Dragonfly { .. } => ("dragonfly", DRAGONFLIES),
+        Shape::KAryNTree { .. } => ("k_ary_n_tree", &["up_down"]),
+        Shape::FatTree { .. } => ("fat_tree", &["up_down"]),
+        Shape::Graph { .. } => ("graph", &[]),
+    }
+}
+
 /// The refusal of a shape.
 pub(crate) fn wrong_shape(name: &str, needs: &str, shape: &Shape) -> Refusal {
-    let got = match shape {
-        Shape::SingleRouter { .. } => "single_router",
-        Shape::HyperX { .. } => "hyperx",
-        Shape::Torus { wrap: true, .. } => "torus",
-        Shape::Torus { .. } => "mesh",
-        Shape::Dragonfly { .. } => "dragonfly",
-        Shape::KAryNTree { .. } => "k_ary_n_tree",
-        Shape::FatTree { .. } => "fat_tree",
-        Shape::Graph { .. } => "graph",
-    };
+    let (got, fitting) = made_for(shape);
+    let fitting = [fitting, &["shortest_path", "ecmp", "table"]].concat();
     Refusal::new(
         format!("routing.{name}"),
         format!("{name} routes {needs}, but the topology is {got}"),
-        format!("choose another routing for {got}, or another topology"),
+        format!("choose {}, or another topology", fitting.join(", ")),
     )
 }

@@ -98,7 +98,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         if port.choosing >> v & 1 != 0 && segment.key == ASK {
             let at = self.net.coords[block.routers[port.router as usize].id as usize];
             let packet = &block.packets.items[segment.packet as usize];
-            let choice = self.net.routing.choice(at, packet, self.net.arrived(port.class, v));
+            let choice = self.net.routing.choice(at, packet, || self.net.arrived(port.class, v));
             return choice.all().flat_map(|hop| self.members(hop)).collect();
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.keys[v] };

@@ -27,10 +27,10 @@ fn networks() -> impl Strategy<Value = (String, String)> {
         });
     let of = |routings: &'static [&'static str]| prop::sample::select(routings).prop_map(str::to_string);
     prop_oneof![
-        3 => (complete, of(&[DOR, MINIMAL, VALIANT, UGAL, UGAL_DIFFERING, UGAL_P, UGAL_P_HISTORY])),
-        2 => (grid("torus", 2..6), of(&[DOR, ENTRY, VALIANT, UGAL, UGAL_DIFFERING])),
-        1 => (grid("mesh", 2..6), of(&[DOR, VALIANT, UGAL])),
-        2 => (dragonfly, of(&[DF_MINIMAL, DF_VALIANT, DF_VALIANT_ROUTER, DF_UGAL, DF_UGAL_ROUTER])),
+        3 => (complete, of(&[DOR, MINIMAL, VALIANT, UGAL, UGAL_DIFFERING, UGAL_P, UGAL_P_HISTORY, DAL, SHORTEST, ECMP])),
+        2 => (grid("torus", 2..6), of(&[DOR, ENTRY, VALIANT, UGAL, UGAL_DIFFERING, SHORTEST, ECMP])),
+        1 => (grid("mesh", 2..6), of(&[DOR, VALIANT, UGAL, SHORTEST_FIRST, ECMP])),
+        2 => (dragonfly, of(&[DF_MINIMAL, DF_VALIANT, DF_VALIANT_ROUTER, DF_UGAL, DF_UGAL_ROUTER, DF_UGAL_G, SHORTEST])),
     ]
 }
 

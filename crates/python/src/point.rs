@@ -67,6 +67,18 @@ impl Point {
         value::to_python(py, &implied)
     }
 
+    /// What the network is like: degrees, distances, bisection, links.
+    fn explain_topology<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let explained = py.detach(|| self.inner.explain_topology());
+        value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
+    }
+
+    /// The paths between two terminals, and what is compared where the routing chooses.
+    fn explain_routing<'py>(&self, py: Python<'py>, source: u32, target: u32) -> PyResult<Bound<'py, PyAny>> {
+        let explained = py.detach(|| self.inner.explain_routing(source, target));
+        value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
+    }
+
     /// Runs the point with the GIL released.
     fn run(&self, py: Python<'_>, threads: usize, blocks: usize, control: &Control) -> PyResult<Finished> {
         let how = Execution { threads, blocks };

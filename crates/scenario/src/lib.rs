@@ -15,6 +15,7 @@ mod config;
 mod diagnostic;
 mod energy;
 mod expand;
+mod explain;
 mod finished;
 mod links;
 mod measure;

@@ -77,6 +77,21 @@ impl Point {
         }))
     }
 
+    /// What the network is like: degrees, distances, bisection, links.
+    pub fn explain_topology(&self) -> Result<Value, Diagnostic> {
+        Ok(crate::explain::topology(self.scenario.topology.name(), &self.spec()?))
+    }
+
+    /// The paths between two terminals; refused where the routing can't run, or there is no such terminal.
+    pub fn explain_routing(&self, from: u32, to: u32) -> Result<Value, Diagnostic> {
+        let spec = self.spec()?;
+        let explained = weft_engine::explain(&spec, from, to).map_err(|refusal| match refusal.path.as_str() {
+            "from" | "to" => Diagnostic::nowhere("", &refusal.what, &refusal.help),
+            _ => self.explain(&refusal),
+        })?;
+        Ok(crate::explain::routing(&spec, &explained))
+    }
+
     /// Runs the scenario.
     pub fn run(&self, how: Execution, progress: &dyn Progress) -> Result<Finished, Diagnostic> {
         let spec = self.spec()?;

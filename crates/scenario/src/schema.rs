@@ -160,6 +160,7 @@ pub fn models() -> Value {
         ("topology", family::<weft_topology::TopologyConfig>()),
         ("routing", family::<weft_engine::routing::RoutingConfig>()),
         ("traffic.pattern", family::<weft_traffic::PatternConfig>()),
+        ("traffic.injection", family::<weft_traffic::InjectionConfig>()),
         ("power.policy", family::<weft_engine::power::PolicyConfig>()),
         ("router.allocator", family::<weft_engine::allocator::AllocatorConfig>()),
     ];

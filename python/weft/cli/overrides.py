@@ -9,7 +9,21 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     import argparse
 
+    from weft.scenario import Scenario
     from weft.sweep import Sweep
+
+
+def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str]]]:
+    """The file that the command line names, and its overrides.
+
+    Raises
+    ------
+    ScenarioError
+        If the file can't be read or an override has no value.
+    """
+    from weft.scenario import Scenario
+
+    return Scenario.from_file(options.file), list(dict(map(_split, options.sets)).items())
 
 
 def sweep(options: argparse.Namespace) -> Sweep:
@@ -20,9 +34,8 @@ def sweep(options: argparse.Namespace) -> Sweep:
     ScenarioError
         If the scenario or an override is wrong.
     """
-    from weft.scenario import Scenario
-
-    return Scenario.from_file(options.file).sweep(dict(map(_split, options.sets)))
+    named, sets = scenario(options)
+    return named.sweep(dict(sets))
 
 
 def _split(text: str) -> tuple[str, str]:

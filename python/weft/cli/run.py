@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, STALLED, overrides
+from weft.cli import overrides, stalls
 
 if TYPE_CHECKING:
     import argparse
 
-    from weft.results import Results
-
 
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
-    from weft import table
+    from weft import notes, table
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
@@ -32,16 +29,10 @@ def main(options: argparse.Namespace) -> int:
     csv = results.root / "table.csv"
     results.frame.write_csv(csv)
     print(table.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
+    if of_jobs := table.jobs(results):
+        print("\n".join(["", *of_jobs]))
+        results.jobs.write_csv(results.root / "jobs.csv")
+    if remarks := notes.lines(results):
+        print("\n".join(["", *remarks]))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
-    return _report_stalls(results)
-
-
-def _report_stalls(results: Results) -> int:
-    """Print the wait-for cycle of every stuck point."""
-    stalls = results.stalls
-    for row, text in stalls:
-        print(
-            f"\nstuck: {results.describe(row)}\n{text}\nreplay: weft run {results.folder(row)}/scenario.yaml",
-            file=sys.stderr,
-        )
-    return STALLED if stalls else DONE
+    return stalls.report(results)

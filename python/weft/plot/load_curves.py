@@ -63,7 +63,7 @@ def figure(results: Results) -> Figure:
         handles=_legend(looks),
         loc="outside upper left",
         ncols=legend_columns,
-        title=results.name,
+        title=results.title,
         title_fontproperties={"weight": "bold", "size": 11},
         alignment="left",
     )

@@ -39,17 +39,17 @@ impl Choice {
     /// asked for all the same, so that a sleeping link is woken.
     #[inline(always)]
     pub fn best(&self, queues: &impl Congestion, turn: u32) -> Hop {
-        let count = usize::from(self.count);
-        let mut best: Option<(u32, Hop)> = None;
-        let start = if count > 1 { turn as usize % count } else { 0 };
-        for hop in self.adaptive[start..count].iter().chain(&self.adaptive[..start]) {
-            if let Some((credits, hop)) = queues.member(*hop, turn)
-                && best.is_none_or(|(most, _)| credits > most)
-            {
-                best = Some((credits, hop));
+        let (mut most, mut best) = (0, None);
+        for &hop in self.adaptive() {
+            if let Some((credits, hop)) = queues.member(hop, turn) {
+                // the low bits only decide ties, for another port in every turn
+                let rank = credits << 8 | (u32::from(hop.port) + turn) & 0xff;
+                if rank > most {
+                    (most, best) = (rank, Some(hop));
+                }
             }
         }
-        if let Some((_, hop)) = best {
+        if let Some(hop) = best {
             return hop;
         }
         let last = self.escape.unwrap_or(self.adaptive[0]);

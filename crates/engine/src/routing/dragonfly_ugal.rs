@@ -11,7 +11,7 @@
 //! # Not modelled
 //! The way of a queue length through the group (UGAL-G reads it at once, an oracle); BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
 
-use super::{Classes, Hop, Sensor, steps::Step, steps::Cost, dragonfly_valiant, groups, sensor::Congestion};
+use super::{Classes, Hop, Sensor, dragonfly_valiant, groups, sensor::Congestion, steps::Cost, steps::Step};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

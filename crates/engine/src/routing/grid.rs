@@ -86,6 +86,17 @@ impl Grid {
         self.ports[d] + if up { 0 } else { self.trunk }
     }
 
+    /// Torus or mesh: whether a minimal way from coordinate `own` to another one goes up, and down (half way round, both).
+    #[inline(always)]
+    pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
+        if self.line == Line::Row {
+            return (to > own, to < own);
+        }
+        let width = self.widths[d];
+        let up = if to >= own { to - own } else { width - (own - to) };
+        (up <= width - up, up >= width - up)
+    }
+
     /// Torus or mesh: whether the short way from `at` to `to` in dimension `d` goes up; half way round, `tie` decides.
     #[inline(always)]
     pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
@@ -144,6 +155,11 @@ impl Grid {
     pub fn tied_dimensions(&self) -> impl Iterator<Item = u64> + '_ {
         let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
         (0..u64::from(self.dims)).filter(tied)
+    }
+
+    /// Whether the routers are half way round the ring of dimension `d` from each other.
+    pub fn is_tied(&self, a: u64, b: u64, d: usize) -> bool {
+        2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
     }
 
     /// VC classes of one phase in dimension order.

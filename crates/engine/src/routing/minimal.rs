@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Step of the dimension by congestion.
 
-use super::{Classes, Hop, below, steps::Step, draw, grid::Grid, grid::Line, wrong_shape};
+use super::{Classes, Hop, below, draw, grid::Grid, grid::Line, steps::Step, wrong_shape};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -58,28 +58,28 @@ impl Runtime {
         (at == packet.dest).then_some(Hop { port: packet.dst_port, class: 0 })
     }
 
-    /// What a packet at `at` may ask for; `arrived` is the VC class it came on, if it came from a router.
+    /// What a packet at `at` may ask for; `arrived` gives the VC class it came on, if it came from a router.
     #[inline(always)]
-    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: Option<u8>) -> Choice {
+    pub(crate) fn choice(&self, at: u64, packet: &Packet, arrived: impl FnOnce() -> Option<u8>) -> Choice {
         let to = packet.dest;
         let mut choice = Choice::default();
         choice.escape = Grid::first_difference(at, to).map(|d| self.escape(at, to, d));
-        if !self.leave_escape && arrived.is_some_and(|class| class < self.adaptive) {
+        if !self.leave_escape && arrived().is_some_and(|class| class < self.adaptive) {
             return choice;
         }
-        for d in 0..usize::from(self.grid.dims) {
+        let mut differ = at ^ to;
+        while differ != 0 {
+            let d = (differ.trailing_zeros() / 8) as usize;
+            differ &= !(0xff << (8 * d));
             let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
-            if own == c {
-                continue;
-            }
             if self.grid.line == Line::Complete {
                 choice.push(Hop { port: self.grid.port_to(at, d, c), class: self.adaptive });
                 continue;
             }
-            for up in [true, false] {
-                // of a tie both are minimal
-                if self.grid.goes_up(at, to, d, || up) == up {
-                    choice.push(Hop { port: self.grid.port_along(d, up), class: self.adaptive });
+            let (up, down) = self.grid.ways(own, c, d);
+            for (minimal, way) in [(up, true), (down, false)] {
+                if minimal {
+                    choice.push(Hop { port: self.grid.port_along(d, way), class: self.adaptive });
                 }
             }
         }

@@ -67,11 +67,15 @@ impl<const V: usize> Congestion for Queues<'_, V> {
 
     #[inline(always)]
     fn member(&self, hop: Hop, turn: u32) -> Option<(u32, Hop)> {
+        if self.trunk.width == 1 {
+            let credits = self.open_credits(hop.port, hop.class);
+            return (credits > 0).then_some((credits, hop));
+        }
         let members = self.trunk.members(hop.port);
         let (first, width) = (u32::from(members.start), members.len() as u32);
         let mut best = None;
         for k in 0..width {
-            let port = if width == 1 { hop.port } else { (first + (k + turn) % width) as u8 };
+            let port = (first + (k + turn) % width) as u8;
             let credits = self.open_credits(port, hop.class);
             if credits > best.map_or(0, |(most, _)| most) {
                 best = Some((credits, Hop { port, class: hop.class }));

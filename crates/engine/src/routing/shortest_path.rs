@@ -12,7 +12,7 @@
 //! # Not modelled
 //! Step by congestion; weights of links.
 
-use super::{Classes, Hop, below, steps::Step, distances::Distances, draw};
+use super::{Classes, Hop, below, distances::Distances, draw, steps::Step};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,9 @@ pub(super) fn hop_classes(graph: &Graph, distances: &Distances, name: &str) -> R
     if longest > MAX_CLASSES {
         return Err(Refusal::new(
             format!("routing.{name}"),
-            format!("paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"),
+            format!(
+                "paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"
+            ),
             "take the routing made for this topology; on a tree, ecmp with classes: one; or a table with classes",
         ));
     }

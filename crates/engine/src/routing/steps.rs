@@ -43,7 +43,7 @@ impl AnyRouting {
             Self::ShortestPath(r) => r.steps(at, packet),
             Self::MinimalAdaptive(r) if at != packet.dest => {
                 // the class on which the packet came, plus one, is kept in its lane here
-                let choice = r.choice(at, packet, packet.lane.checked_sub(1));
+                let choice = r.choice(at, packet, || packet.lane.checked_sub(1));
                 let step = |hop: Hop| {
                     let cost = Some(Cost { at, port: hop.port, hops: 1, bias: 0 });
                     Step { hop, after: Packet { lane: hop.class + 1, ..*packet }, cost }
@@ -89,9 +89,16 @@ impl AnyRouting {
     }
 
     /// The packet with every path that it may draw when it is made, all equally likely: intermediates or ways up
-    /// ([`Self::detours`]), and with each of these every draw that holds for its whole way.
-    pub(crate) fn starts(&self, at: u64, packet: Packet, seed: u64) -> Vec<Packet> {
-        let draws = self.whole_draws(packet, seed);
+    /// ([`Self::detours`]), and with each of these every one of `draws` ([`Self::whole_draws`]).
+    pub(crate) fn starts(&self, at: u64, packet: Packet, draws: &[u32]) -> Vec<Packet> {
+        let grid = match self {
+            Self::Dimension(r) => Some(&r.grid),
+            Self::Ugal(r) => Some(&r.valiant.grid),
+            _ => None,
+        };
+        // most pairs of a torus are nowhere half way round: all draws take the same way
+        let alike = grid.is_some_and(|g| g.tied_dimensions().all(|d| !g.is_tied(at, packet.dest, d as usize)));
+        let draws = &draws[..if alike { 1 } else { draws.len() }];
         let with = |start: Packet| draws.iter().map(move |&seq| Packet { seq, ..start });
         self.detours(at, packet).flat_map(with).collect()
     }

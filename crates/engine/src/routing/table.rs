@@ -100,9 +100,10 @@ impl Reader<'_> {
         }
         let mut most = 0;
         for (line, number) in lines {
-            most = self.line(line, columns).map_err(|(what, help)| {
-                refusal(format!("line {number} of {}: {what}", file.name()), help)
-            })?.max(most);
+            most = self
+                .line(line, columns)
+                .map_err(|(what, help)| refusal(format!("line {number} of {}: {what}", file.name()), help))?
+                .max(most);
         }
         Ok(most)
     }
@@ -152,6 +153,7 @@ impl Reader<'_> {
 /// For a message: the first neighbours of a router.
 fn neighbours(wiring: &Wiring, router: u32) -> String {
     let mut near: Vec<u32> = wiring.peers(router).iter().flatten().copied().collect();
+    near.sort_unstable();
     near.dedup();
     let shown: Vec<String> = near.iter().take(8).map(u32::to_string).collect();
     shown.join(", ") + if near.len() > 8 { ", ..." } else { "" }

@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 
-use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, grid::Grid, sensor::Congestion, valiant};
+use super::{Classes, Hop, Sensor, below, draw, grid::Grid, sensor::Congestion, steps::Cost, steps::Step, valiant};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

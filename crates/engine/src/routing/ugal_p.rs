@@ -10,7 +10,7 @@
 //! # Not modelled
 //! Link states (PAL).
 
-use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, grid::Grid, grid::Line};
+use super::{Classes, Hop, Sensor, below, draw, grid::Grid, grid::Line, steps::Cost, steps::Step};
 use super::{sensor::Congestion, wrong_shape};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;

@@ -17,7 +17,7 @@
 //! # Not modelled
 //! Tapered trees; links up that are chosen again while the packet waits.
 
-use super::{Classes, Hop, Sensor, below, steps::Step, steps::Cost, draw, sensor::Congestion, wrong_shape};
+use super::{Classes, Hop, Sensor, below, draw, sensor::Congestion, steps::Cost, steps::Step, wrong_shape};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -280,21 +280,21 @@ mod tests {
     }
 
     fn check_turns(graph: &Graph) {
-            let runtime = UpDown::default().build(graph).unwrap().0;
-            let coords = &runtime.coords;
-            let (mut few, mut all) = (BTreeSet::new(), BTreeSet::new());
-            for (from, packet) in runtime.every_turn() {
-                let to = walk(graph, &runtime, from, packet, &mut few);
-                assert_eq!(coords[to as usize], packet.dest);
+        let runtime = UpDown::default().build(graph).unwrap().0;
+        let coords = &runtime.coords;
+        let (mut few, mut all) = (BTreeSet::new(), BTreeSet::new());
+        for (from, packet) in runtime.every_turn() {
+            let to = walk(graph, &runtime, from, packet, &mut few);
+            assert_eq!(coords[to as usize], packet.dest);
+        }
+        let leaves = coords.iter().filter(|&at| at >> LEVEL == 0).count() as u32;
+        for (from, to) in (0..leaves).flat_map(|from| (0..leaves).map(move |to| (from, to))) {
+            let packet = Packet { dest: coords[to as usize], ..Packet::default() };
+            for packet in runtime.detours(coords[from as usize], packet) {
+                assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
             }
-            let leaves = coords.iter().filter(|&at| at >> LEVEL == 0).count() as u32;
-            for (from, to) in (0..leaves).flat_map(|from| (0..leaves).map(move |to| (from, to))) {
-                let packet = Packet { dest: coords[to as usize], ..Packet::default() };
-                for packet in runtime.detours(coords[from as usize], packet) {
-                    assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
-                }
-            }
-            assert!(few == all, "{:?}: {} turns of {}", graph.shape(), few.len(), all.len());
+        }
+        assert!(few == all, "{:?}: {} turns of {}", graph.shape(), few.len(), all.len());
     }
 
     #[test]

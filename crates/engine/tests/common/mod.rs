@@ -54,6 +54,20 @@ pub const DRAGONFLY_WIDE: &str = r#"{"dragonfly": {"groups": 4, "routers_per_gro
     "global_links_per_router": 2, "arrangement": "absolute"}}"#;
 /// 9 leaves of 3 terminals and 2 levels of 9 routers above.
 pub const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
+/// The Petersen graph with 0, 1 or 2 terminals on a router.
+pub const GRAPH_UNEVEN: &str = r#"{"graph": {"file": "tests/data/petersen.json"}}"#;
+/// As [`DRAGONFLY`], the global links between routers of the same index.
+pub const CIRCULANT: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
+    "global_links_per_router": 2, "arrangement": "circulant"}}"#;
+/// As [`DRAGONFLY_WIDE`], in the mirror image of the palm tree.
+pub const RELATIVE_WIDE: &str = r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2,
+    "global_links_per_router": 2, "arrangement": "relative"}}"#;
+
+/// The same in pods: 4 pods of 2 edge and 2 aggregation routers, 4 cores.
+pub const FAT_TREE: &str = r#"{"fat_tree": {"k": 4}}"#;
+pub const FULL_MESH: &str = r#"{"full_mesh": {"routers": 5, "terminals_per_router": 2}}"#;
+/// The Petersen graph: 10 routers of degree 3, diameter 2, one shortest path between any two.
+pub const GRAPH: &str = r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#;
 
 /// Every legal pair of a topology and a routing (`theory.rs` checks that every registered name is here).
 pub const PAIRS: &[(&str, &str)] = &[
@@ -91,6 +105,22 @@ pub const PAIRS: &[(&str, &str)] = &[
     (TREE, D_MOD_K),
     (TREE, D_MOD_K_HIGH),
     (TREE, UP_DOWN_ADAPTIVE),
+    (FAT_TREE, UP_DOWN),
+    (FAT_TREE, D_MOD_K),
+    (FAT_TREE, D_MOD_K_HIGH),
+    (FAT_TREE, UP_DOWN_ADAPTIVE),
+    (FAT_TREE, ECMP_ONE),
+    (FULL_MESH, DOR),
+    (FULL_MESH, UGAL),
+    (FULL_MESH, SHORTEST),
+    (GRAPH, SHORTEST),
+    (GRAPH, ECMP),
+    (GRAPH_UNEVEN, SHORTEST),
+    (GRAPH_UNEVEN, ECMP),
+    (CIRCULANT, DF_MINIMAL),
+    (CIRCULANT, DF_UGAL),
+    (RELATIVE_WIDE, DF_VALIANT),
+    (RELATIVE_WIDE, DF_UGAL),
     (SINGLE, DAL),
     (HYPERX, DAL),
     (SINGLE, SHORTEST),

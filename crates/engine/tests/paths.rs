@@ -1,0 +1,205 @@
+//! The paths that routings state (`explain`), against brute-force search on small networks.
+
+mod common;
+use common::*;
+use std::collections::BTreeSet;
+use weft_engine::explain::{Explanation, Path, explain};
+use weft_engine::{Spec, imply};
+use weft_topology::{Graph, Peer, Shape};
+
+/// (router, port) of every hop.
+type Hops = Vec<(u32, u32)>;
+
+fn hops(path: &Path) -> Hops {
+    path.hops.iter().map(|hop| (hop.router, hop.port)).collect()
+}
+
+/// The listed paths without their classes, each once.
+fn stated(explanation: &Explanation) -> BTreeSet<Hops> {
+    assert!(explanation.all_counted);
+    assert_eq!(explanation.path_count, explanation.paths.len() as u64);
+    explanation.paths.iter().map(hops).collect()
+}
+
+fn neighbours(graph: &Graph, router: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+    graph.ports(router).iter().zip(0..).filter_map(|(port, number)| match port.peer {
+        Peer::Router { router, .. } => Some((number, router)),
+        _ => None,
+    })
+}
+
+/// Every way from `at` to `to` whose steps `may` allows, by search.
+fn search(graph: &Graph, at: u32, to: u32, way: &mut Hops, may: &dyn Fn(&Hops, u32, u32) -> bool) -> BTreeSet<Hops> {
+    if at == to {
+        return BTreeSet::from([way.clone()]);
+    }
+    let mut found = BTreeSet::new();
+    for (port, next) in neighbours(graph, at) {
+        way.push((at, port));
+        if may(way, at, next) {
+            found.extend(search(graph, next, to, way, may));
+        }
+        way.pop();
+    }
+    found
+}
+
+fn shortest(graph: &Graph, from: u32, to: u32) -> BTreeSet<Hops> {
+    let left = graph.distances_from(to);
+    search(graph, from, to, &mut Vec::new(), &|_, at, next| left[next as usize] < left[at as usize])
+}
+
+/// Every pair of terminals of a small network.
+fn check_pairs(spec: &Spec, check: impl Fn(&Explanation)) {
+    let terminals = spec.graph.terminals();
+    for (from, to) in (0..terminals).flat_map(|from| (0..terminals).map(move |to| (from, to))) {
+        check(&explain(spec, from, to).unwrap());
+    }
+}
+
+#[test]
+fn shortest_path_takes_every_shortest_path() {
+    for topology in [r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#, HYPERX, GRAPH, FULL_MESH, DRAGONFLY]
+    {
+        let spec = spec(topology, SHORTEST);
+        check_pairs(&spec, |e| assert_eq!(stated(e), shortest(&spec.graph, e.from.router, e.to.router)));
+    }
+}
+
+#[test]
+fn ecmp_and_first_take_one_of_the_shortest_paths() {
+    for (topology, routing) in [(TORUS, ECMP), (TREE, ECMP_ONE), (GRAPH, ECMP), (MESH, SHORTEST_FIRST)] {
+        let spec = spec(topology, routing);
+        check_pairs(&spec, |e| {
+            assert_eq!(e.path_count, 1);
+            assert!(stated(e).is_subset(&shortest(&spec.graph, e.from.router, e.to.router)));
+        });
+    }
+}
+
+#[test]
+fn ecmp_spreads_the_flows_of_a_leaf_over_all_links_up() {
+    let spec = spec(TREE, ECMP_ONE);
+    let up: BTreeSet<u32> = (3..27).map(|to| explain(&spec, 0, to).unwrap().paths[0].hops[0].port).collect();
+    // 24 flows on 3 links: P(one stays empty) < 3 (2/3)^24 = 2e-4
+    assert_eq!(up, BTreeSet::from([3, 4, 5]));
+}
+
+#[test]
+fn up_and_down_takes_every_shortest_path_of_a_tree() {
+    for topology in [TREE, FAT_TREE] {
+        for routing in [UP_DOWN, UP_DOWN_ADAPTIVE] {
+            let spec = spec(topology, routing);
+            check_pairs(&spec, |e| assert_eq!(stated(e), shortest(&spec.graph, e.from.router, e.to.router)));
+        }
+    }
+}
+
+#[test]
+fn d_mod_k_goes_up_by_the_digits_of_the_destination() {
+    // from leaf 0 of the 3-ary 3-tree to terminal 26 = 222, 13 = 111, 19 = 201 (base 3): over two links up
+    let ups = |routing: &str, to: u32| {
+        let hops = explain(&spec(TREE, routing), 0, to).unwrap().paths.remove(0).hops;
+        (hops[0].port - 3, hops[1].port - 3)
+    };
+    assert_eq!([26, 13, 19].map(|to| ups(D_MOD_K, to)), [(2, 2), (1, 1), (1, 0)]);
+    assert_eq!([26, 13, 19].map(|to| ups(D_MOD_K_HIGH, to)), [(2, 2), (1, 1), (2, 0)]);
+    for topology in [TREE, FAT_TREE] {
+        for routing in [D_MOD_K, D_MOD_K_HIGH] {
+            let spec = spec(topology, routing);
+            check_pairs(&spec, |e| {
+                assert_eq!(e.path_count, 1);
+                assert!(stated(e).is_subset(&shortest(&spec.graph, e.from.router, e.to.router)));
+            });
+        }
+    }
+}
+
+/// Dimension in which two routers of a HyperX differ.
+fn dimension(graph: &Graph, a: u32, b: u32) -> usize {
+    let Shape::HyperX { widths, .. } = graph.shape() else { panic!("no hyperx") };
+    if a / widths[0] == b / widths[0] { 0 } else { 1 }
+}
+
+#[test]
+fn dal_takes_at_most_one_detour_in_each_dimension() {
+    let spec = spec(HYPERX, DAL);
+    check_pairs(&spec, |e| {
+        let (graph, to) = (&spec.graph, e.to.router);
+        let coordinate = |router: u32, d: usize| if d == 0 { router % 4 } else { router / 4 };
+        // a hop in a dimension that is not aligned, by a detour only if there was none in this dimension
+        let may = |way: &Hops, at: u32, next: u32| {
+            let d = dimension(graph, at, next);
+            let ends: Vec<u32> = way.iter().skip(1).map(|hop| hop.0).chain([next]).collect();
+            let in_d = |&&(a, b): &&(u32, u32)| dimension(graph, a, b) == d;
+            let steps: Vec<(u32, u32)> = way.iter().map(|hop| hop.0).zip(ends).collect();
+            let detours = steps.iter().filter(in_d).filter(|(_, b)| coordinate(*b, d) != coordinate(to, d)).count();
+            coordinate(at, d) != coordinate(to, d) && detours <= 1
+        };
+        let all = search(graph, e.from.router, to, &mut Vec::new(), &may);
+        assert_eq!(e.path_count, all.len() as u64);
+        assert!(e.paths.iter().all(|path| all.contains(&hops(path))));
+        for path in &e.paths {
+            assert!(path.hops.iter().zip(0..).all(|(hop, index)| hop.class == index));
+            assert_eq!(path.minimal, path.hops.len() == e.distance as usize);
+        }
+    });
+}
+
+#[test]
+fn half_way_round_a_ring_both_directions_are_equally_likely() {
+    let spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#, DOR);
+    let e = explain(&spec, 0, 2).unwrap();
+    assert_eq!(e.paths.iter().map(|path| path.probability).collect::<Vec<_>>(), [Some(0.5), Some(0.5)]);
+}
+
+#[test]
+fn ugal_compares_its_queues_times_hops() {
+    // 4 x 3 routers, from router 0 to router 5 = (1, 1): 2 hops; over router 2 = (2, 0): 1 + 2
+    let e = explain(&spec(HYPERX, UGAL), 0, 10).unwrap();
+    let choice = &e.choices[0];
+    assert_eq!((choice.router, choice.candidate_count), (0, 11));
+    assert_eq!((choice.candidates[0].cost.as_str(), choice.candidates[0].zero_load), ("q(port 2) * 2", 0));
+    assert!(choice.candidates.iter().any(|c| c.cost == "q(port 3) * 3 + 2" && c.zero_load == 2), "{choice:?}");
+}
+
+#[test]
+fn global_queues_are_those_of_the_first_global_channels() {
+    // group 0 of 4 routers with 2 global ports each (5 and 6 of a router): the palm tree leads from port k to group 8 - k
+    let e = explain(&spec(DRAGONFLY, DF_UGAL_G), 0, 8).unwrap();
+    let costs: Vec<&str> = e.choices[0].candidates.iter().map(|c| c.cost.as_str()).collect();
+    assert!(costs[0].starts_with("q(port 6 of router 3) * "), "{costs:?}");
+    assert_eq!(costs.len(), 8);
+}
+
+#[test]
+fn every_pair_states_whole_paths_with_legal_classes() {
+    for (topology, routing) in PAIRS {
+        let spec = spec(topology, routing);
+        let implied = imply(&spec).unwrap();
+        let last = spec.graph.terminals() - 1;
+        for (from, to) in [(0, last), (last, 0), (last / 2, last), (1, 1)] {
+            let e = explain(&spec, from, to).unwrap();
+            assert!(!e.paths.is_empty(), "{topology} {routing}");
+            for path in &e.paths {
+                let mut at = e.from.router;
+                for hop in &path.hops {
+                    let port = spec.graph.ports(at)[hop.port as usize];
+                    assert_eq!(hop.router, at);
+                    assert!(matches!(port.peer, Peer::Router { router, .. } if router == hop.next_router));
+                    assert!(hop.class < implied.vc_classes[port.class as usize] && !hop.vcs.is_empty());
+                    at = hop.next_router;
+                }
+                assert_eq!(at, e.to.router, "{topology} {routing}");
+                // h + 1 routers and h links, 2 terminal links and ejection of 1
+                let h = path.hops.len() as u64;
+                assert_eq!(path.zero_load_latency, (h + 1) + 10 * h + 3);
+            }
+            let shares: Option<f64> = e.paths.iter().map(|path| path.probability).sum();
+            if let Some(sum) = shares.filter(|_| e.path_count == e.paths.len() as u64) {
+                assert!((sum - 1.0).abs() < 1e-9, "{topology} {routing}: {sum}");
+            }
+            assert!(shares.is_some() || !e.choices.is_empty());
+        }
+    }
+}

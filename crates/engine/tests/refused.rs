@@ -1,0 +1,133 @@
+//! Routings refuse what they can't route, with place, arithmetic and remedy.
+
+mod common;
+use common::*;
+use weft_engine::routing::{RoutingConfig, table::Table};
+use weft_engine::{Spec, check};
+use weft_units::{InputFile, Refusal};
+
+fn refusal(topology_json: &str, routing_config: RoutingConfig) -> Refusal {
+    let mut spec = Spec::new(&topology(topology_json), routing_config).unwrap();
+    spec.links.iter_mut().for_each(|link| link.vcs = 16);
+    check(&spec).unwrap_err()
+}
+
+// ---- tables ---------------------------------------------------------------------------------------------------------
+
+/// Three routers in a row, 0 - 1 - 2, with a terminal each.
+const ROW: &str = r#"{"mesh": {"widths": [3], "terminals_per_router": 1}}"#;
+/// Four in a ring.
+const RING: &str = r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#;
+const HEADER: &str = "router,destination,next\n";
+
+fn table(lines: &str) -> RoutingConfig {
+    RoutingConfig::Table(Table { file: InputFile::new("way.csv", lines.as_bytes()) })
+}
+
+#[test]
+fn a_whole_table_is_taken() {
+    let spec =
+        Spec::new(&topology(ROW), table(&format!("{HEADER}0,1,1\n0,2,1\n1,0,0\n1,2,2\n2,0,1\n2,1,1\n"))).unwrap();
+    check(&spec).unwrap();
+}
+
+#[test]
+fn a_bad_line_is_named() {
+    let what = |lines: &str| refusal(ROW, table(&format!("{HEADER}{lines}"))).to_string();
+    let near = what("0,1,1\n0,2,2\n");
+    assert!(near.contains("line 3 of way.csv: router 0 has no link to 2"), "{near}");
+    assert!(near.contains("one of its neighbours: 1"), "{near}");
+    let twice = what("0,1,1\n\n0,1,1\n");
+    assert!(twice.contains("line 4 of way.csv: router 0 already has an entry for destination 1"), "{twice}");
+    assert!(what("0,7,1\n").contains("line 2 of way.csv: there is no router \"7\""));
+    assert!(what("0,1\n").contains("2 fields, but the first line names 3 columns"));
+    let class = refusal(ROW, table("router,destination,next,class\n0,1,1,16\n")).to_string();
+    assert!(class.contains("class \"16\"") && class.contains("0 to 15"), "{class}");
+    let header = refusal(ROW, table("0,1,1\n")).to_string();
+    assert!(header.contains("begins with \"0,1,1\""), "{header}");
+    let bytes = RoutingConfig::Table(Table { file: InputFile::new("way.csv", &[0xff, 0xfe][..]) });
+    assert!(refusal(ROW, bytes).to_string().contains("not UTF-8"));
+}
+
+#[test]
+fn a_hole_is_named_with_the_packets_that_fall_into_it() {
+    let refusal = refusal(ROW, table(&format!("{HEADER}0,1,1\n0,2,1\n1,0,0\n2,0,1\n2,1,1\n")));
+    assert!(refusal.what.contains("no entry for router 1 and destination 2, which packets from router 0 need: 0 -> 1"));
+    assert!(refusal.help.contains("add the line 1,2,NEXT; neighbours of router 1 are 0, 2"), "{refusal}");
+}
+
+#[test]
+fn a_loop_is_shown() {
+    let refusal = refusal(ROW, table(&format!("{HEADER}0,1,1\n0,2,1\n1,0,0\n1,2,0\n2,0,1\n2,1,1\n")));
+    assert_eq!(refusal.path, "routing.table.file");
+    assert!(refusal.what.contains("packets to router 2 never arrive by way.csv: "), "{refusal}");
+    assert!(refusal.what.contains("0 -> 1 -> 0") || refusal.what.contains("1 -> 0 -> 1"), "{refusal}");
+}
+
+#[test]
+fn a_table_that_can_deadlock_is_refused() {
+    // all packets go up round the ring, on one class
+    let lines: String = (0..4)
+        .flat_map(|r| (0..4).filter(move |&d| d != r).map(move |d| format!("{r},{d},{}\n", (r + 1) % 4)))
+        .collect();
+    let refusal = refusal(RING, table(&format!("{HEADER}{lines}")));
+    assert!(refusal.what.contains("a cycle of 4 channels"), "{refusal}");
+}
+
+// ---- graphs ---------------------------------------------------------------------------------------------------------
+
+#[test]
+fn paths_longer_than_the_vcs_are_refused() {
+    let long = r#"{"mesh": {"widths": [40], "terminals_per_router": 1}}"#;
+    let refusal = refusal(long, routing(SHORTEST));
+    assert_eq!(refusal.path, "routing.shortest_path");
+    assert!(refusal.what.contains("up to 39 links need 39 VC classes, and a link has at most 16 VCs"), "{refusal}");
+    // a row is a tree: one class will do
+    check(&spec(long, ECMP_ONE)).unwrap();
+    let far = r#"{"mesh": {"widths": [128, 2], "terminals_per_router": 1}}"#;
+    check(&spec(far, ECMP_ONE)).unwrap_err();
+}
+
+#[test]
+fn a_ring_on_one_class_is_refused() {
+    assert!(refusal(RING, routing(ECMP_ONE)).what.contains("have a cycle"));
+    check(&spec(RING, ECMP)).unwrap();
+}
+
+#[test]
+fn tables_beyond_the_memory_limit_are_refused_with_the_arithmetic() {
+    let wide = r#"{"hyperx": {"widths": [34, 34, 34], "terminals_per_router": 1}}"#;
+    let refusal = refusal(wide, routing(SHORTEST));
+    // 34^3 = 39,304 routers, squared 1.54e9 > 2^30
+    assert!(
+        refusal.what.starts_with("39304 routers with terminals x 39304 routers x 1 bytes = 1544804416"),
+        "{refusal}"
+    );
+}
+
+// ---- shapes ---------------------------------------------------------------------------------------------------------
+
+#[test]
+fn the_wrong_topology_is_told_which_routings_fit() {
+    for topology_json in [SINGLE, HYPERX, TORUS, MESH, DRAGONFLY, TREE, FAT_TREE, FULL_MESH, GRAPH] {
+        let fits = |name: &&str| {
+            // a table needs a file, and can be written for any topology
+            let config = serde_json::from_str(&format!(r#"{{"{name}": {{}}}}"#));
+            config.is_err() || {
+                let mut spec = Spec::new(&topology(topology_json), config.unwrap()).unwrap();
+                spec.links.iter_mut().for_each(|link| link.vcs = 16);
+                check(&spec).is_ok()
+            }
+        };
+        let (fit, other): (Vec<&str>, Vec<&str>) = RoutingConfig::NAMES.iter().copied().partition(fits);
+        for name in other {
+            let help = refusal(topology_json, routing(&format!(r#"{{"{name}": {{}}}}"#))).help;
+            let mut listed: Vec<&str> = help.trim_start_matches("choose ").split(", ").collect();
+            assert_eq!(listed.pop(), Some("or another topology"), "{help}");
+            listed.sort_unstable();
+            let mut fit = fit.clone();
+            fit.sort_unstable();
+            assert_eq!(listed, fit, "{topology_json} {name}");
+        }
+    }
+}

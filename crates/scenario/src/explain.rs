@@ -1,0 +1,48 @@
+//! What a network is like and which way its packets go, for `weft explain`.
+
+use serde_json::{Map, Value, json};
+use weft_engine::Spec;
+use weft_engine::explain::Explanation;
+
+/// Degrees, distances, bisection and links of the network of a spec.
+pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
+    let graph = &*spec.graph;
+    let (degrees, distances, bisection) = (graph.degrees(), graph.distances(), graph.bisection());
+    let links = graph.links_by_class().into_iter().zip(&spec.links).map(|((class, count), link)| {
+        (class, json!({ "links": count, "latency_cycles": link.latency, "vcs": link.vcs, "buffer_flits": link.buffer }))
+    });
+    json!({
+        "topology": name,
+        "routers": graph.routers(),
+        "terminals": graph.terminals(),
+        "radix_ports": graph.radix(),
+        "degree_min_links": degrees.least,
+        "degree_max_links": degrees.most,
+        "degree_mean_links": degrees.mean,
+        "diameter_hops": distances.diameter(),
+        "mean_distance_hops": distances.mean(),
+        "mean_terminal_distance_hops": distances.terminal_mean(),
+        "router_pairs_by_hops": distances.router_pairs,
+        "terminal_pairs_by_hops": distances.terminal_pairs,
+        "bisection_links": bisection.links,
+        "bisection_exact": bisection.exact,
+        "bisection_method": bisection.method,
+        // each link carries one channel each way, and half of the terminals send over the cut
+        "bisection_per_terminal": bisection.links as f64 / (f64::from(graph.terminals()) / 2.0),
+        "links": Map::from_iter(links),
+    })
+}
+
+/// The paths between two terminals, with what a file calls the routers on them.
+pub(crate) fn routing(spec: &Spec, explained: &Explanation) -> Value {
+    let mut value = json!(explained);
+    if let Some(names) = spec.graph.router_names() {
+        let hops = explained.paths.iter().flat_map(|path| &path.hops);
+        let candidates = explained.choices.iter().flat_map(|choice| &choice.candidates);
+        let met = hops.flat_map(|hop| [hop.router, hop.next_router]).chain(candidates.filter_map(|c| c.next_router));
+        let met = met.chain([explained.from.router, explained.to.router]);
+        let named = met.map(|router| (router.to_string(), json!(names[router as usize])));
+        value["router_names"] = Value::Object(named.collect());
+    }
+    value
+}

@@ -1,0 +1,191 @@
+"""``weft explain``: what the network of a scenario is like, and which paths its routing takes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import DONE, overrides
+from weft.errors import ScenarioError
+from weft.labels import label
+from weft.table import columns
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from weft.sweep import Sweep
+
+_BAR = 40
+# Lines at most for the candidates of a choice, and for the paths; `--json` has all.
+_CANDIDATES, _PATHS = 16, 32
+
+
+def main(options: argparse.Namespace) -> int:
+    """Explain; returns the exit status."""
+    routing = options.subject == "routing"
+    if routing and (options.source is None or options.target is None):
+        what = "a routing is explained between two terminals"
+        raise ScenarioError.saying(what, "name them, e.g. --from 0 --to 5")
+    sweep = overrides.sweep(options)
+    point = sweep.points[0]
+    facts = point.explain_routing(options.source, options.target) if routing else point.explain_topology()
+    if options.json:
+        print(json.dumps(facts, indent=1))
+        return DONE
+    print("\n".join([*_first(sweep), *(_routing(facts) if routing else _topology(facts))]))
+    return DONE
+
+
+def _first(sweep: Sweep) -> list[str]:
+    """Which point of a sweep this is about."""
+    if len(sweep) == 1:
+        return []
+    taken = ", ".join(f"{path} = {label(value)}" for path, value in sweep.points[0].coordinates.items())
+    return [f"the first of {len(sweep)} points: {taken} (choose another with --set)", ""]
+
+
+def _topology(facts: dict[str, Any]) -> list[str]:
+    exact = facts["bisection_exact"]
+    least, most, mean = (facts[f"degree_{which}_links"] for which in ("min", "max", "mean"))
+    degree = f"{least}" if least == most else f"{least} to {most}, {mean:.4g} on average"
+    rows = [
+        ("routers", f"{facts['routers']}"),
+        ("terminals", f"{facts['terminals']}"),
+        ("ports of a router", f"{facts['radix_ports']} at most"),
+        ("links of a router", f"{degree}, to other routers"),
+        ("diameter", f"{_plural(facts['diameter_hops'], 'hop')}"),
+        ("mean distance", f"{facts['mean_distance_hops']:.4g} hops between different routers"),
+        ("", f"{facts['mean_terminal_distance_hops']:.4g} hops between different terminals"),
+        ("bisection", f"{'' if exact else 'at most '}{_plural(facts['bisection_links'], 'link')}"),
+        ("", f"{facts['bisection_per_terminal']:.4g} of the injection bandwidth of the terminals of one half"),
+        ("", facts["bisection_method"]),
+    ]
+    width = max(len(name) for name, _ in rows)
+    head = ["links", "number", "latency [cycles]", "VCs", "buffer per VC [flits]"]
+    links = [
+        [name, *(str(link[key]) for key in ("links", "latency_cycles", "vcs", "buffer_flits"))]
+        for name, link in facts["links"].items()
+    ]
+    return [
+        facts["topology"],
+        *(f"  {name.ljust(width)}  {value}" for name, value in rows),
+        "",
+        *_distances(facts["router_pairs_by_hops"], facts["terminal_pairs_by_hops"]),
+        "",
+        *columns(head, links),
+    ]
+
+
+def _distances(routers: list[int], terminals: list[int]) -> list[str]:
+    """How many pairs are how far from each other, and a bar for the share of the pairs of terminals."""
+    shares = [pairs / max(1, sum(terminals)) for pairs in terminals]
+    rows = [
+        [str(hops), str(of_routers), str(of_terminals), f"{100 * share:.1f} %"]
+        for hops, (of_routers, of_terminals, share) in enumerate(zip(routers, terminals, shares, strict=True))
+    ]
+    lines = columns(["hops", "router pairs", "terminal pairs", "share"], rows, left=0)
+    bars = ["", "", *("#" * round(_BAR * share / max(*shares, 1e-9)) for share in shares)]
+    return [f"{line}  {bar}".rstrip() for line, bar in zip(lines, bars, strict=True)]
+
+
+def _routing(facts: dict[str, Any]) -> list[str]:
+    names = facts.get("router_names", {})
+
+    def name(router: int) -> str:
+        return str(names.get(str(router), router))
+
+    ends = " to ".join(
+        f"terminal {end['terminal']} (port {end['port']} of router {name(end['router'])})"
+        for end in (facts["from"], facts["to"])
+    )
+    classes = "; ".join(
+        f"{link['links']} {' | '.join(map(_ranges, link['vcs']))}" for link in facts["vc_classes"] if link["classes"]
+    )
+    return [
+        f"{facts['routing']} from {ends}, {_plural(facts['distance'], 'hop')} apart",
+        f"VCs of each VC class: {classes}",
+        *_choices(facts["choices"], name),
+        "",
+        *_paths(facts, name),
+    ]
+
+
+def _choices(choices: list[dict[str, Any]], name: Callable[[int], str]) -> list[str]:
+    """What is compared at each router; places that compare the same stand together."""
+    places: dict[str, list[int]] = {}
+    alike = {}
+    for choice in choices:
+        key = json.dumps([choice["router"], choice["rule"], choice["candidates"]])
+        places.setdefault(key, []).append(choice["hop"] + 1)
+        alike[key] = choice
+    lines = [line for key, hops in places.items() for line in ["", *_choice(alike[key], hops, name)]]
+    if lines:
+        lines += ["", "q: what the sensor of the routing reads [flits]; idle: the cost while every queue is empty"]
+    return lines
+
+
+def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str]) -> list[str]:
+    """What is compared at a router, a line for all candidates that look alike."""
+    ways = Counter(tuple(each.items()) for each in choice["candidates"])
+    rows = [
+        [
+            str(each["port"]),
+            "its terminal" if each["next_router"] is None else name(each["next_router"]),
+            str(each["class"]),
+            str(count),
+            str(each["zero_load"]),
+            each["cost"],
+        ]
+        for each, count in ((dict(alike), count) for alike, count in ways.items())
+    ][:_CANDIDATES]
+    hidden = choice["candidate_count"] - sum(int(row[3]) for row in rows)
+    when = " or ".join(map(str, hops))
+    return [
+        f"choice at router {name(choice['router'])}, before hop {when}: {choice['rule']}",
+        *(f"  {line}" for line in columns(["port", "to router", "VC class", "ways", "idle", "cost"], rows, left=0)),
+        *([f"  and {hidden} ways more"] if hidden else []),
+    ]
+
+
+def _paths(facts: dict[str, Any], name: Callable[[int], str]) -> list[str]:
+    """The paths, a line each."""
+    paths = facts["paths"][:_PATHS]
+    count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
+    what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
+    order = ", the shortest and most likely first" if count > 1 else ""
+    rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
+    ways = ["path", "----", *(_way(path, name, facts["to"]["router"]) for path in paths)]
+    lines = columns(["hops", "latency", "share"], rows, left=0)
+    return [
+        f"{what}{order}: router -[port, link, VCs]-> router",
+        "",
+        *(f"{line}  {way}".rstrip() for line, way in zip(lines, ways, strict=True)),
+        "",
+        "latency: cycles from creation to delivery of the tail without contention"
+        + ("; share: - where queues decide" if any(path["probability"] is None for path in paths) else ""),
+    ]
+
+
+def _likely(path: dict[str, Any]) -> str:
+    return "-" if path["probability"] is None else f"{100 * path['probability']:.3g} %"
+
+
+def _way(path: dict[str, Any], name: Callable[[int], str], end: int) -> str:
+    hops = path["hops"]
+    chain = "".join(f"{name(hop['router'])} -[{hop['port']}, {hop['link']}, {_ranges(hop['vcs'])}]-> " for hop in hops)
+    return f"{chain}{name(end)}" + ("" if path["minimal"] else "  (detour)")
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Consecutive numbers joined: ``0-2,5``."""
+    runs = [
+        [number for _, number in run] for _, run in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
+    ]
+    return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

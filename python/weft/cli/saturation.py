@@ -1,0 +1,96 @@
+"""``weft saturation``: the load at which each curve of a sweep saturates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import overrides, stalls
+from weft.labels import label
+
+if TYPE_CHECKING:
+    import argparse
+
+    import polars as pl
+
+    from weft.results import Results
+
+
+def main(options: argparse.Namespace) -> int:
+    """Search and print; returns the exit status."""
+    from weft import saturation
+    from weft.progress import Bar
+
+    scenario, sets = overrides.scenario(options)
+    with Bar("saturation") as bar:
+        frame, results = saturation.find(
+            scenario,
+            sets,
+            options.out,
+            tolerance=options.tolerance,
+            lower=options.lower,
+            upper=options.upper,
+            seeds=options.seeds,
+            jobs=options.jobs,
+            threads=options.threads,
+            blocks=options.blocks,
+            watch=bar,
+        )
+    csv = results.root / "saturation.csv"
+    frame.write_csv(csv)
+    print("\n".join(_text(frame, results, options.tolerance)))
+    print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
+    return stalls.report(results)
+
+
+def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
+    from weft import quantities as q
+    from weft.saturation import FOUND
+    from weft.table import columns, number
+
+    measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "stuck", "runs"]
+    apart = [column for column in frame.columns if column not in measured]
+    head = [*apart, "saturates at", "accepted there", "latency below", "runs"]
+    rows = [
+        [
+            *(label(row[column]) for column in apart),
+            _where(row) + (", stuck" if row["stuck"] else ""),
+            number(row[q.ACCEPTED.column], q.ACCEPTED.digits),
+            number(row[q.LATENCY.column], q.LATENCY.digits),
+            str(row["runs"]),
+        ]
+        for row in frame.iter_rows(named=True)
+    ]
+    lines = [
+        results.title,
+        f"loads [{q.OFFERED.unit}] to within {tolerance:g}; mean packet latency [{q.LATENCY.unit}] at the lower one",
+        "",
+        *columns(head, rows, left=len(apart) + 1),
+    ]
+    if (frame["verdict"] != FOUND).any():
+        lines += [
+            "",
+            *(_NOTES[verdict] for verdict in frame["verdict"].unique(maintain_order=True) if verdict != FOUND),
+        ]
+    return lines
+
+
+_NOTES = {
+    "below_range": "below: the lowest load of the search is too much already; search from a lower one with --from",
+    "above_range": "not up to: the network carries every load of the search",
+    "not_monotonic": "blurred: a load is too much although a higher one is not; a longer measure.window or more --seeds"
+    " tell chance from a real effect",
+}
+
+
+def _where(row: dict[str, Any]) -> str:
+    low, high = row["steady_load"], row["saturated_load"]
+    match row["verdict"]:
+        case "below_range":
+            return f"below {high:g}"
+        case "above_range":
+            return f"not up to {low:g}"
+        case "not_monotonic":
+            ends = ("the start" if low is None else f"{low:g}", "the end" if high is None else f"{high:g}")
+            return f"blurred from {ends[0]} to {ends[1]}"
+        case _:
+            return f"{low:g} to {high:g}"

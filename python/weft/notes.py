@@ -1,0 +1,52 @@
+"""What a reader of a table has to know besides: how the warm-up went, whether means are as sure as asked, fairness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weft.results import Results
+
+# Points named in a line at most.
+_NAMED = 3
+
+
+def lines(results: Results) -> list[str]:
+    """A line for each thing that the points of a sweep were asked for or that can be said of them."""
+    warmup = _answers(results, "warmup_settled", "warm-up settled")
+    if warmup:
+        cycles = [summary["warmup_cycles"] for summary in results.summaries if summary["warmup_settled"]]
+        taken = f" after {_range(cycles)} cycles" if cycles else ""
+        warmup = [f"{warmup[0]}{taken}", *warmup[1:]]
+    return [*warmup, *_answers(results, "confidence_reached", "wanted confidence reached"), *_fairness(results)]
+
+
+def _answers(results: Results, column: str, words: str) -> list[str]:
+    """How many points say yes, and which say no; nothing where nobody was asked."""
+    asked = {row: answer for row, answer in enumerate(_values(results, column)) if answer is not None}
+    if not asked:
+        return []
+    no = [row for row, answer in asked.items() if not answer]
+    line = f"{words} in {len(asked) - len(no)} of {len(asked)} points"
+    if not no:
+        return [line]
+    more = [f"  nor in {len(no) - _NAMED} more"] if len(no) > _NAMED else []
+    return [line, *(f"  not in {results.describe(row)}" for row in no[:_NAMED]), *more]
+
+
+def _fairness(results: Results) -> list[str]:
+    """Jain's index of the flits that the sources got into the network: 1 if all got the same."""
+    known = [(value, row) for row, value in enumerate(_values(results, "source_fairness_jain")) if value is not None]
+    if not known:
+        return []
+    least, row = min(known)
+    where = f" ({results.describe(row)})" if len(known) > 1 else ""
+    return [f"Jain index of the sources: {'at least ' if len(known) > 1 else ''}{least:.4g}{where}"]
+
+
+def _values(results: Results, column: str) -> list[Any]:
+    return [summary.get(column) for summary in results.summaries]
+
+
+def _range(values: list[int]) -> str:
+    return f"{min(values)}" if min(values) == max(values) else f"{min(values)} to {max(values)}"

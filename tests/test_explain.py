@@ -1,0 +1,108 @@
+"""What ``weft explain`` and the points of a sweep say about networks and routings."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_hyperx_is_as_the_formulas_say(small: Path) -> None:
+    facts = weft.load(small).points[0].explain_topology()
+    assert (facts["routers"], facts["terminals"], facts["radix_ports"]) == (16, 64, 10)
+    # 3 others in its row and 3 in its column; the other 9 are two hops away.
+    assert (facts["degree_min_links"], facts["degree_max_links"], facts["degree_mean_links"]) == (6, 6, 6)
+    assert facts["router_pairs_by_hops"] == [0, 16 * 6, 16 * 9]
+    assert facts["terminal_pairs_by_hops"] == [64 * 3, 16 * 6 * 16, 16 * 9 * 16]
+    assert facts["diameter_hops"] == 2
+    assert facts["mean_distance_hops"] == pytest.approx((6 + 2 * 9) / 15)
+    # Each of 4 rows is cut into 2 and 2: 4 links a row, for 32 terminals on each side.
+    assert (facts["bisection_links"], facts["bisection_exact"]) == (16, True)
+    assert facts["bisection_per_terminal"] == 16 / 32
+    assert {name: link["links"] for name, link in facts["links"].items()} == {"terminal": 64, "dim0": 24, "dim1": 24}
+
+
+def test_the_topology_in_words(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "topology", str(small)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("the first of 12 points: traffic.pattern = uniform")
+    assert "  bisection          16 links" in lines
+    assert "                     0.5 of the injection bandwidth of the terminals of one half" in lines
+    # The most frequent distance has the longest bar, of 40 characters; the others in proportion: 1536 of 2304 are 27.
+    bars = [line.split()[-1] for line in lines if line.endswith("#")]
+    assert [len(bar) for bar in bars] == [round(40 * 192 / 2304), 27, 40]
+
+
+def test_dimension_order_has_one_path(small: Path) -> None:
+    facts = weft.load(small).points[0].explain_routing(3, 60)
+    (path,) = facts["paths"]
+    # Router 0 to router 15: dimension 0 to router 3, dimension 1 from there. Ports: 4 terminals, 3 of each dimension.
+    assert [(hop["router"], hop["port"], hop["next_router"]) for hop in path["hops"]] == [(0, 6, 3), (3, 9, 15)]
+    assert path["hops"][0]["vcs"] == [0, 1, 2, 3, 4, 5]
+    assert path["probability"] == 1
+    # 3 routers of 1 cycle, 2 links of 10, 2 terminal links of 1, 1 cycle of ejection, and 1 flit.
+    assert path["zero_load_latency"] == 3 + 20 + 2 + 1
+    assert facts["choices"] == []
+
+
+def test_valiant_shares_its_paths_out(small: Path) -> None:
+    facts = weft.load(small, set={"routing": "valiant"}).points[0].explain_routing(3, 60)
+    assert sum(path["probability"] for path in facts["paths"]) == pytest.approx(1)
+    assert len(facts["paths"]) == facts["path_count"] == 16
+
+
+def test_a_choice_names_what_it_compares(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--from", "3", "--to", "60", "--set", "routing=ugal_p"]
+    assert main(["explain", "routing", str(small), *arguments]) == 0
+    told = capsys.readouterr().out
+    assert "ugal_p from terminal 3 (port 3 of router 0) to terminal 60 (port 0 of router 15), 2 hops apart" in told
+    assert "VCs of each VC class: terminal 0-5; dim0 0-2 | 3-5; dim1 0-2 | 3-5" in told
+    # 2 others in the row to go over; each detour costs twice the queue and the bias of 2 flits.
+    assert "choice at router 0, before hop 1" in told
+    assert "q(port 4) * 2 + 2" in told
+    assert "(detour)" in told
+    assert told.count("choice at router 3") == 1, "the same choice after one hop or two is told once"
+
+
+@pytest.mark.parametrize("subject", [["topology"], ["routing", "--from", "0", "--to", "1"]])
+def test_json_is_what_python_gives(small: Path, capsys: pytest.CaptureFixture[str], subject: list[str]) -> None:
+    assert main(["explain", *subject[:1], str(small), *subject[1:], "--json"]) == 0
+    point = weft.load(small).points[0]
+    facts = point.explain_topology() if subject[0] == "topology" else point.explain_routing(0, 1)
+    assert json.loads(capsys.readouterr().out) == facts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--from", "3", "--to", "9999"], ["no terminal 9999", "0 to 63"]),
+        (["--from", "64", "--to", "0"], ["no terminal 64", "0 to 63"]),
+        (["--from", "3"], ["two terminals", "--to"]),
+        (["--from", "0", "--to", "1", "--set", "routing=up_down"], ["up_down", "hyperx"]),
+    ],
+)
+def test_what_can_not_be_explained_is_refused(
+    small: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+) -> None:
+    assert main(["explain", "routing", str(small), *arguments]) == 2
+    told = capsys.readouterr().err
+    assert all(word in told for word in words), told
+
+
+@pytest.mark.parametrize("number", ["-1", "x", "4294967296"])
+def test_what_is_no_terminal_is_refused(small: Path, number: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["explain", "routing", str(small), "--from", number, "--to", "1"])
+
+
+def test_a_missing_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["explain", "topology"], ["saturation"]):
+        assert main([*command, str(tmp_path / "absent.yaml")]) == 2
+        assert "absent.yaml can't be read" in capsys.readouterr().err

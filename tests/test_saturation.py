@@ -1,0 +1,147 @@
+"""The search for the saturation load."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft.cli import main
+from weft.saturation import ABOVE, BELOW, FOUND, MIXED, Search, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from weft.execute import Status
+
+# Dimension order sends the tornado traffic of all 4 terminals of a router over one channel: it accepts at most 1/4. A
+# point is saturated when half a window accepts 3 % and three standard deviations of its packets less than it offers:
+# sqrt(0.25 * 64 * 2000) packets for 64 terminals, 2000 cycles and one-flit packets.
+BOUND = 0.25
+NOTICED = BOUND / (0.97 - 3 / math.sqrt(BOUND * 64 * 2000))
+TORNADO = {"traffic.pattern": "tornado", "measure.window": "4000cycles"}
+
+
+def search(loads: list[float], over: Callable[[float], bool]) -> tuple[Search, int]:
+    """A search with its verdicts, and how many it asked for."""
+    made, runs = Search(loads), 0
+    while wanted := made.wanted():
+        assert made.left() >= len(wanted)
+        runs += len(wanted)
+        for load in wanted:
+            made.learn(load, over=over(load))
+    assert made.left() == 0
+    return made, runs
+
+
+def test_loads_are_steps_of_the_tolerance() -> None:
+    assert steps(0.1, 0.3, 0.1) == [0.1, 0.2, 0.3]
+    assert steps(0.1, 0.35, 0.1) == [0.1, 0.2, 0.3, 0.35]
+    assert len(steps(0.005, 1.0, 0.005)) == 200
+
+
+@pytest.mark.parametrize("first_over", range(1, 200))
+def test_a_search_finds_every_edge_in_few_runs(first_over: int) -> None:
+    loads = steps(0.005, 1.0, 0.005)
+    made, runs = search(loads, lambda load: load >= loads[first_over])
+    assert made.bracket() == (loads[first_over - 1], loads[first_over], FOUND)
+    assert runs <= 2 + 8 + 2, "the ends, log2(200) halves, one load on each side"
+
+
+def test_a_search_without_an_edge_says_so() -> None:
+    loads = steps(0.1, 1.0, 0.1)
+    assert search(loads, lambda load: load > 0)[0].bracket() == (None, 0.1, BELOW)
+    assert search(loads, lambda load: load > 1)[0].bracket() == (1.0, None, ABOVE)
+    assert search(loads, lambda load: load < 0.5)[0].bracket() == (None, None, MIXED)
+
+
+def test_a_blurred_edge_is_told_from_first_to_last_doubt() -> None:
+    loads = steps(0.1, 1.0, 0.1)
+    # 0.5 is found between 0.4 and 0.5, but 0.7 is steady.
+    made, _ = search(loads, lambda load: load >= 0.5 and load != 0.7)
+    assert made.bracket() == (0.4, 1.0, MIXED)
+
+
+def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
+    statuses: list[Status] = []
+    sweep = weft.load(small, set=TORNADO)
+    frame = sweep.saturation(tmp_path, tolerance=0.01, lower=0.1, upper=0.5, watch=statuses.append)
+    assert frame["routing"].to_list() == ["dimension_order", "ugal_p"]
+    row = frame.row(0, named=True)
+    assert row["verdict"] == FOUND
+    assert row["saturated_load"] == pytest.approx(row["steady_load"] + 0.01)
+    assert BOUND <= row["saturated_load"] <= NOTICED + 0.01
+    assert row["accepted_load"] == pytest.approx(BOUND, rel=0.01)
+    assert frame["steady_load"][1] > row["saturated_load"], "UGAL goes round"
+    assert statuses[-1].done == statuses[-1].total == frame["runs"].sum()
+    assert len(weft.open(tmp_path)) == frame["runs"].sum()
+
+
+def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
+    sweep = weft.load(small, set={**TORNADO, "routing": "dimension_order"})
+    first = sweep.saturation(tmp_path, tolerance=0.05)
+    times = {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*/summary.json")}
+    assert sweep.saturation(tmp_path, tolerance=0.05).equals(first)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*/summary.json")} == times
+
+
+def test_seeds_vote(small: Path, tmp_path: Path) -> None:
+    sweep = weft.load(small, set={**TORNADO, "routing": "dimension_order"})
+    frame = sweep.saturation(tmp_path, tolerance=0.05, lower=0.1, upper=0.5, seeds=3)
+    assert frame["runs"][0] % 3 == 0
+    assert sorted(set(weft.open(tmp_path).frame["seed"])) == [1, 2, 3]
+
+
+def test_a_scenario_needs_no_load(tmp_path: Path, small: Path) -> None:
+    text = small.read_text().replace(", load: 0.1", "").replace("  traffic.load: [0.05, 0.1, 0.4]\n", "")
+    small.write_text(text, encoding="utf-8")
+    arguments = ["--tolerance", "0.1", "--set", "traffic.pattern=tornado", "--out", str(tmp_path / "out")]
+    assert main(["saturation", str(small), *arguments]) == 0
+
+
+def test_the_command_prints_a_line_per_curve(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "--tolerance",
+        "0.1",
+        "--to",
+        "0.8",
+        "--set",
+        "routing=dimension_order",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main(["saturation", str(small), *arguments]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "not up to 0.8" in next(line for line in lines if line.startswith("uniform"))
+    assert "0.2 to 0.3" in next(line for line in lines if line.startswith("tornado"))
+    assert (tmp_path / "out" / "saturation.csv").is_file()
+
+
+def test_a_stall_is_told(ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["saturation", str(ring), "--tolerance", "0.3", "--out", str(tmp_path / "out")]) == 4
+    told = capsys.readouterr()
+    assert ", stuck" in told.out
+    assert "can never move again" in told.err
+    assert "replay: weft run " in told.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--from", "0.5", "--to", "0.3"], ["from 0.5 up to 0.3", "upwards"]),
+        (["--to", "1.5"], ["up to 1.5", "at most 1"]),
+        (["--from", "0"], ["from 0 up"]),
+        (["--tolerance", "0"], ["tolerance of 0"]),
+        (["--tolerance", "nan"], ["nan"]),
+        (["--from", "0.5", "--tolerance", "0.9"], ["tolerance of 0.9", "0.5"]),
+    ],
+)
+def test_a_range_that_is_none_is_refused(
+    small: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+) -> None:
+    assert main(["saturation", str(small), *arguments]) == 2
+    told = capsys.readouterr().err
+    assert all(word in told for word in words), told
