@@ -84,7 +84,7 @@ fn unknown_model() {
     8 | routing: ugal_q
       |          ^^^^^^
       |
-      = help: did you mean `ugal_p`? write one of: dimension_order, minimal, valiant, ugal, ugal_p, dragonfly_minimal, dragonfly_valiant, dragonfly_ugal, up_down
+      = help: did you mean `ugal_p`? write one of: dimension_order, minimal, valiant, ugal, ugal_p, dragonfly_minimal, dragonfly_valiant, dragonfly_ugal, up_down, dal, shortest_path, ecmp, table, minimal_adaptive
     "#);
 }
 
@@ -505,7 +505,7 @@ fn list_for_a_mapping() {
     8 | router: [1, 2]
       |         ^^^^^
       |
-      = help: write `key: value`; its keys: delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, flow_control, allocator, hold_switch
+      = help: write `key: value`; its keys: delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, flow_control, allocator, priority, hold_switch
     "#);
 }
 
