@@ -4,7 +4,9 @@ use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use weft_engine::Outcome;
-use weft_engine::outcome::{Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums};
+use weft_engine::outcome::{
+    Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums,
+};
 use weft_engine::outcome::{Queue, Sample, Series, Stall, TransientBin, Waiting};
 use weft_scenario::{Finished, Point, expand};
 

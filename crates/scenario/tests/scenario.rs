@@ -138,6 +138,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("router.delay", "3cycles"),
     ("router.vc_realloc", "1"),
     ("router.hold_switch", "true"),
+    ("router.priority", "age"),
     ("router.ejection_vcs", "2"),
     ("router.speedup", "1"),
     ("router.credit_delay", "2cycles"),
