@@ -86,10 +86,10 @@ impl Grid {
         self.ports[d] + if up { 0 } else { self.trunk }
     }
 
-    /// Torus or mesh: whether a minimal way from coordinate `own` to another one goes up, and down (half way round, both).
+    /// Whether a minimal way from coordinate `own` to another one goes up, and down (half way round, both).
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
-        if self.line == Line::Row {
+        if self.line != Line::Ring {
             return (to > own, to < own);
         }
         let width = self.widths[d];

@@ -105,16 +105,20 @@ impl Runtime {
             let d = (differ.trailing_zeros() / 8) as usize;
             differ &= !(0xff << (8 * d));
             let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
-            if self.grid.line == Line::Complete {
-                offer(Hop { port: self.grid.port_to(at, d, c), class: self.adaptive });
-                continue;
-            }
             let (up, down) = self.grid.ways(own, c, d);
-            if up {
-                offer(Hop { port: self.grid.port_along(d, true), class: self.adaptive });
-            }
-            if down {
-                offer(Hop { port: self.grid.port_along(d, false), class: self.adaptive });
+            let mut way = up;
+            // one call, so that it is compiled in line; twice where both ways are minimal
+            loop {
+                let port = if self.grid.line == Line::Complete {
+                    self.grid.port_to(at, d, c)
+                } else {
+                    self.grid.port_along(d, way)
+                };
+                offer(Hop { port, class: self.adaptive });
+                if !(way && down) {
+                    break;
+                }
+                way = false;
             }
         }
     }
