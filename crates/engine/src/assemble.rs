@@ -112,16 +112,20 @@ fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
     (ranks, job_of)
 }
 
-/// A worm that left the escape while its tail is still on an escape VC ties escape channels together.
+/// An escape helps packets at the head of a queue. With virtual cut-through every blocked packet is, or stands behind one
+/// that is; the head of a worm may be stuck behind the tail of another one, whose head is stuck elsewhere.
 fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
-    if worms && routing.leaves_escape() && !spec.allow_dependency_cycle {
-        let name = spec.routing.name();
+    if worms && routing.chooses() && !spec.allow_dependency_cycle {
         return Err(Refusal::new(
-            format!("routing.{name}.leave_escape"),
-            "true, but with wormhole a packet holds escape VCs behind it while it goes on over adaptive ones, and packets \
-             can deadlock",
-            format!("write routing: {{{name}: {{leave_escape: false}}}}, or router.flow_control: virtual_cut_through"),
+            "router.flow_control",
+            format!(
+                "wormhole, but under {} a head behind the tail of another packet can't ask for its escape, and packets \
+                 of {} flits can deadlock",
+                spec.routing.name(),
+                spec.traffic.longest()
+            ),
+            "write router.flow_control: virtual_cut_through, or take another routing",
         ));
     }
     Ok(())
@@ -187,17 +191,30 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
         ));
     }
     let needs = if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 };
-    if link.buffer < needs || link.buffer > u32::from(u16::MAX) {
+    if link.buffer > u32::from(u16::MAX) {
+        let what = format!("{} flits; the buffer of a VC has at most {} flits", link.buffer, u16::MAX);
+        return Err(Refusal::new(path("buffer"), what, format!("write at most {}flits", u16::MAX)));
+    }
+    if link.buffer < needs {
         return Err(Refusal::new(
             path("buffer"),
-            format!("{} flits, but a packet of {needs} flits must fit (and at most 65535)", link.buffer),
+            format!("{} flits, but a packet of {needs} flits must fit", link.buffer),
             format!("set buffer to at least {needs}flits, or flow_control to wormhole"),
         ));
     }
-    let slowest = link.latency.max(link.credit_latency).max(spec.router.delay).max(spec.router.ejection_delay);
-    if link.latency == 0 || slowest.max(spec.router.credit_delay) > MAX_DELAY {
-        let what = format!("{} cycles; every delay of links and routers must be at most {MAX_DELAY}", link.latency);
-        return Err(Refusal::new(path("latency"), what, format!("write 1cycle to {MAX_DELAY}cycles")));
+    if link.latency == 0 {
+        return Err(Refusal::new(path("latency"), "0 cycles", format!("write 1cycle to {MAX_DELAY}cycles")));
+    }
+    let delays = [
+        (path("latency"), link.latency),
+        (path("credit_latency"), link.credit_latency),
+        ("router.delay".to_owned(), spec.router.delay),
+        ("router.credit_delay".to_owned(), spec.router.credit_delay),
+        ("router.ejection_delay".to_owned(), spec.router.ejection_delay),
+    ];
+    if let Some((path, cycles)) = delays.into_iter().find(|(_, cycles)| *cycles > MAX_DELAY) {
+        let what = format!("{cycles} cycles; a delay of links and routers has at most {MAX_DELAY}");
+        return Err(Refusal::new(path, what, format!("write at most {MAX_DELAY}cycles")));
     }
     let vcs = u32::from(link.vcs);
     let usable = if name == "terminal" { spec.router.ejection_vcs.map_or(vcs, u32::from) } else { vcs };

@@ -1,7 +1,7 @@
 //! Heads that choose their output again in every allocation step: adaptive routing in transit, and members of a trunk.
 //!
 //! Such a head stands in `InPort::choosing` until it gets a VC. In each step it asks for one output VC class: of its
-//! candidates the open one with the most credits, ties in turn. Where none is open it asks for its last resort (the
+//! candidates the open one with the most credits, ties by a hash of the cycle. Where none is open it asks for its last resort (the
 //! escape, or the first candidate), so that a sleeping link is woken, and looks again when a credit, a VC or a link
 //! comes back to its router.
 

@@ -186,11 +186,6 @@ impl AnyRouting {
         }
     }
 
-    /// Whether packets may go from escape VCs back to adaptive ones.
-    pub(crate) fn leaves_escape(&self) -> bool {
-        matches!(self, Self::MinimalAdaptive(r) if r.leave_escape)
-    }
-
     /// What the routing reads as congestion, if it is adaptive.
     pub fn sensor(&self) -> Option<Sensor> {
         match self {

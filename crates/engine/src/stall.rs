@@ -193,8 +193,9 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let (b, i, v) = q;
         let block = &self.blocks[b];
         let port = &block.ins[i];
-        let packet = block.segments.items[port.head[v] as usize].packet;
-        let packet = block.packets.items.get(packet as usize);
+        let segment = &block.segments.items[port.head[v] as usize];
+        // once the head has gone on, perhaps to another block, the record may be another packet's
+        let packet = (segment.sent == 0).then(|| &block.packets.items[segment.packet as usize]);
         let (at, to) = (self.place(q), self.place(next));
         let cause = if to.router == at.router {
             Cause::Held { by: to }

@@ -19,7 +19,7 @@ impl Choice {
 /// The best of the candidates offered so far.
 #[derive(Debug, Default)]
 pub struct Best {
-    /// Credits << 8, and below them a number that only decides ties, for another port in every turn.
+    /// Credits << 8, and below them a hash of port and turn that only decides ties.
     rank: u32,
     hop: Option<Hop>,
 }
@@ -28,7 +28,7 @@ impl Best {
     #[inline(always)]
     pub fn offer(&mut self, hop: Hop, queues: &impl Congestion, turn: u32) {
         if let Some((credits, hop)) = queues.member(hop, turn) {
-            let rank = credits << 8 | (u32::from(hop.port) + turn) & 0xff;
+            let rank = credits << 8 | (u32::from(hop.port) + turn).wrapping_mul(0x9e37_79b1) >> 24;
             if rank > self.rank {
                 (self.rank, self.hop) = (rank, Some(hop));
             }

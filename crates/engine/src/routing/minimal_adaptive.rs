@@ -9,10 +9,10 @@
 //! # Guarantees
 //! Minimal paths. VC classes: escape (on a torus two, 0 while the way to the destination's coordinate still crosses the
 //! wrap link, then 1), then one adaptive class. A head asks again in every allocation step: for the open adaptive VC with
-//! the most credits, ties in turn; else for the escape. The escape, dimension order, is offered at every hop and acyclic.
+//! the most credits, ties by a hash of the cycle; else for the escape. The escape, dimension order, is offered at every hop and acyclic.
 //! Half way round a ring both directions are minimal; the escape takes the one without the wrap link.
 //! # Not modelled
-//! Credits of routers further ahead. Worms that leave the escape (they could deadlock: refused).
+//! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
 
 use super::choice::{Best, Choice};
 use super::{Classes, Hop, grid::Grid, grid::Line, sensor::Congestion};
@@ -40,7 +40,7 @@ pub struct Runtime {
     grid: Grid,
     /// VC class of the adaptive VCs; those below are escapes.
     adaptive: u8,
-    pub(super) leave_escape: bool,
+    leave_escape: bool,
 }
 
 impl MinimalAdaptive {

@@ -34,7 +34,7 @@ pub trait Congestion {
     /// The open member of the trunk of `hop` with the most credits, with its credits; ties by `turn`. `None` if a head
     /// may take a VC of the class at none of them.
     fn member(&self, hop: Hop, turn: u32) -> Option<(u32, Hop)>;
-    /// Where to ask when no member is open: at one whose link is on, or at the first, which is then woken.
+    /// Where to ask when no member is open: at one that is waking, or at one that is off, which is then woken.
     fn fallback(&self, hop: Hop) -> Hop;
 }
 
@@ -90,8 +90,11 @@ impl<const V: usize> Congestion for Queues<'_, V> {
     }
 
     fn fallback(&self, hop: Hop) -> Hop {
-        let on = |port: &u8| self.outs[self.base + *port as usize].state == LinkState::On as u8;
-        Hop { port: self.trunk.members(hop.port).find(on).unwrap_or(hop.port), ..hop }
+        let with = |state: LinkState| {
+            let is = |port: &u8| self.outs[self.base + *port as usize].state == state as u8;
+            self.trunk.members(hop.port).find(is)
+        };
+        Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }
     }
 }
 

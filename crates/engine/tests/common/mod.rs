@@ -199,11 +199,10 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
 /// Packets of `flits`; with virtual cut-through in buffers that hold at least one, else streaming through `buffer`.
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.set_packet(flits);
+    // worms are refused where they could not always reach their escape
+    let escapes = matches!(spec.routing, RoutingConfig::MinimalAdaptive(_));
+    let flow_control = if escapes { FlowControl::VirtualCutThrough } else { flow_control };
     spec.router.flow_control = flow_control;
-    if let (FlowControl::Wormhole, RoutingConfig::MinimalAdaptive(adaptive)) = (flow_control, &mut spec.routing) {
-        // worms may not leave the escape: they are refused otherwise
-        adaptive.leave_escape = false;
-    }
     let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
 }

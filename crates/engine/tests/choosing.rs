@@ -1,0 +1,80 @@
+//! Heads that choose again in every step: ties, trunks, sleeping members.
+
+mod common;
+use common::*;
+use weft_engine::outcome::Ending;
+use weft_engine::{Outcome, Spec};
+
+/// Flits that router `from` sent on output `port`.
+fn sent(out: &Outcome, from: u32, port: u32) -> u64 {
+    let channel = out.channels.iter().find(|c| c.from == Some(from) && c.from_port == port).expect("a channel");
+    channel.flits.iter().sum()
+}
+
+/// Only terminal 0 sends, a packet in 20 cycles, always to `target`.
+fn one_flow(topology: &str, target: u32) -> Spec {
+    let mut spec = spec(topology, ADAPTIVE);
+    pattern(&mut spec, &format!(r#"{{"hot_spot": {{"targets": [{target}]}}}}"#));
+    spec.set_load(0.0);
+    spec.set_load_of(0, 0.05);
+    phases(&mut spec, 0, 20_000);
+    spec
+}
+
+/// A binomial count of `n` fair draws, within 5 deviations.
+#[track_caller]
+fn check_fair(count: u64, n: u64) {
+    let (count, n) = (count as f64, n as f64);
+    assert!((count - n / 2.0).abs() < 5.0 * (n / 4.0).sqrt(), "{count} of {n}");
+}
+
+#[test]
+fn half_way_round_a_ring_both_ways_are_taken() {
+    // the terminal on port 0, up on port 1, down on port 2
+    let out = run(&one_flow(r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#, 2));
+    let (up, down) = (sent(&out, 0, 1), sent(&out, 0, 2));
+    assert_eq!(up + down, out.sums.packets);
+    check_fair(up, up + down);
+}
+
+#[test]
+fn of_two_dimensions_both_go_first() {
+    // router (1, 1) of a 3x3 mesh is terminal 4: from (0, 0) one hop up in each dimension (ports 1 and 3)
+    let out = run(&one_flow(r#"{"mesh": {"widths": [3, 3], "terminals_per_router": 1}}"#, 4));
+    let (x, y) = (sent(&out, 0, 1), sent(&out, 0, 3));
+    assert_eq!(x + y, out.sums.packets);
+    check_fair(x, x + y);
+}
+
+#[test]
+fn a_trunk_carries_as_much_as_its_members_together() {
+    // 4 terminals send 4 routers up the ring (tornado on 9), so a direction carries 16 flits per cycle at load 1
+    let mut spec = spec(r#"{"torus": {"widths": [9], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
+    pattern(&mut spec, TORNADO);
+    spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (8, 64));
+    spec.router.speedup = 3;
+    phases(&mut spec, 2000, 4000);
+    // 97 % of the bound of 4 links / 16 flits
+    spec.set_load(0.97 * 0.25);
+    assert_eq!(run(&spec).ending, Ending::Drained);
+    spec.set_load(0.3);
+    let out = run(&spec);
+    assert!(out.ending == Ending::Saturated && accepted(&out) < 0.25 * 1.005, "{}", accepted(&out));
+}
+
+#[test]
+fn sleeping_members_of_a_trunk_wake_when_they_are_needed() {
+    // 4 terminals to the next router up need 2.8 of 4 links. Heads ask for a sleeping one when the credits of the others
+    // are used up, so not all is accepted while some sleep; with one link awake 0.25 would be, with two 0.5
+    let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
+    pattern(&mut spec, NEIGHBOR);
+    policy(&mut spec, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#);
+    spec.set_load(0.01);
+    let mut burst = spec.traffic.jobs[0].phases[0].clone();
+    burst.from = 5000;
+    burst.load.fill(0.7);
+    spec.traffic.jobs[0].phases.push(burst);
+    phases(&mut spec, 7000, 5000);
+    let out = run(&spec);
+    assert!(accepted(&out) > 0.6, "{}", accepted(&out));
+}
