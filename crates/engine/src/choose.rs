@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else {
             let (port, class) = crate::arrive::split(segment.key, net.class_bits);
             let hop = Hop { port: port as u8, class: class as u8 };
-            queues.member(hop, turn).map_or_else(|| queues.fallback(hop), |(_, hop)| hop)
+            queues.ask(hop, turn)
         };
         let key = net.key(hop.port as usize, hop.class as usize);
         if key != old {

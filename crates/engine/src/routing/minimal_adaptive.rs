@@ -16,6 +16,7 @@
 
 use super::choice::{Best, Choice};
 use super::{Classes, Hop, grid::Grid, grid::Line, sensor::Congestion};
+use crate::hot::Hot;
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,10 @@ pub struct Runtime {
     /// VC class of the adaptive VCs; those below are escapes.
     adaptive: u8,
     leave_escape: bool,
+    /// [dimension][own coordinate][other] -> whether a minimal way goes up (1) and down (2).
+    ways: Vec<u8>,
+    /// Start of each dimension in `ways`.
+    first_way: [u32; 8],
 }
 
 impl MinimalAdaptive {
@@ -49,7 +54,16 @@ impl MinimalAdaptive {
         let adaptive = if grid.line == Line::Ring { 2 } else { 1 };
         let mut classes = vec![adaptive + 1; graph.class_names().len()];
         classes[0] = 1;
-        Ok((Runtime { grid, adaptive, leave_escape: self.leave_escape }, classes))
+        let (mut ways, mut first_way) = (Vec::new(), [0; 8]);
+        for d in 0..usize::from(grid.dims) {
+            first_way[d] = ways.len() as u32;
+            let width = grid.widths[d];
+            for (own, to) in (0..width).flat_map(|own| (0..width).map(move |to| (own, to))) {
+                let (up, down) = grid.ways(own, to, d);
+                ways.push(u8::from(up) | u8::from(down) << 1);
+            }
+        }
+        Ok((Runtime { grid, adaptive, leave_escape: self.leave_escape, ways, first_way }, classes))
     }
 }
 
@@ -89,7 +103,7 @@ impl Runtime {
     #[inline(never)]
     fn last_resort(&self, at: u64, packet: &Packet, queues: &impl Congestion, turn: u32) -> Hop {
         let last = self.escape(at, packet.dest).unwrap_or(Hop { port: packet.dst_port, class: 0 });
-        queues.member(last, turn).map_or_else(|| queues.fallback(last), |(_, hop)| hop)
+        queues.ask(last, turn)
     }
 
     #[inline(always)]
@@ -105,20 +119,20 @@ impl Runtime {
             let d = (differ.trailing_zeros() / 8) as usize;
             differ &= !(0xff << (8 * d));
             let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
-            let (up, down) = self.grid.ways(own, c, d);
-            let mut way = up;
+            let width = u32::from(self.grid.widths[d]);
+            let mut ways = *self.ways.hot((self.first_way[d] + u32::from(own) * width + u32::from(c)) as usize);
             // one call, so that it is compiled in line; twice where both ways are minimal
             loop {
                 let port = if self.grid.line == Line::Complete {
                     self.grid.port_to(at, d, c)
                 } else {
-                    self.grid.port_along(d, way)
+                    self.grid.port_along(d, ways & 1 != 0)
                 };
                 offer(Hop { port, class: self.adaptive });
-                if !(way && down) {
+                if ways != 3 {
                     break;
                 }
-                way = false;
+                ways = 2;
             }
         }
     }

@@ -31,11 +31,18 @@ pub trait Congestion {
     fn read(&self, sensor: Sensor, port: u8) -> i32;
     /// Congestion of output `port` [flits] of the router whose ports are `away` places after those of this one.
     fn read_of(&self, sensor: Sensor, away: i32, port: u8) -> i32;
-    /// The open member of the trunk of `hop` with the most credits, with its credits; ties by `turn`. `None` if a head
+    /// The open member of the trunk of `hop` with the most credits, after its credits; ties by `turn`. 0 credits if a head
     /// may take a VC of the class at none of them.
-    fn member(&self, hop: Hop, turn: u32) -> Option<(u32, Hop)>;
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
     /// Where to ask when no member is open: at one that is waking, or at one that is off, which is then woken.
     fn fallback(&self, hop: Hop) -> Hop;
+    /// The best open member, else the fallback.
+    fn ask(&self, hop: Hop, turn: u32) -> Hop {
+        match self.member(hop, turn) {
+            (0, _) => self.fallback(hop),
+            (_, member) => member,
+        }
+    }
 }
 
 /// The outputs of one block, seen from one router.
@@ -66,19 +73,18 @@ impl<const V: usize> Congestion for Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn member(&self, hop: Hop, turn: u32) -> Option<(u32, Hop)> {
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
         if self.trunk.width == 1 {
-            let credits = self.open_credits(hop.port, hop.class);
-            return (credits > 0).then_some((credits, hop));
+            return (self.open_credits(hop.port, hop.class), hop);
         }
         let members = self.trunk.members(hop.port);
         let (first, width) = (u32::from(members.start), members.len() as u32);
-        let mut best = None;
+        let mut best = (0, hop);
         for k in 0..width {
             let port = (first + (k + turn) % width) as u8;
             let credits = self.open_credits(port, hop.class);
-            if credits > best.map_or(0, |(most, _)| most) {
-                best = Some((credits, Hop { port, class: hop.class }));
+            if credits > best.0 {
+                best = (credits, Hop { port, ..hop });
             }
         }
         best
