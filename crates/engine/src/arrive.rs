@@ -170,16 +170,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Route key of a packet whose routing reads the queues of router `r`, where it is.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
+        if net.trunk.width == 1 {
+            self.route_beside::<false>(net, r, packet)
+        } else {
+            self.route_beside::<true>(net, r, packet)
+        }
+    }
+
+    #[inline(always)]
+    fn route_beside<const TRUNK: bool>(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
         let router = self.routers.hot(r);
-        let queues = Queues {
-            outs: &self.outs,
-            base: router.base as usize,
-            links: &net.links,
-            history: self.history.as_ref().map(|h| h.sent()),
-            now: self.now as u32,
-            single: net.single,
-            trunk: net.trunk,
-        };
+        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, self.history.as_ref(), self.now, net);
         let packet = self.packets.items.hot_mut(packet as usize);
         let hop = net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
         net.key(hop.port as usize, hop.class as usize)

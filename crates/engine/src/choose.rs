@@ -14,20 +14,6 @@ use crate::routing::sensor::{Congestion, Queues};
 use crate::state::ASK;
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The queues of router `r`, as its heads see them.
-    #[inline(always)]
-    pub(crate) fn queues<'a>(&'a self, net: &'a Net, r: usize) -> Queues<'a, V> {
-        Queues {
-            outs: &self.outs,
-            base: self.routers.hot(r).base as usize,
-            links: &net.links,
-            history: self.history.as_ref().map(|h| h.sent()),
-            now: self.now as u32,
-            single: net.single,
-            trunk: net.trunk,
-        }
-    }
-
     /// A packet has become the head of VC `v` of input `i`, in a network where that takes more than its key. Returns the key
     /// if the head has no choice to make.
     #[inline(never)]
@@ -59,24 +45,35 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Every choosing head of router `r` asks for what is best now.
     #[inline(never)]
     pub(crate) fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+        if net.trunk.width == 1 {
+            self.choose_all::<SINGLE, false>(net, r);
+        } else {
+            self.choose_all::<SINGLE, true>(net, r);
+        }
+    }
+
+    #[inline(always)]
+    fn choose_all<const SINGLE: bool, const TRUNK: bool>(&mut self, net: &Net, r: usize) {
         let (base, mut inputs) = (self.routers.hot(r).base as usize, self.routers.hot(r).choosing);
         while let Some(input) = inputs.take_first() {
             let mut vcs = self.ins.hot(base + input).choosing;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
-                self.choose_for::<SINGLE>(net, r, base + input, v);
+                self.choose_for::<SINGLE, TRUNK>(net, r, base + input, v);
             }
         }
     }
 
-    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) {
+    #[inline(always)]
+    fn choose_for<const SINGLE: bool, const TRUNK: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let port = self.ins.hot(i);
         let old = *port.keys.hot(v);
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
         // heads of a router start their search at different places, and at another one in the next cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
-        let queues = self.queues(net, r);
+        let base = self.routers.hot(r).base;
+        let queues = Queues::<V, TRUNK>::new(&self.outs, base, self.history.as_ref(), self.now, net);
         let hop = if segment.key == ASK {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);

@@ -1,7 +1,7 @@
 //! What an adaptive routing reads as the congestion of an output.
 
 use crate::hot::Hot;
-use crate::net::{Link, Trunk};
+use crate::net::{Link, Net, Trunk};
 use crate::power::LinkState;
 use crate::routing::Hop;
 use crate::state::OutPort;
@@ -45,8 +45,8 @@ pub trait Congestion {
     }
 }
 
-/// The outputs of one block, seen from one router.
-pub struct Queues<'a, const V: usize> {
+/// The outputs of one block, seen from one router. `TRUNK`: network ports come in trunks.
+pub struct Queues<'a, const V: usize, const TRUNK: bool> {
     pub outs: &'a [OutPort<V>],
     /// First output of the router.
     pub base: usize,
@@ -60,10 +60,25 @@ pub struct Queues<'a, const V: usize> {
     pub trunk: Trunk,
 }
 
-impl<const V: usize> Congestion for Queues<'_, V> {
+impl<'a, const V: usize, const TRUNK: bool> Queues<'a, V, TRUNK> {
+    #[inline(always)]
+    pub fn new(outs: &'a [OutPort<V>], base: u32, history: Option<&'a History>, now: u64, net: &'a Net) -> Self {
+        Self {
+            outs,
+            base: base as usize,
+            links: &net.links,
+            history: history.map(History::sent),
+            now: now as u32,
+            single: net.single,
+            trunk: net.trunk,
+        }
+    }
+}
+
+impl<const V: usize, const TRUNK: bool> Congestion for Queues<'_, V, TRUNK> {
     #[inline(always)]
     fn read(&self, sensor: Sensor, port: u8) -> i32 {
-        if self.trunk.width == 1 {
+        if !TRUNK {
             return self.read_output(sensor, self.base + port as usize);
         }
         // the packet will take any of the members: their mean
@@ -74,7 +89,7 @@ impl<const V: usize> Congestion for Queues<'_, V> {
 
     #[inline(always)]
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
-        if self.trunk.width == 1 {
+        if !TRUNK {
             return (self.open_credits(hop.port, hop.class), hop);
         }
         let members = self.trunk.members(hop.port);
@@ -104,7 +119,7 @@ impl<const V: usize> Congestion for Queues<'_, V> {
     }
 }
 
-impl<const V: usize> Queues<'_, V> {
+impl<const V: usize, const TRUNK: bool> Queues<'_, V, TRUNK> {
     /// Credits of the VCs of `class` that a head may take at `port`.
     #[inline(always)]
     fn open_credits(&self, port: u8, class: u8) -> u32 {
