@@ -33,10 +33,14 @@ pub struct Trunk {
 }
 
 impl Trunk {
-    /// The ports of the trunk whose first member is `port`.
+    /// The ports of the trunk that `port` is a member of; a routing on any graph names whichever it finds.
     #[inline(always)]
     pub fn members(self, port: u8) -> std::ops::Range<u8> {
-        if port < self.first { port..port + 1 } else { port..port + self.width }
+        if port < self.first {
+            return port..port + 1;
+        }
+        let first = port - (port - self.first) % self.width;
+        first..first + self.width
     }
 }
 

@@ -26,8 +26,9 @@ pub struct Scenario {
     /// Routers, terminals and the links between them.
     pub topology: TopologyConfig,
     /// Link properties: `default` for all classes, and by class of the topology (`terminal`, `dim0`, `local`, ...) what
-    /// differs. Left out as a whole, terminal links have a latency of 1cycle.
-    #[serde(default = "links")]
+    /// differs. The latency of terminal links is 1cycle unless `terminal` or `default` gives one; that of a class `latencyN`
+    /// of a graph file is N cycles unless the class gives one.
+    #[serde(default)]
     pub links: BTreeMap<String, Link>,
     /// The router microarchitecture.
     #[serde(default)]
@@ -186,9 +187,4 @@ fn flit_of_48_bits() -> Bits {
 
 fn one() -> u64 {
     1
-}
-
-fn links() -> BTreeMap<String, Link> {
-    let terminal = Link { latency: Some(Time::Cycles(1)), ..Link::default() };
-    BTreeMap::from([("terminal".to_owned(), terminal)])
 }

@@ -4,11 +4,15 @@ use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
 use crate::diagnostic::suggestion;
 use weft_engine::spec::{LinkClass, RouterSpec};
+use weft_topology::TopologyConfig;
 use weft_units::{Flits, Refusal, Time};
 
 /// What a class has where neither it nor `links.default` says otherwise.
 const LINK: Link =
     Link { latency: Some(Time::Cycles(10)), credit_latency: None, vcs: Some(6), buffer: Some(Flits(32)) };
+
+/// Latency of terminal links where neither they nor `links.default` say otherwise.
+const TERMINAL_LATENCY: Time = Time::Cycles(1);
 
 impl Scenario {
     /// Writes out every field of every class.
@@ -19,15 +23,25 @@ impl Scenario {
             let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
             return Err(Refusal::new(format!("links.{unknown}"), what, suggestion(unknown, "its classes", &valid)));
         }
-        let default = self.links.get("default").cloned().unwrap_or_default().or(&LINK);
+        let written = self.links.get("default").cloned().unwrap_or_default();
+        let from_file = matches!(self.topology, TopologyConfig::GraphFile(_));
         for class in classes {
-            let own = self.links.remove(class).unwrap_or_default();
+            let mut own = self.links.remove(class).unwrap_or_default();
+            if own.latency.is_none() {
+                own.latency = match class.strip_prefix("latency").and_then(|cycles| cycles.parse().ok()) {
+                    // the file says how long these links are
+                    Some(cycles) if from_file => Some(Time::Cycles(cycles)),
+                    _ if class == "terminal" && written.latency.is_none() => Some(TERMINAL_LATENCY),
+                    _ => None,
+                };
+            }
             // A class with its own latency and no credit latency has credits as slow as its flits, not the default's.
             let credit_latency = own.credit_latency.or(own.latency);
-            let own = Link { credit_latency, ..own }.or(&default);
+            let own = Link { credit_latency, ..own }.or(&written).or(&LINK);
             let credit_latency = own.credit_latency.or(own.latency);
             self.links.insert(class.clone(), Link { credit_latency, ..own });
         }
+        let default = written.or(&LINK);
         let credit_latency = default.credit_latency.or(default.latency);
         self.links.insert("default".to_owned(), Link { credit_latency, ..default });
         Ok(())

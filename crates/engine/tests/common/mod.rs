@@ -143,6 +143,8 @@ pub const PAIRS: &[(&str, &str)] = &[
     (TRUNKS, VALIANT),
     (TRUNKS, UGAL),
     (TRUNKS, ADAPTIVE),
+    (TRUNKS, SHORTEST),
+    (TRUNKS, ECMP),
 ];
 
 pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
