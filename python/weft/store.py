@@ -76,10 +76,11 @@ class Store:
                 (new / _STALL).write_text(finished.stalled + "\n", encoding="utf-8")
             with suppress(FileNotFoundError):
                 folder.rename(old)
-            new.rename(folder)
-        except OSError:
-            if not self.complete(point.hash):  # else another process was first with the same results
-                raise
+            try:
+                new.rename(folder)
+            except OSError:
+                if not self.complete(point.hash):  # else another process was first with the same results
+                    raise
         finally:
             for rest in (new, old):
                 shutil.rmtree(rest, ignore_errors=True)
