@@ -112,6 +112,11 @@ def test_other_contents_are_another_sweep() -> None:
         ({"matrix": np.ones((3, 3))}, ["matrix.npy", "3 rows"]),
         ({"matrix": np.ones((2, 2, 2))}, ["matrix.npy"]),
         ({"matrix": [[0, -1], [1, 0]]}, ["matrix.npy", "-1"]),
+        ({"matrix": np.ones((2, 2)) * 1j}, ["numbers", "complex"]),
+        ({"matrix": [[0, 10**400], [1, 0]]}, ["numbers", "too large"]),
+        ({"matrix": np.ones((2, 2)), "set": {"traffic.pattern": "uniform"}}, ["matrix=", "decides nothing"]),
+        ({"topology": petersen(), "set": {"topology": {"single_router": {"terminals": 2}}}}, ["topology=", "nothing"]),
+        ({"set": {"traffic.load": 1j}}, ["texts, numbers"]),
     ],
 )
 def test_what_is_no_network_and_no_traffic_is_refused(arguments: dict[str, Any], words: list[str]) -> None:
@@ -119,6 +124,21 @@ def test_what_is_no_network_and_no_traffic_is_refused(arguments: dict[str, Any],
         weft.load(SCENARIO, **arguments)
     assert all(word in caught.value.text for word in words), caught.value.text
     assert caught.value.help
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    sets = {"traffic.load": np.float32(0.5), "sweep.seed": np.arange(1, 3)}
+    points = weft.load(SCENARIO, topology=petersen(), terminals_per_router=np.int64(2), set=sets).points  # type: ignore[arg-type]
+    assert [point.resolved["seed"] for point in points] == [1, 2]
+    assert points[0].resolved["traffic"]["load"] == 0.5
+
+
+def test_a_matrix_that_no_job_uses_is_refused() -> None:
+    job = {"name": "a", "terminals": {"range": [0, 1]}}
+    matrix = np.ones((2, 2))
+    assert weft.load(SCENARIO, set={"traffic.jobs": [job]}, matrix=matrix).points
+    with pytest.raises(weft.ScenarioError, match="matrix= decides nothing"):
+        weft.load(SCENARIO, set={"traffic.jobs": [{**job, "pattern": "uniform"}]}, matrix=matrix)
 
 
 def test_without_networkx_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,16 +59,38 @@ def test_the_replay_of_a_stall_can_be_pasted(ring: Path, tmp_path: Path) -> None
     first = subprocess.run([weft, "run", ring, "--out", out], capture_output=True, text=True, check=False)
     assert first.returncode == 4
     pasted = first.stderr.split("replay: ")[1].strip()
-    search = {**os.environ, "PATH": f"{weft.parent}:{os.environ['PATH']}"}
     wait_for = [line for line in first.stderr.splitlines() if "waits for" in line]
     assert wait_for
     for _ in range(2):
-        again = subprocess.run(
-            pasted, shell=True, env=search, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        again = subprocess.run(pasted, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert again.returncode == 4, again.stderr
         assert [line for line in again.stderr.splitlines() if "waits for" in line] == wait_for
         assert "done before" not in again.stderr
+
+
+def test_a_reader_that_leaves_does_not_change_the_exit_status(ring: Path, tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "weft", "run", str(ring), "--out", str(tmp_path / "out")]
+    buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    told = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, env=buffered, text=True, check=False)
+    os.close(write)
+    assert told.returncode == 4, told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_names_that_are_no_text_are_told(small: Path, tmp_path: Path) -> None:
+    named = os.fsencode(small.parent) + b"/\xff.yaml"
+    Path(os.fsdecode(named)).write_bytes(small.read_bytes())
+    weft = [sys.executable, "-m", "weft"]
+    told = subprocess.run([*weft, "check", os.fsdecode(named)], capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert "is not UTF-8 text" in told.stderr
+    out = os.fsdecode(os.fsencode(tmp_path) + b"/\xfe")
+    command = [*weft, "run", str(small), "--set", "traffic.load=0.1", "--out", out]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert "\\udcfe" in told.stdout
 
 
 @pytest.mark.parametrize(
@@ -132,6 +154,13 @@ def test_list_shows_the_parameters_of_a_model(capsys: pytest.CaptureFixture[str]
     assert any(line.split()[:1] == ["history_window"] for line in lines), "the words that a parameter may be"
     assert main(["list", "routing", "ugal_q"]) == 2
     assert "ugal_p" in capsys.readouterr().err
+
+
+def test_the_parameters_of_a_list_are_those_of_its_items(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "pattern", "mix"]) == 0
+    told = capsys.readouterr().out
+    assert "for each item" in told
+    assert {"weight", "pattern"} <= {line.split()[0] for line in told.splitlines() if line.strip()}
 
 
 def test_every_model_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from weft import _engine
+
 ROOT = Path(__file__).parent.parent
 # the command that belongs to this interpreter, whatever the search path says
 WEFT = Path(sys.executable).parent / "weft"
@@ -51,8 +53,14 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     exec(compile(code, "README.md", "exec"), {})
 
 
-def test_the_scenario_of_the_readme_is_sound(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+def test_the_readme_names_every_model() -> None:
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", (ROOT / "README.md").read_text(), re.M)
+    named = {family: re.findall(r"`(\w+)`", models) for family, models in rows}
+    assert named == {family: [model["name"] for model in models] for family, models in _engine.models().items()}
+
+
+@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S))
+def test_the_scenarios_of_the_readme_are_sound(tmp_path: Path, text: str) -> None:
     (tmp_path / "my.yaml").write_text(text)
     checked = subprocess.run([WEFT, "check", tmp_path / "my.yaml"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 import weft
 from weft.execute import Status
+from weft.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft._engine import Finished, Point
 
 # Long enough to be cut off in the middle: about a second a point.
 SLOW = ["--set", "measure.window=100000cycles", "--jobs", "1"]
@@ -151,3 +156,29 @@ def test_a_damaged_point_is_run_again(small: Path, tmp_path: Path) -> None:
     assert statuses[0].reused == 10
     assert len(results) == 12
     assert results.frame.height == 12
+
+
+class Unsaved:
+    """A result that writes one file, after which the disk may be full."""
+
+    stalled = "stuck"
+
+    def __init__(self, text: str, *, full: bool = False) -> None:
+        self.text, self.full = text, full
+
+    def save(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(self.text)
+        if self.full:
+            raise OSError("no space left")
+
+
+def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
+    store, point = Store(tmp_path), cast("Point", SimpleNamespace(hash="abc"))
+    for text in ('{"a": 1}', '{"a": 2}'):
+        store.save(point, cast("Finished", Unsaved(text)))
+        assert (store.summary("abc"), store.stall("abc")) == (json.loads(text), "stuck")
+    with pytest.raises(OSError, match="no space"):
+        store.save(point, cast("Finished", Unsaved("{", full=True)))
+    assert store.summary("abc") == {"a": 2}
+    assert [path.name for path in (tmp_path / "points").iterdir()] == ["abc"]

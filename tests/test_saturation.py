@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 import weft
 from weft.cli import main
-from weft.saturation import ABOVE, BELOW, FOUND, MIXED, Search, steps
+from weft.saturation import ABOVE, BELOW, FOUND, MIXED, Search, _over, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from weft._engine import Point
     from weft.execute import Status
+    from weft.store import Store
 
 # Dimension order sends the tornado traffic of all 4 terminals of a router over one channel: it accepts at most 1/4. A
 # point is saturated when half a window accepts 3 % and three standard deviations of its packets less than it offers:
@@ -40,6 +43,7 @@ def search(loads: list[float], over: Callable[[float], bool]) -> tuple[Search, i
 def test_loads_are_steps_of_the_tolerance() -> None:
     assert steps(0.1, 0.3, 0.1) == [0.1, 0.2, 0.3]
     assert steps(0.1, 0.35, 0.1) == [0.1, 0.2, 0.3, 0.35]
+    assert steps(0.1, 0.3, 0.2) == [0.1, 0.3], "0.3 - 0.1 is a little less than 0.2"
     assert len(steps(0.005, 1.0, 0.005)) == 200
 
 
@@ -88,7 +92,22 @@ def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*/summary.json")} == times
 
 
-def test_seeds_vote(small: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("saturated", "stuck", "over"),
+    [("1", "0", True), ("10", "00", True), ("100", "000", False), ("100", "010", True), ("0000", "0001", False)],
+)
+def test_seeds_vote(saturated: str, stuck: str, over: bool) -> None:
+    """At least half of the runs decide; a stuck one counts as saturated."""
+    runs = {
+        str(seed): {"saturated": full == "1", "ending": "stalled" if still == "1" else "delivered"}
+        for seed, (full, still) in enumerate(zip(saturated, stuck, strict=True))
+    }
+    points: Any = [SimpleNamespace(hash=hash) for hash in runs]
+    store: Any = SimpleNamespace(summary=runs.__getitem__)
+    assert _over(cast("list[Point]", points), cast("Store", store)) is over
+
+
+def test_every_load_is_run_with_every_seed(small: Path, tmp_path: Path) -> None:
     sweep = weft.load(small, set={**TORNADO, "routing": "dimension_order"})
     frame = sweep.saturation(tmp_path, tolerance=0.05, lower=0.1, upper=0.5, seeds=3)
     assert frame["runs"][0] % 3 == 0
@@ -125,7 +144,7 @@ def test_a_stall_is_told(ring: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     told = capsys.readouterr()
     assert ", stuck" in told.out
     assert "can never move again" in told.err
-    assert "replay: weft run " in told.err
+    assert "-m weft run " in told.err
 
 
 @pytest.mark.parametrize(
@@ -145,3 +164,30 @@ def test_a_range_that_is_none_is_refused(
     assert main(["saturation", str(small), *arguments]) == 2
     told = capsys.readouterr().err
     assert all(word in told for word in words), told
+
+
+def test_loads_above_the_peak_of_bursts_are_refused_before_anything_runs(small: Path, tmp_path: Path) -> None:
+    bursts = {"on_off": {"mean_on": "100cycles", "peak": 0.5}}
+    sweep = weft.load(small, set={**TORNADO, "traffic.injection": bursts, "routing": "dimension_order"})
+    with pytest.raises(weft.ScenarioError, match=r"search up to 0\.5 \(--to 0\.5"):
+        sweep.saturation(tmp_path / "out", tolerance=0.1)
+    assert not (tmp_path / "out").exists()
+    assert sweep.saturation(tmp_path / "out", tolerance=0.1, upper=0.5).height == 1
+
+
+@pytest.mark.parametrize(
+    ("traffic", "path"),
+    [
+        ({"phases": [{"from": "1cycle", "load": 0.2}]}, "traffic.phases"),
+        ({"loads": [{"terminals": [0, 40], "load": 0.1}, {"terminals": [30, 63], "load": 0.2}]}, "traffic.loads"),
+        ({"batch": {"per_terminal": 3}}, "traffic.batch"),
+        ({"jobs": [{"name": "a", "terminals": {"range": [0, 9]}, "load": 0.1}]}, "traffic.jobs.0.load"),
+        ({"jobs": [{"name": "a", "terminals": {"range": [0, 9]}, "batch": {"per_job": 9}}]}, "traffic.jobs.0.batch"),
+    ],
+)
+def test_a_load_that_decides_nothing_is_refused(small: Path, traffic: dict[str, Any], path: str) -> None:
+    sets = {f"traffic.{key}": value for key, value in ({"pattern": "uniform"} | traffic).items()}
+    with pytest.raises(weft.ScenarioError) as caught:
+        weft.load(small, set=sets).saturation(tolerance=0.1)
+    assert caught.value.path == path
+    assert caught.value.help

@@ -65,8 +65,11 @@ def matrix(numbers: ArrayLike) -> bytes:
     import numpy as np
 
     try:
-        array = np.ascontiguousarray(np.asarray(numbers, dtype="<f8"))
-    except (TypeError, ValueError) as problem:
+        given = np.asarray(numbers)
+        if np.iscomplexobj(given):
+            raise TypeError("complex numbers have no order")
+        array = np.ascontiguousarray(given, dtype="<f8")
+    except (TypeError, ValueError, OverflowError) as problem:
         what = f"a traffic matrix is made of numbers in rows of one length: {problem}"
         raise ScenarioError.saying(what, "give a square array with a row and a column per terminal") from problem
     file = io.BytesIO()
@@ -87,4 +90,4 @@ def _kept(attributes: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A NumPy number as one of Python; anything else as the text that the reader of the file will show."""
-    return value.item() if hasattr(value, "item") else str(value)
+    return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else str(value)

@@ -40,9 +40,10 @@ class WeftError(Exception):
         self.help = help
 
     @classmethod
-    def saying(cls, what: str, help: str) -> Self:
-        """An error about no place in a scenario, worded as those of the engine are."""
-        return cls(f"error: {what}\n  = help: {help}", what=what, help=help)
+    def saying(cls, what: str, help: str, path: str = "") -> Self:
+        """An error about no place in a file, worded as those of the engine are."""
+        place = f"{path}: " if path else ""
+        return cls(f"error: {place}{what}\n  = help: {help}", path, what=what, help=help)
 
 
 class ScenarioError(WeftError):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Loads that a search for saturation tells apart [flits/terminal/cycle].
+TOLERANCE = 0.005
+
 
 @dataclass(frozen=True)
 class Quantity:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -17,6 +18,7 @@ from weft import quantities as q
 from weft.errors import ScenarioError
 from weft.execute import Status, execute
 from weft.labels import at
+from weft.quantities import TOLERANCE
 from weft.results import Results, frame_of
 from weft.store import Store
 
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
     from weft.scenario import Scenario
-
-TOLERANCE = 0.005
 
 _LOAD, _SEED = "traffic.load", "seed"
 _DIGITS = 12
@@ -146,6 +146,7 @@ def find(
     for point in first:
         _check(point)
         point.check_network()
+    _check_loads(scenario, sets, loads)
     name, title = scenario.title(first[0], sets)
     name, title = f"{name}-saturation", f"{title}: saturation"
     store = Store(out if out is not None else Path("results") / name)
@@ -191,7 +192,7 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
     if not 0 < lower < upper <= 1:
         what = f"there is no load to search from {lower:g} up to {upper:g}"
         raise ScenarioError.saying(what, "a search goes upwards, from above 0 to at most 1")
-    if tolerance > upper - lower:
+    if tolerance > (upper - lower) * (1 + 1e-9):
         what = f"a tolerance of {tolerance:g} does not fit between the loads {lower:g} and {upper:g}"
         raise ScenarioError.saying(what, f"write at most {upper - lower:g}, such as {TOLERANCE}")
     count = math.ceil((upper - lower) / tolerance - 1e-6)
@@ -199,16 +200,56 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
 
 
 def _check(point: Point) -> None:
-    """Refuse a scenario whose load `traffic.load` does not set."""
-    jobs = at(point.resolved, "traffic.jobs") or []
-    if jobs and all("load" in job for job in jobs):
-        what = "every job has a load of its own: traffic.load changes nothing"
-        raise ScenarioError.saying(what, "leave out the load of the jobs that are to saturate")
+    """Refuse a scenario whose load `traffic.load` does not set, or not for long."""
+    traffic = point.resolved["traffic"]
     if at(point.resolved, "measure.stop.complete") is not None:
-        what = "a run that ends with its batches (measure.stop: complete) has no load that lasts"
-        raise ScenarioError.saying(
-            what, "leave out measure.stop and the batches, or compare completion times with `weft run`"
-        )
+        what = "a run that ends with its batches has no load that lasts"
+        remedy = "leave out measure.stop and the batches, or compare completion times with `weft run`"
+        raise ScenarioError.saying(what, remedy, "measure.stop")
+    jobs = {f"traffic.jobs.{number}": job for number, job in enumerate(traffic.get("jobs", []))}
+    own = [_own_load(job, path, traffic) for path, job in jobs.items()] or [_own_load({}, "traffic", traffic)]
+    if all(own) and (first := own[0]):
+        raise ScenarioError.saying(*first)
+    given = {t for each in traffic.get("loads", []) for t in range(each["terminals"][0], each["terminals"][1] + 1)}
+    if given and len(given) == point.imply()["terminals"]:
+        what = f"all {len(given)} terminals have loads of their own: traffic.load changes nothing"
+        raise ScenarioError.saying(what, "leave out those that are to saturate", "traffic.loads")
+
+
+def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
+    """Why `traffic.load` is not the load of a job (of all traffic if it is empty): what, remedy and path."""
+    if "load" in job:
+        what = "this job has a load of its own, as all others: traffic.load changes nothing"
+        return what, "leave out the load of the jobs that are to saturate", f"{path}.load"
+    if any("load" in phase for phase in job.get("phases") or traffic.get("phases", [])):
+        return "phases have loads of their own: traffic.load does not last", "leave out these loads", f"{path}.phases"
+    if job.get("batch") or traffic.get("batch"):
+        what = "sources that stop after a batch have no load that lasts"
+        return what, "leave out the batch, or compare completion times with `weft run`", f"{path}.batch"
+    return None
+
+
+def _check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
+    """Refuse loads that can't run, such as one above the peak of bursts, before anything has run."""
+
+    def refused(load: float) -> bool:
+        return _refusal(scenario, sets, load) is not None
+
+    if (problem := _refusal(scenario, sets, loads[-1])) is not None:
+        most = loads[bisect_left(loads, True, key=refused) - 1]
+        what = f"the highest load of the search, {loads[-1]:g}, can't run: {problem.what}"
+        remedy = f"search up to {most:g} (--to {most:g}, in Python upper={most:g})"
+        raise ScenarioError.saying(what, remedy, problem.path) from problem
+
+
+def _refusal(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> ScenarioError | None:
+    """Why a load can't run."""
+    try:
+        for point in scenario.points([*sets, (_LOAD, json.dumps(load))]):
+            point.check_network()
+    except ScenarioError as problem:
+        return problem
+    return None
 
 
 def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[_Curve]:

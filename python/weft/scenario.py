@@ -59,7 +59,7 @@ class Scenario:
     @classmethod
     def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
         """Take a dict of the shape of a scenario file: strings with units, lists under ``sweep`` and ``zip``."""
-        return cls(json.dumps(scenario, indent=2), name, f"<{name}>")
+        return cls(_json(scenario, indent=2), name, f"<{name}>")
 
     def sweep(self, set: Mapping[str, Any] | None = None) -> Sweep:
         """Check the scenario and expand its sweep.
@@ -90,7 +90,11 @@ class Scenario:
         """
         from weft._engine import expand
 
-        return expand(self.source, self.text, list(sets), list(self.files.items()))
+        try:
+            return expand(self.source, self.text, list(sets), list(self.files.items()))
+        except UnicodeEncodeError as problem:
+            what = f"{problem.object!r} is not UTF-8 text"
+            raise ScenarioError.saying(what, "rename the file or its folder, or correct the override") from problem
 
     def title(self, first: Point, sets: Sequence[tuple[str, str]]) -> tuple[str, str]:
         """Name of the folder of a sweep and title of its table, from its first point and its overrides."""
@@ -106,7 +110,26 @@ class Scenario:
 
 
 def _written(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    try:
+        return json.dumps(value, indent=indent, default=_plain)
+    except (TypeError, ValueError) as problem:
+        what = f"a scenario is made of texts, numbers, lists and mappings: {problem}"
+        raise ScenarioError.saying(what, "write quantities as texts with a unit: '10cycles'") from problem
+
+
+def _plain(value: Any) -> Any:
+    """What JSON knows for a number or an array of NumPy, a mapping or a path."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{value!r} is none of these")
 
 
 def _brief(value: str) -> str:
@@ -170,4 +193,17 @@ def load(
     if matrix is not None:
         files[attach.MATRIX] = attach.matrix(matrix)
         attached["traffic.pattern"] = {"matrix": {"file": attach.MATRIX}}
-    return replace(scenario, files=files).sweep(attached | dict(set or {}))
+    sweep = replace(scenario, files=files).sweep(attached | dict(set or {}))
+    for path, word, name in (("topology", "topology", attach.GRAPH), ("traffic.pattern", "matrix", attach.MATRIX)):
+        if path in attached and not any(_uses(point.resolved, name) for point in sweep.points):
+            what = f"{word}= decides nothing: a `set` or the patterns of all jobs replace it"
+            raise ScenarioError.saying(what, f"leave out {word}=, or what replaces it", path)
+    return sweep
+
+
+def _uses(resolved: Mapping[str, Any], name: str) -> bool:
+    """Whether a file decides anything in a point."""
+    traffic = dict(resolved["traffic"])
+    if (jobs := traffic.get("jobs")) and all("pattern" in job for job in jobs):
+        traffic.pop("pattern", None)
+    return f'"{name}#' in json.dumps([resolved["topology"], traffic])

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from weft.errors import ResultsError
 
@@ -66,12 +68,22 @@ class Store:
 
     def save(self, point: Point, finished: Finished) -> None:
         """Write the results of a point in place of older ones; they appear at once or not at all."""
-        folder = self.folder(point.hash)
-        if folder.exists():
-            shutil.rmtree(folder)
-        finished.save(folder)
-        if finished.stalled is not None:
-            (folder / _STALL).write_text(finished.stalled + "\n", encoding="utf-8")
+        folder, mark = self.folder(point.hash), uuid4().hex
+        new, old = (self._points / f".{point.hash}.{mark}.{each}.part" for each in ("new", "old"))
+        try:
+            finished.save(new)
+            if finished.stalled is not None:
+                (new / _STALL).write_text(finished.stalled + "\n", encoding="utf-8")
+            with suppress(FileNotFoundError):
+                folder.rename(old)
+            try:
+                new.rename(folder)
+            except OSError:
+                if not self.complete(point.hash):  # else another process was first with the same results
+                    raise
+        finally:
+            for rest in (new, old):
+                shutil.rmtree(rest, ignore_errors=True)
 
     def stall(self, hash: str) -> str:
         """The packets of a stuck point that wait for each other, in words."""
@@ -83,7 +95,7 @@ class Store:
         self.root.mkdir(parents=True, exist_ok=True)
         listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
         text = json.dumps({"name": name, "title": title, "source": source, "points": listed}, indent=1)
-        partial = self.root / f".{_MANIFEST}"
+        partial = self.root / f".{_MANIFEST}.{uuid4().hex}.part"
         partial.write_text(text + "\n", encoding="utf-8")
         partial.replace(self.root / _MANIFEST)
         self._drop_abandoned()
@@ -100,9 +112,10 @@ class Store:
 
     def _drop_abandoned(self) -> None:
         """Remove what killed runs left; young rests may belong to a run at work in the same folder."""
-        for partial in self._points.glob(_PARTS):
-            if time.time() - partial.stat().st_mtime > _ABANDONED_SECONDS:
-                shutil.rmtree(partial, ignore_errors=True)
+        for partial in [*self.root.glob(_PARTS), *self._points.glob(_PARTS)]:
+            with suppress(OSError):  # another process may remove it at the same time
+                if time.time() - partial.stat().st_mtime > _ABANDONED_SECONDS:
+                    shutil.rmtree(partial) if partial.is_dir() else partial.unlink()
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft import saturation
 from weft.execute import execute
 from weft.labels import at
+from weft.quantities import TOLERANCE
 from weft.results import Results
 from weft.store import Store
 
@@ -143,7 +144,7 @@ class Sweep:
         self,
         out: str | Path | None = None,
         *,
-        tolerance: float = saturation.TOLERANCE,
+        tolerance: float = TOLERANCE,
         lower: float | None = None,
         upper: float = 1.0,
         seeds: int = 1,

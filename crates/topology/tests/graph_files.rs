@@ -62,11 +62,11 @@ fn networkx_writes_what_is_read() {
     assert_eq!(graph.router_names(), Some(&["[0,1]".to_owned(), "7".to_owned()][..]));
     assert_eq!(graph.shape(), &Shape::Graph { terminals: None });
     assert_eq!(graph.links_by_class(), [("terminal".into(), 2), ("x".into(), 1)]);
-    // write_graphml of NetworkX 3.6, with a default as its readers know it.
+    // write_graphml of NetworkX 3.6, with a default as its readers know it, and a key for everything.
     let graphml = r#"<?xml version='1.0' encoding='utf-8'?>
         <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
           <key id="d1" for="edge" attr.name="class" attr.type="string"><default>x</default></key>
-          <key id="d0" for="node" attr.name="terminals" attr.type="long" />
+          <key id="d0" attr.name="terminals" attr.type="long" />
           <graph edgedefault="directed">
             <node id="[0,1]"><data key="d0">2</data></node>
             <node id="7" />
@@ -74,6 +74,13 @@ fn networkx_writes_what_is_read() {
           </graph>
         </graphml>"#;
     assert_eq!(graph, build("g.graphml", graphml));
+}
+
+#[test]
+fn an_id_is_named_as_the_file_writes_it() {
+    let text = r#"{"nodes": [{"id": "a b", "terminals": 1}, {"id": -1}, {"id": 2.50}, {"id": ["x", 0, 1.5]}], "edges": [
+        {"source": "a b", "target": -1}, {"source": -1, "target": 2.5}, {"source": 2.5, "target": ["x",0,1.5]}]}"#;
+    assert_eq!(build("g.json", text).router_names().unwrap(), ["a b", "-1", "2.5", r#"["x",0,1.5]"#]);
 }
 
 #[test]
@@ -115,6 +122,10 @@ fn the_default_is_for_routers_that_do_not_say() {
 
 /// What is refused, each with the file that is.
 fn refusals() -> Vec<TopologyConfig> {
+    [refused_json(), refused_graphml(), refused_anynet()].concat()
+}
+
+fn refused_json() -> Vec<TopologyConfig> {
     let nodes = r#""nodes": [{"id": "a", "terminals": 1}, {"id": "b"}, {"id": "c"}]"#;
     let edges = |directed: bool, list: &str| {
         let edges: Vec<_> = list
@@ -123,18 +134,11 @@ fn refusals() -> Vec<TopologyConfig> {
             .collect();
         format!("{{\"directed\": {directed}, {nodes}, \"edges\": [{}]}}", edges.join(", "))
     };
-    let wide: String = (0..100).map(|node| format!(" node {node}")).collect();
-    let star: String = (1..30).map(|far| format!(" router {far}")).collect();
-    let xml = |inside: &str| format!("<graphml><graph edgedefault=\"undirected\">\n{inside}\n</graph></graphml>");
-    let anynet = |text: &str| graph_file("net.anynet", text);
-    let with_default = |text: &str, terminals| match anynet(text) {
-        TopologyConfig::GraphFile(config) => {
-            TopologyConfig::GraphFile(GraphFile { terminals_per_router: Some(terminals), ..config })
-        }
-        other => other,
+    let one_link = |class: &str| {
+        let nodes = r#"[{"id": 1, "terminals": 1}, {"id": 2}]"#;
+        format!(r#"{{"nodes": {nodes}, "edges": [{{"source": 1, "target": 2, "class": "{class}"}}]}}"#)
     };
     let json = |text: &str| graph_file("net.json", text);
-    let graphml = |text: &str| graph_file("net.graphml", text);
     vec![
         json(&edges(false, "ab")),
         json(&edges(true, "ab ba bc")),
@@ -149,14 +153,23 @@ fn refusals() -> Vec<TopologyConfig> {
         json(r#"{"nodes": [], "edges": []}"#),
         json("{\"nodes\": [{\"id\": 1,\n\"terminals\": -1}], \"edges\": []}"),
         json(r#"{"nodes": [{"id": 1, "terminals": 4000000000}], "edges": []}"#),
-        json(
-            r#"{"nodes": [{"id": 1, "terminals": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2, "class": "terminal"}]}"#,
-        ),
+        json(&one_link("terminal")),
         json(
             &r#"{"directed": true, "nodes": [{"id": 1, "terminals": 1}, {"id": 2}], "edges": [
             {"source": 1, "target": 2, "class": "a"}, {"source": 2, "target": 1, "class": "b"}]}"#,
         ),
         json("{\"nodes\": [{\"id\": 1,\n"),
+        json(r#"{"nodes": [{"id": {"x": 1}}], "edges": []}"#),
+        json(r#"{"nodes": [{"id": [[1], 2]}], "edges": []}"#),
+        json(&format!(r#"{{"nodes": [{{"id": [0{}]}}], "edges": []}}"#, ",0".repeat(32))),
+        json(&one_link("all")),
+    ]
+}
+
+fn refused_graphml() -> Vec<TopologyConfig> {
+    let xml = |inside: &str| format!("<graphml><graph edgedefault=\"undirected\">\n{inside}\n</graph></graphml>");
+    let graphml = |text: &str| graph_file("net.graphml", text);
+    vec![
         graphml(&xml("<node id='a'/>\n<edge source='a' target='b'/>")),
         graphml(&xml("<node id='a'/>\n<node id='a'/>")),
         graphml(&xml("<node/>")),
@@ -169,6 +182,20 @@ fn refusals() -> Vec<TopologyConfig> {
             "<graphml><key id='t' for='node' attr.name='terminals'/><graph>\n<node id='a'><data key='t'>two</data></node></graph></graphml>",
         ),
         graphml("<!DOCTYPE a [<!ENTITY b 'bbbb'>]><a>&b;</a>"),
+    ]
+}
+
+fn refused_anynet() -> Vec<TopologyConfig> {
+    let wide: String = (0..100).map(|node| format!(" node {node}")).collect();
+    let star: String = (1..30).map(|far| format!(" router {far}")).collect();
+    let anynet = |text: &str| graph_file("net.anynet", text);
+    let with_default = |text: &str, terminals| match anynet(text) {
+        TopologyConfig::GraphFile(config) => {
+            TopologyConfig::GraphFile(GraphFile { terminals_per_router: Some(terminals), ..config })
+        }
+        other => other,
+    };
+    vec![
         anynet(&format!("router 0{wide}{star}")),
         anynet("router 0 node 0 router 1\nrouter 1 router 2\nrouter 3 router 4"),
         anynet("router 0 node 0 router 1 router 1"),

@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// Largest input file \[bytes\]: a mistyped path to something huge is refused, not read.
 const MAX_BYTES: u64 = 1 << 30;
 const MARK: &str = "#sha256:";
+/// What a folder of results has of its own: the files of the scenario are kept beside these.
+const RESERVED: [&str; 6] =
+    ["scenario.yaml", "summary.json", "channels.parquet", "transient.parquet", "series.parquet", "stall.txt"];
 
 /// A file named in a scenario, with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,16 +98,38 @@ impl Files {
             self.read.insert(name.to_owned(), file);
         }
         let file = self.read[name].clone();
-        if !self.used.contains(&file) {
-            self.used.push(file.clone());
-        }
-        match expected {
-            Some(digest) if digest != file.digest => Err(format!(
+        if let Some(digest) = expected.filter(|&digest| digest != file.digest) {
+            return Err(format!(
                 "{name} is not the file this scenario was written for: its digest is {}, not {digest}\nrestore the \
                  file, or leave out {MARK}{digest} to take the new content",
                 file.digest
+            ));
+        }
+        self.keep(&file)?;
+        Ok(file)
+    }
+
+    /// Notes that a file is used; all files of a scenario are kept in one folder, so their names must differ.
+    fn keep(&mut self, file: &InputFile) -> Result<(), String> {
+        // Some file systems take names that differ in case for the same.
+        let same = |name: &str| name.eq_ignore_ascii_case(&file.name);
+        if RESERVED.iter().copied().any(same) {
+            let name = &file.name;
+            return Err(format!(
+                "{name} is the name of a file of the results, beside which it is kept\nrename the file"
+            ));
+        }
+        match self.used.iter().find(|other| same(&other.name)) {
+            Some(other) if other == file => Ok(()),
+            Some(other) => Err(format!(
+                "two files are called {} (digest {}) and {} (digest {}), and both are kept beside the results\nrename \
+                 one of them",
+                other.name, other.digest, file.name, file.digest
             )),
-            _ => Ok(file),
+            None => {
+                self.used.push(file.clone());
+                Ok(())
+            }
         }
     }
 }
@@ -148,5 +173,28 @@ impl JsonSchema for InputFile {
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "type": "string" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(files: &[(&str, &str)]) -> Result<Vec<InputFile>, String> {
+        let attached = files.iter().map(|(name, text)| (name.to_string(), text.as_bytes().to_vec()));
+        let mut all = Files::new("", attached);
+        files.iter().try_for_each(|(name, _)| all.open(name).map(|_| ()))?;
+        Ok(all.used)
+    }
+
+    #[test]
+    fn files_that_are_kept_together_have_names_of_their_own() {
+        assert_eq!(keep(&[("a/m.csv", "1"), ("b/n.csv", "2")]).unwrap().len(), 2);
+        assert_eq!(keep(&[("a/m.csv", "1"), ("b/m.csv", "1")]).unwrap().len(), 1, "the same content");
+        let refused = keep(&[("a/m.csv", "1"), ("b/M.csv", "2")]).unwrap_err();
+        assert!(refused.starts_with("two files are called m.csv") && refused.ends_with("\nrename one of them"));
+        for name in RESERVED {
+            assert!(keep(&[(&format!("a/{name}"), "1")]).unwrap_err().contains("a file of the results"), "{name}");
+        }
     }
 }

@@ -7,12 +7,14 @@ Exit status: 0 done (saturation is a result), 1 a comparison failed or a file co
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from weft.errors import WeftError
+from weft.quantities import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +24,20 @@ DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files are not always text
+    status = _status(_parser().parse_args(arguments))
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough: that changes nothing
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
+
+
+def _status(options: argparse.Namespace) -> int:
+    """Run a command; returns the exit status."""
     try:
         status: int = import_module(f"weft.cli.{options.module}").main(options)
-        sys.stdout.flush()
     except WeftError as problem:
         print(problem.text, file=sys.stderr)
         return BAD_INPUT
@@ -33,7 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; the same command goes on with what is missing", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OSError as problem:
         print(f"error: {problem}", file=sys.stderr)
@@ -118,7 +129,8 @@ def _add_saturation(commands: _Commands) -> None:
         "weft saturation examples/dragonfly.yaml --set routing=dragonfly_ugal --tolerance 0.01",
     )
     _add_scenario(parser)
-    parser.add_argument("--tolerance", metavar="LOAD", type=float, default=0.005, help="how exactly (default: 0.005)")
+    how_exactly = f"how exactly (default: {TOLERANCE})"
+    parser.add_argument("--tolerance", metavar="LOAD", type=float, default=TOLERANCE, help=how_exactly)
     parser.add_argument("--from", metavar="LOAD", type=float, dest="lower", help="lowest load (default: the tolerance)")
     parser.add_argument("--to", metavar="LOAD", type=float, default=1.0, dest="upper", help="highest load (default: 1)")
     parser.add_argument("--seeds", metavar="N", type=_positive, default=1, help="runs of each load (default: 1)")

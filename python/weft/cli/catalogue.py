@@ -52,6 +52,9 @@ def _model(schema: dict[str, Any], family: str, name: str, summaries: dict[str, 
     model = next(choice["properties"][name] for choice in place["oneOf"] if name in choice.get("properties", {}))
     target = _target(schema, model)
     lines = [f"{family}: {name}", f"  {summaries[name]}"]
+    if "items" in target:
+        lines += ["", "It takes a list; for each item:"]
+        target = _target(schema, target["items"])
     parameters = target.get("properties", {})
     if not parameters:
         return [*lines, "", "It takes no parameters."]

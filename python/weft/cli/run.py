@@ -27,11 +27,11 @@ def main(options: argparse.Namespace) -> int:
             watch=bar,
         )
     csv = results.root / "table.csv"
-    results.frame.write_csv(csv)
+    csv.write_text(results.frame.write_csv(), encoding="utf-8")
     print(table.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
     if of_jobs := table.jobs(results):
         print("\n".join(["", *of_jobs]))
-        results.jobs.write_csv(results.root / "jobs.csv")
+        (results.root / "jobs.csv").write_text(results.jobs.write_csv(), encoding="utf-8")
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")

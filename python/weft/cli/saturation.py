@@ -36,7 +36,7 @@ def main(options: argparse.Namespace) -> int:
             watch=bar,
         )
     csv = results.root / "saturation.csv"
-    frame.write_csv(csv)
+    csv.write_text(frame.write_csv(), encoding="utf-8")
     print("\n".join(_text(frame, results, options.tolerance)))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
     return stalls.report(results)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, STALLED
@@ -27,5 +28,11 @@ def report(results: Results) -> int:
 
 def _replay(results: Results, row: int) -> str:
     """A command that runs a point and only that point, in a folder in which it has no results."""
-    folder = results.folder(row)
-    return shlex.join(["weft", "run", str(folder / "scenario.yaml"), "--out", str(results.root / "replay"), "--force"])
+    scenario, out = results.folder(row) / "scenario.yaml", results.root / "replay"
+    return shlex.join([*_weft(), "run", str(scenario), "--out", str(out), "--force"])
+
+
+def _weft() -> list[str]:
+    """How this program was called, which need not be on the search path."""
+    called = Path(sys.argv[0])
+    return [sys.argv[0]] if called.stem == "weft" and called.is_file() else [sys.executable, "-m", "weft"]

@@ -94,7 +94,7 @@ pub fn wiring<'a>(draft: &'a Draft, terminals: &[Vec<u32>]) -> Result<Wiring<'a>
 fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
     let mut names: Vec<&str> = draft.classes.iter().map(String::as_str).collect();
     names.sort_unstable();
-    if let Some(reserved) = names.iter().find(|name| matches!(**name, "terminal" | "default" | "")) {
+    if let Some(reserved) = names.iter().find(|name| matches!(**name, "terminal" | "default" | "all" | "")) {
         let what = format!("a link is of the class {reserved:?}, which has another meaning in a scenario");
         return Err(Problem::new(what, "give the class another name"));
     }

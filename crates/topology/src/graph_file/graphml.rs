@@ -57,7 +57,7 @@ impl<'a> Key<'a> {
     fn find(root: Node<'a, '_>, of: &str, name: &str) -> Self {
         let is_it = |key: &Node<'a, '_>| {
             key.tag_name().name() == "key"
-                && matches!(key.attribute("for"), Some(owner) if owner == of || owner == "all")
+                && key.attribute("for").is_none_or(|owner| owner == of || owner == "all")
                 && key.attribute("attr.name") == Some(name)
         };
         let key = elements(root).find(is_it);

@@ -2,8 +2,12 @@
 
 use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Problem, Router, Stated, known_end, new_router};
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 use serde_json::Value;
-use std::borrow::Cow;
+use std::fmt;
+
+/// Most numbers and texts of an id that is a list.
+const MAX_PARTS: usize = 32;
 
 #[derive(Deserialize)]
 struct NodeLink {
@@ -16,14 +20,14 @@ struct NodeLink {
 
 #[derive(Deserialize)]
 struct Node {
-    id: Value,
+    id: Id,
     terminals: Option<u32>,
 }
 
 #[derive(Deserialize)]
 struct Edge {
-    source: Value,
-    target: Value,
+    source: Id,
+    target: Id,
     class: Option<String>,
 }
 
@@ -44,14 +48,14 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     let mut names = Names::default();
     let mut routers = Vec::with_capacity(data.nodes.len());
     for (index, node) in data.nodes.into_iter().enumerate() {
-        let name = name(&node.id);
+        let Id(name) = node.id;
         new_router(&mut names, &name, || format!("nodes[{index}]"))?;
-        routers.push(Router { name: name.into_owned(), terminals: node.terminals });
+        routers.push(Router { name, terminals: node.terminals });
     }
     let mut classes = Names::default();
     let mut links = Vec::with_capacity(edges.len());
     for (edge, place) in edges.iter().zip(0..) {
-        let end = |id| known_end(&names, &name(id), || format!("{list}[{place}]"));
+        let end = |id: &Id| known_end(&names, &id.0, || format!("{list}[{place}]"));
         let (from, to) = (end(&edge.source)?, end(&edge.target)?);
         let class = classes.number(edge.class.as_deref().unwrap_or(DEFAULT_CLASS));
         links.push(Link { from, to, class, place });
@@ -61,10 +65,63 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     Ok(Draft { routers, links, classes, stated, list, router_of: None })
 }
 
-/// An id as text: of a string itself, of anything else as it is written in JSON.
-fn name(id: &Value) -> Cow<'_, str> {
-    match id {
-        Value::String(name) => Cow::Borrowed(name),
-        other => Cow::Owned(other.to_string()),
+/// An id as text: of a string itself, of a number or a list (a tuple of NetworkX) as it is written in JSON.
+struct Id(String);
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Reading { in_list: false }.deserialize(deserializer).map(Id)
+    }
+}
+
+/// Reads an id without a tree of values, which would take many times the size of the file.
+#[derive(Clone, Copy)]
+struct Reading {
+    in_list: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Reading {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reading {
+    type Value = String;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "an id: text, a number, or a list of at most {MAX_PARTS} of these")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        Ok(if self.in_list { Value::from(text).to_string() } else { text.to_owned() })
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<String, E> {
+        Ok(Value::from(number).to_string())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<String, A::Error> {
+        if self.in_list {
+            return Err(Error::invalid_type(Unexpected::Seq, &self));
+        }
+        let mut parts = Vec::new();
+        while let Some(part) = list.next_element_seed(Reading { in_list: true })? {
+            parts.push(part);
+            if parts.len() > MAX_PARTS {
+                return Err(Error::invalid_length(parts.len(), &self));
+            }
+        }
+        Ok(format!("[{}]", parts.join(",")))
     }
 }

@@ -6,17 +6,22 @@ use super::{Wrong, expect_square};
 pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Result<(), Wrong>) -> Result<(), Wrong> {
     let text = text.trim_end();
     let count = text.lines().count();
-    let mut row = Vec::new();
+    let mut row = Vec::with_capacity(terminals as usize);
     for (number, line) in (1..).zip(text.lines()) {
         row.clear();
+        let mut columns = 0;
         for (place, word) in (1..).zip(line.split(',')) {
             let value = word.trim().parse::<f64>().map_err(|_| {
                 let what = format!("line {number}, number {place} is {:?}, no number", short(word.trim()));
                 (what, "write numbers between commas, and no heading".to_owned())
             })?;
-            row.push(value);
+            columns = place;
+            // a line that is far too long is counted, not kept
+            if place <= terminals as usize {
+                row.push(value);
+            }
         }
-        expect_square(count, row.len(), terminals)?;
+        expect_square(count, columns, terminals)?;
         add(&row)?;
     }
     // an empty file has no line that could be refused
@@ -49,6 +54,7 @@ mod tests {
         assert_eq!(read("0,a\n1,0", 2).unwrap_err().0, "line 1, number 2 is \"a\", no number");
         assert_eq!(read("0,1\n,0", 2).unwrap_err().0, "line 2, number 1 is \"\", no number");
         assert_eq!(read("0,1\n1", 2).unwrap_err().0, "2 rows of 1 numbers, and there are 2 terminals");
+        assert_eq!(read("0,1,2,3", 2).unwrap_err().0, "1 rows of 4 numbers, and there are 2 terminals");
         assert!(read("", 2).is_err() && read("1,0", 2).is_err() && read("\u{feff}0,0\n0,0", 2).is_err());
     }
 
