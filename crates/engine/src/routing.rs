@@ -276,19 +276,6 @@ impl AnyRouting {
             _ => false,
         }
     }
-
-    /// About how many walks of one path it takes to follow all paths of a pair in a network of `routers` routers.
-    pub(crate) fn walks(&self, routers: u64) -> u64 {
-        match self {
-            Self::UpDown(r) => r.most_paths(),
-            // parts of a packet at every router between, each with its list of choices
-            Self::ShortestPath(_) => 64,
-            // a look at the table of the destination at every router
-            Self::Ecmp(_) | Self::Table(_) => 16,
-            _ if self.draws_path() => routers,
-            _ => 1,
-        }
-    }
 }
 
 /// Bias of the adaptive routings toward the minimal path [flits]: that of BookSim2's flattened butterfly.
@@ -296,11 +283,14 @@ fn default_threshold() -> Flits {
     Flits(2)
 }
 
+/// Highest bias: congestion times hops plus this fits into 32 bits.
+const MAX_THRESHOLD: i32 = 1 << 30;
+
 /// The bias as the sensors count.
 fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
-    i32::try_from(flits.0).map_err(|_| {
+    i32::try_from(flits.0).ok().filter(|&flits| flits <= MAX_THRESHOLD).ok_or_else(|| {
         let what = format!("{} flits is more than any queue can hold", flits.0);
-        Refusal::new(format!("routing.{routing}.threshold"), what, "write at most 2147483647flits")
+        Refusal::new(format!("routing.{routing}.threshold"), what, format!("write at most {MAX_THRESHOLD}flits"))
     })
 }
 

@@ -62,10 +62,6 @@ impl AnyRouting {
     /// the routing draws among.
     pub(crate) fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut choices = self.steps(at, packet, seed);
-        if self.chooses() && choices.len() > 1 {
-            // the escape is the last
-            choices.pop();
-        }
         if let Some(Some(first)) = choices.first().map(|c| c.cost) {
             let equal = |c: &Step| c.cost.is_some_and(|c| (c.hops, c.bias) == (first.hops, first.bias));
             let keep = if self.draws_ties() { choices.iter().take_while(|c| equal(c)).count() } else { 1 };
