@@ -30,6 +30,7 @@ pub(crate) mod groups;
 pub mod sensor;
 pub(crate) mod steps;
 pub(crate) use choice::Choice;
+pub(crate) use distances::Ports;
 pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
@@ -211,16 +212,21 @@ impl AnyRouting {
     /// Enters every dependency between channels that packets of this routing can cause.
     pub(crate) fn dependencies(&self, d: &mut Dependencies) {
         match self {
-            Self::Minimal(_) | Self::Dal(_) if d.rises(self) => {}
-            Self::ShortestPath(_) if d.rises(self) => {}
-            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self) => {}
+            Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) if d.rises(self, false) => {}
+            Self::UgalP(_) if d.rises(self, true) => {}
+            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self, false) => {}
             Self::Dimension(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
             Self::UgalP(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
             Self::UpDown(r) => d.packets(&Self::UpDown(r.with_drawn_links()), r.every_turn()),
             Self::Ecmp(r) => {
-                r.distances
-                    .every_turn(|at, port, onward| d.turn(at, Hop { port, class: 0 }, Hop { port: onward, class: 0 }));
+                for (dest, count) in r.distances.wiring.hosts().zip(1u32..) {
+                    r.distances.turns_to(dest, |at, port, onward| d.turns(at, port, onward));
+                    // most graphs close a cycle soon
+                    if count.is_power_of_two() && d.find_cycle().is_some() {
+                        break;
+                    }
+                }
             }
             Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
             Self::MinimalAdaptive(_) => d.escapes(self),
@@ -244,7 +250,7 @@ impl AnyRouting {
     pub(crate) fn minimal_phase(&self) -> u8 {
         match self {
             Self::Ugal(_) => 1,
-            Self::DragonflyUgal(_) => 2,
+            Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => 2,
             _ => 0,
         }
     }
