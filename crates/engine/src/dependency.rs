@@ -4,11 +4,10 @@
 //! The edges come from walking the routing functions themselves: every source and destination router (and every choice
 //! of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
 //!
-//! Where a routing says that its class, or its dimension and then its class, rises with each hop there can be no cycle, as classes would have to rise all the way
-//! round: then packets are walked only to see that it is so, some over each router.
+//! Where a routing says that its class, or its dimension and then its class, rises with each hop there can be no cycle, as
+//! it would have to rise all the way round: then packets are walked only to see that it is so, some over each router.
 
-use crate::routing::Ports;
-use crate::routing::{AnyRouting, Classes, Hop, grid::Grid, steps::Step};
+use crate::routing::{AnyRouting, Classes, Hop, Ports, grid::Grid, steps::Step};
 use crate::state::Packet;
 use std::collections::{BTreeSet, HashSet};
 use weft_topology::{Graph, Peer};

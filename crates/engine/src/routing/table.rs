@@ -4,8 +4,8 @@
 //! What the subnet manager of an InfiniBand fabric writes into its switches; the classes are its virtual lanes.
 //! # Parameters
 //! file: CSV with the header `router,destination,next` or `router,destination,next,class`. Routers are numbers, or names
-//! where the topology has them; names with commas in double quotes. `destination` is a router (all its terminals), `next` a neighbour of `router`, `class` the
-//! VC class of the hop (0 if left out).
+//! where the topology has them; those with commas in double quotes. `destination` is a router (all its terminals),
+//! `next` a neighbour of `router`, `class` the VC class of the hop (0 if left out).
 //! # Guarantees
 //! Refused with line and remedy: unknown routers, next routers that are no neighbour, duplicates; refused with the path:
 //! pairs of routers with terminals that have a hole or a loop on their way; the check of dependencies decides on
