@@ -65,8 +65,9 @@ struct Walker<'a> {
     load: Vec<f64>,
     /// Instead of channels between routers, where heads choose among minimal paths: their loads are up to the traffic.
     cuts: Option<Cuts>,
-    /// Steps so far.
+    /// Steps so far, and how many they may be before they are too many.
     steps: u64,
+    allowed: u64,
 }
 
 impl<'a> Walker<'a> {
@@ -74,7 +75,7 @@ impl<'a> Walker<'a> {
         let ports = spec.graph.port_base(spec.graph.routers()) as usize;
         let draws = net.routing.whole_draws(Packet::default(), net.seed);
         let cuts = if net.routing.chooses() { Cuts::of(&spec.graph) } else { None };
-        Self { spec, net, draws, load: vec![0.0; ports], cuts, steps: 0 }
+        Self { spec, net, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0 }
     }
 
     fn imply(mut self, vc_classes: Classes) -> Implied {
@@ -114,6 +115,8 @@ impl<'a> Walker<'a> {
         for from in 0..routers {
             to_router.fill(0.0);
             let mut sends = false;
+            // an even share for each sender, so that large networks are given up soon
+            self.allowed = MAX_STEPS / senders.max(1) * (done + 1);
             for (source, j, load) in self.sources(from).collect::<Vec<_>>() {
                 let rate = load / peak;
                 sends |= rate > 0.0;
@@ -140,8 +143,7 @@ impl<'a> Walker<'a> {
                 }
             }
             done += u64::from(sends);
-            // what is to come is taken to be like what is done, so that large networks are given up soon
-            if self.steps * senders > MAX_STEPS * done.max(1) {
+            if self.steps > self.allowed {
                 return None;
             }
         }
@@ -184,7 +186,7 @@ impl<'a> Walker<'a> {
             let (h, w) = self.walk(from, start, rate * share);
             hops += share * h;
             wire += share * w;
-            if self.steps > MAX_STEPS {
+            if self.steps > self.allowed {
                 return None;
             }
         }
