@@ -4,10 +4,10 @@
 //! The edges come from walking the routing functions themselves: every source and destination router (and every choice
 //! of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
 //!
-//! Where a routing says that its class rises with each hop there can be no cycle, as classes would have to rise all the way
-//! round: then packets are walked only to see that it is so, some over each router.
+//! Where a routing says that its class, or its dimension and then its class, rises with each hop there can be no cycle, as
+//! it would have to rise all the way round: then packets are walked only to see that it is so, some over each router.
 
-use crate::routing::{AnyRouting, Classes, Hop, steps::Step};
+use crate::routing::{AnyRouting, Classes, Hop, Ports, grid::Grid, steps::Step};
 use crate::state::Packet;
 use std::collections::{BTreeSet, HashSet};
 use weft_topology::{Graph, Peer};
@@ -16,11 +16,14 @@ use weft_units::Refusal;
 /// (channel = flat port index of its sender) * classes + class.
 type Node = u32;
 
-/// Packets are walked with this many different draws, so that both ways round a ring at half distance are seen.
-const DRAWS: u32 = 8;
-
 /// Destinations to which walks are made where the class should rise.
 const WALKED_TO: usize = 16;
+
+/// First and last channels of legs, by the router that they leave and that they lead to.
+struct Ends {
+    arrivals: Vec<BTreeSet<Node>>,
+    departures: Vec<BTreeSet<Node>>,
+}
 
 pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
@@ -29,7 +32,8 @@ pub(crate) struct Dependencies<'a> {
     words: usize,
     /// Per node, a bit for every (port, class) of the next router.
     edges: Vec<u64>,
-    draws: u32,
+    /// Packets are walked with all of these draws: both ways round a ring at half distance, every copy of a global link.
+    draws: Vec<u32>,
 }
 
 /// Refuses a routing whose channel dependencies have a cycle, and shows the cycle.
@@ -58,8 +62,7 @@ impl<'a> Dependencies<'a> {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
-        let ties = matches!(graph.shape(), weft_topology::Shape::Torus { wrap: true, .. });
-        let draws = if ties || graph.routers() <= 256 { DRAWS } else { 1 };
+        let draws = routing.whole_draws(Packet::default(), 0);
         Self { graph, coords: routing.coordinates(graph), classes, words, edges: vec![0; nodes * words], draws }
     }
 
@@ -103,27 +106,35 @@ impl<'a> Dependencies<'a> {
         }
     }
 
+    /// On one class: packets go from `router` by `port` to the next router, and on by each port of the mask `onward`.
+    pub(crate) fn turns(&mut self, router: u32, port: u8, onward: &Ports) {
+        debug_assert_eq!(self.classes, 1);
+        let place = self.node(router, port, 0) as usize * self.words;
+        self.edges[place..place + self.words].iter_mut().zip(onward).for_each(|(edges, ports)| *edges |= ports);
+    }
+
     /// A packet goes from `router` by `hop` to the next router, and on by `onward`.
     pub(crate) fn turn(&mut self, router: u32, hop: Hop, onward: Hop) {
         self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
     }
 
-    /// Whether the class rises with each hop on every walk that is tried: from every router to some others, at each router
-    /// by another of its choices.
-    pub(crate) fn rises(&self, routing: &AnyRouting) -> bool {
+    /// Whether the class (`ordered`: the class of the link, then that of the VC) rises with each hop on every walk that is
+    /// tried: from every router to some others, at each router by another of its choices.
+    pub(crate) fn rises(&self, routing: &AnyRouting, ordered: bool) -> bool {
         let hosts: Vec<u32> = (0..self.graph.routers()).filter(|&r| is_host(self.graph, r)).collect();
         let apart = hosts.len().div_ceil(WALKED_TO);
-        hosts.iter().step_by(apart).all(|&to| hosts.iter().all(|&from| self.rises_between(routing, from, to)))
+        hosts.iter().step_by(apart).all(|&to| hosts.iter().all(|&from| self.rises_between(routing, ordered, from, to)))
     }
 
-    fn rises_between(&self, routing: &AnyRouting, from: u32, to: u32) -> bool {
+    fn rises_between(&self, routing: &AnyRouting, ordered: bool, from: u32, to: u32) -> bool {
         let target = self.coords[to as usize];
         let (mut at, mut packet, mut last) = (from, Packet { target, dest: target, ..Packet::default() }, None);
         loop {
             let mut choices = routing.steps(self.coords[at as usize], &packet, 0);
             let Step { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
             let Some(next) = self.neighbour(at, hop.port) else { return true };
-            let class = self.known(hop.class);
+            let link = if ordered { self.graph.ports(at)[hop.port as usize].class } else { 0 };
+            let class = (link, self.known(hop.class));
             if last.is_some_and(|last| last >= class) {
                 return false;
             }
@@ -133,17 +144,55 @@ impl<'a> Dependencies<'a> {
 
     /// Routings of one leg: every pair of routers.
     pub(crate) fn one_leg(&mut self, routing: &AnyRouting, phase: u8) {
-        self.legs(routing, phase, |_, _| {});
+        self.legs(routing, phase);
     }
 
-    fn legs(&mut self, routing: &AnyRouting, phase: u8, mut ends: impl FnMut((Node, u32), (Node, u32))) {
+    /// Walks every leg of a phase. What a packet does in one dimension of a grid does not depend on the others, so there
+    /// only routers of one line are paired, and legs in one dimension are joined to those in higher ones.
+    fn legs(&mut self, routing: &AnyRouting, phase: u8) -> Ends {
         let routers = self.graph.routers();
+        let mut ends = Ends { arrivals: vec![BTreeSet::new(); routers as usize], departures: Vec::new() };
+        ends.departures = ends.arrivals.clone();
+        let on_grid = routing.whole_way_grid().is_some();
         for from in 0..routers {
             for to in 0..routers {
-                for draw in 0..self.draws {
-                    let packet = routing.leg(phase, self.coords[to as usize], draw);
+                let [own, target] = [from, to].map(|router| self.coords[router as usize]);
+                if on_grid && !Grid::in_line(own, target) {
+                    continue;
+                }
+                for i in 0..routing.outcomes([own, target], self.draws.len()) {
+                    let packet = routing.leg(phase, target, self.draws[i]);
                     if let Some((first, last, at)) = self.walk(routing, from, packet, phase) {
-                        ends((first, from), (last, at));
+                        ends.departures[from as usize].insert(first);
+                        ends.arrivals[at as usize].insert(last);
+                    }
+                }
+            }
+        }
+        if on_grid {
+            // the link class is the dimension
+            let dimension = |graph: &Graph, router: u32, port: u32| graph.ports(router)[port as usize].class;
+            self.join(&ends.arrivals, &ends.departures, |d, a, b| {
+                let [a, b] = [a, b].map(|node| d.sender(node / d.classes)).map(|(r, p)| dimension(d.graph, r, p));
+                a < b
+            });
+        }
+        ends
+    }
+
+    /// A packet that arrives at a router by one of `arrivals` may leave by each of `departures` that it `may` take.
+    fn join(
+        &mut self,
+        arrivals: &[BTreeSet<Node>],
+        departures: &[BTreeSet<Node>],
+        may: impl Fn(&Self, Node, Node) -> bool,
+    ) {
+        for (router, (arrivals, departures)) in (0..).zip(arrivals.iter().zip(departures)) {
+            for &a in arrivals {
+                for &b in departures {
+                    if may(self, a, b) {
+                        let port = b / self.classes - self.graph.port_base(router);
+                        self.add(a, port as u8, (b % self.classes) as u8);
                     }
                 }
             }
@@ -177,20 +226,11 @@ impl<'a> Dependencies<'a> {
 
     /// Routings over an intermediate: every first leg, every second leg, and every join of the two.
     pub(crate) fn two_legs(&mut self, routing: &AnyRouting) {
-        let routers = self.graph.routers() as usize;
-        let mut arrivals: Vec<BTreeSet<Node>> = vec![BTreeSet::new(); routers];
-        let mut departures: Vec<BTreeSet<Node>> = vec![BTreeSet::new(); routers];
-        self.legs(routing, 0, |_, (node, at)| _ = arrivals[at as usize].insert(node));
-        self.legs(routing, 1, |(node, from), _| _ = departures[from as usize].insert(node));
-        self.one_leg(routing, routing.minimal_phase());
-        for r in 0..routers {
-            for &a in &arrivals[r] {
-                for &b in &departures[r] {
-                    let (port, class) =
-                        ((b / self.classes - self.graph.port_base(r as u32)) as u8, (b % self.classes) as u8);
-                    self.add(a, port, class);
-                }
-            }
+        let arrivals = self.legs(routing, 0).arrivals;
+        let departures = self.legs(routing, 1).departures;
+        self.join(&arrivals, &departures, |_, _, _| true);
+        if routing.minimal_phase() > 1 {
+            self.one_leg(routing, routing.minimal_phase());
         }
     }
 
@@ -248,7 +288,7 @@ impl<'a> Dependencies<'a> {
     }
 
     /// A cycle, if there is one: nodes without a way in are removed until none is left.
-    fn find_cycle(&self) -> Option<Vec<Node>> {
+    pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
         let nodes = self.edges.len() / self.words;
         let mut indegree = vec![0u32; nodes];
         for n in 0..nodes as u32 {

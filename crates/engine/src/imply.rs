@@ -2,16 +2,21 @@
 //! from the traffic patterns of the first phases and the paths of the routing (minimal for an adaptive one, as it routes an
 //! idle network). Means are over flits; replies are left out.
 
+mod cuts;
+
 use crate::assemble;
 use crate::net::Net;
 use crate::routing::{Classes, Hop};
 use crate::spec::Spec;
 use crate::state::Packet;
+use cuts::Cuts;
 use weft_topology::Peer;
 use weft_units::Refusal;
 
-/// Walks beyond this number are not made: the implications that need them are left out.
-const MAX_WALKS: u64 = 1 << 27;
+/// Beyond this number of steps of some 30 ns the implications that need them are left out.
+const MAX_STEPS: u64 = 1 << 26;
+/// Steps that a hop counts as of a packet that draws at every router.
+const STEPS_OF_CHOICE: u64 = 4;
 
 /// What a scenario implies before it runs (for `weft check`).
 #[derive(Debug, Clone, PartialEq)]
@@ -58,75 +63,37 @@ struct Walker<'a> {
     draws: Vec<u32>,
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
     load: Vec<f64>,
+    /// Instead of channels between routers, where heads choose among minimal paths: their loads are up to the traffic.
+    cuts: Option<Cuts>,
+    /// Steps so far, and how many they may be before they are too many.
+    steps: u64,
+    allowed: u64,
 }
 
 impl<'a> Walker<'a> {
     fn new(spec: &'a Spec, net: &'a Net) -> Self {
         let ports = spec.graph.port_base(spec.graph.routers()) as usize;
         let draws = net.routing.whole_draws(Packet::default(), net.seed);
-        Self { spec, net, draws, load: vec![0.0; ports] }
+        let cuts = if net.routing.chooses() { Cuts::of(&spec.graph) } else { None };
+        Self { spec, net, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0 }
     }
 
     fn imply(mut self, vc_classes: Classes) -> Implied {
-        let graph = &*self.spec.graph;
-        let (terminals, routers) = (u64::from(graph.terminals()), u64::from(graph.routers()));
-        let has_terminals =
-            |&router: &u32| graph.ports(router).iter().any(|port| matches!(port.peer, Peer::Terminal(_)));
-        let ends = (0..graph.routers()).filter(has_terminals).count() as u64;
-        let routing = &self.net.routing;
         let unknown = Implied { zero_load_latency: None, mean_hops: None, channel_load_bound: None, vc_classes };
-        let pairs = if routing.sees_terminals() { terminals * terminals } else { ends * ends };
-        if terminals * terminals > 2 * MAX_WALKS || pairs.saturating_mul(routing.walks(routers)) > MAX_WALKS {
-            return unknown;
-        }
         let jobs = &self.spec.traffic.jobs;
         let first_loads = jobs.iter().flat_map(|job| &job.phases[0].load);
         let peak = first_loads.copied().fold(0.0, f64::max);
-        if peak == 0.0 {
-            return unknown;
-        }
-        let mut means = Means::default();
         let mut of_jobs = vec![0.0; jobs.len()];
-        let mut to_router = vec![0.0; routers as usize];
-        for from in 0..graph.routers() {
-            to_router.fill(0.0);
-            for port in graph.ports(from) {
-                let Peer::Terminal(source) = port.peer else { continue };
-                let Some(job) = jobs.get(self.net.job_of[source as usize] as usize) else { continue };
-                let (j, rank, phase) = (self.net.job(source), self.net.rank(source), &job.phases[0]);
-                let rate = phase.load[rank as usize] / peak;
-                of_jobs[j] += rate;
-                for (target, share) in phase.pattern.distribution(rank) {
-                    let (router, port) = graph.terminal_at(self.net.terminal(j as u16, target));
-                    to_router[router as usize] += rate * share;
-                    self.load[(graph.port_base(router) + u32::from(port)) as usize] += rate * share;
-                    if routing.sees_terminals() {
-                        let packet = self.packet(source, target);
-                        let mean = self.walk_pair(from, packet, rate * share);
-                        means.add(rate * share, mean);
-                    }
-                }
-            }
-            for to in (0..graph.routers()).filter(|_| !routing.sees_terminals()) {
-                let rate = to_router[to as usize];
-                if rate > 0.0 {
-                    let target = self.net.coords[to as usize];
-                    let mean = self.walk_pair(from, Packet { target, dest: target, ..Packet::default() }, rate);
-                    means.add(rate, mean);
-                }
-            }
-        }
+        let Some(means) = (peak > 0.0).then(|| self.walk_all(peak, &mut of_jobs)).flatten() else { return unknown };
         let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
         let lengths = jobs.iter().zip(&of_jobs).map(|(job, rate)| f64::from(job.packet_flits) * rate);
         let length = match jobs.as_slice() {
             [job] => f64::from(job.packet_flits),
             _ => lengths.sum::<f64>() / of_jobs.iter().sum::<f64>(),
         };
-        if routing.chooses() {
-            self.spread_over_classes();
-        }
         // an injection channel of the busiest terminal carries 1
-        let busiest = self.load.iter().copied().fold(1.0, f64::max);
+        let over_cuts = self.cuts.as_ref().map_or(1.0, Cuts::busiest);
+        let busiest = self.load.iter().copied().fold(over_cuts.max(1.0), f64::max);
         Implied {
             zero_load_latency: Some(
                 means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + (fixed as f64 + length),
@@ -137,6 +104,62 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// Walks from every router that sends; `None` if that takes too many steps.
+    fn walk_all(&mut self, peak: f64, of_jobs: &mut [f64]) -> Option<Means> {
+        let (spec, routing) = (self.spec, &self.net.routing);
+        let routers = spec.graph.routers();
+        let senders = (0..routers).filter(|&r| self.sources(r).any(|(_, _, load)| load > 0.0)).count() as u64;
+        let mut done = 0;
+        let mut means = Means::default();
+        let mut to_router = vec![0.0; routers as usize];
+        for from in 0..routers {
+            to_router.fill(0.0);
+            let mut sends = false;
+            // an even share for each sender, so that large networks are given up soon
+            self.allowed = MAX_STEPS / senders.max(1) * (done + 1);
+            for (source, j, load) in self.sources(from).collect::<Vec<_>>() {
+                let rate = load / peak;
+                sends |= rate > 0.0;
+                of_jobs[j] += rate;
+                let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(self.net.rank(source));
+                self.steps += targets.len() as u64 / 8;
+                for (target, share) in targets {
+                    let target = self.net.terminal(j as u16, target);
+                    let (router, port) = spec.graph.terminal_at(target);
+                    to_router[router as usize] += rate * share;
+                    self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate * share;
+                    if routing.sees_terminals() {
+                        let mean = self.walk_pair(from, self.packet(source, target), rate * share)?;
+                        means.add(rate * share, mean);
+                    }
+                }
+            }
+            for to in (0..routers).filter(|_| !routing.sees_terminals()) {
+                let rate = to_router[to as usize];
+                if rate > 0.0 {
+                    let target = self.net.coords[to as usize];
+                    let mean = self.walk_pair(from, Packet { target, dest: target, ..Packet::default() }, rate)?;
+                    means.add(rate, mean);
+                }
+            }
+            done += u64::from(sends);
+            if self.steps > self.allowed {
+                return None;
+            }
+        }
+        Some(means)
+    }
+
+    /// Terminals of a router that belong to a job, with that job and their load in its first phase.
+    fn sources(&self, router: u32) -> impl Iterator<Item = (u32, usize, f64)> + use<'a> {
+        let (spec, net) = (self.spec, self.net);
+        spec.graph.ports(router).iter().filter_map(|port| {
+            let Peer::Terminal(source) = port.peer else { return None };
+            let job = spec.traffic.jobs.get(net.job_of[source as usize] as usize)?;
+            Some((source, net.job(source), job.phases[0].load[net.rank(source) as usize]))
+        })
+    }
+
     /// The packet as its source makes it.
     fn packet(&self, src: u32, dst: u32) -> Packet {
         let (router, port) = self.net.terminal_at[dst as usize];
@@ -144,35 +167,30 @@ impl<'a> Walker<'a> {
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
     }
 
-    /// Where heads choose among minimal paths the load of a channel is up to the traffic; at best a class of links, all of
-    /// whose channels are alike to the routing, shares its load evenly.
-    fn spread_over_classes(&mut self) {
-        let graph = &*self.spec.graph;
-        let links = (0..graph.routers()).flat_map(|r| graph.ports(r)).enumerate();
-        let links = links.filter(|(_, port)| matches!(port.peer, Peer::Router { .. }));
-        let mut sums = vec![(0.0, 0.0); graph.class_names().len()];
-        for (channel, port) in links.clone() {
-            let (load, channels) = &mut sums[port.class as usize];
-            *load += self.load[channel];
-            *channels += 1.0;
+    /// Loads the paths of a packet at router `from`, all that it may draw; mean hops and cycles of wire. `None` if that
+    /// takes too many steps.
+    fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> Option<(f64, f64)> {
+        let (mut hops, mut wire) = (0.0, 0.0);
+        if let Some(cuts) = &mut self.cuts {
+            cuts.cross(self.net.coords[from as usize], packet.dest, rate, |d, links| {
+                hops += f64::from(links);
+                // links of dimension d are of class 1 + d
+                wire += f64::from(links) * self.spec.links[1 + d].latency as f64;
+            });
+            self.steps += 1 + hops as u64 / 8;
+            return Some((hops, wire));
         }
-        for (channel, port) in links {
-            let (load, channels) = sums[port.class as usize];
-            self.load[channel] = load / channels;
-        }
-    }
-
-    /// Loads the paths of a packet at router `from`, all that it may draw; mean hops and cycles of wire.
-    fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
         let starts = self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws);
         let share = 1.0 / starts.len() as f64;
-        let (mut hops, mut wire) = (0.0, 0.0);
         for start in starts {
             let (h, w) = self.walk(from, start, rate * share);
             hops += share * h;
             wire += share * w;
+            if self.steps > self.allowed {
+                return None;
+            }
         }
-        (hops, wire)
+        Some((hops, wire))
     }
 
     /// Loads the paths of a packet that has drawn what holds for its whole way. Where it draws again at a router it is
@@ -184,7 +202,8 @@ impl<'a> Walker<'a> {
         let mut next: Vec<(u32, Packet, f64)> = Vec::new();
         while !parts.is_empty() {
             for (at, packet, part) in parts.drain(..) {
-                let mut go = |hop: Hop, after: Packet, part: f64| {
+                let mut go = |hop: Hop, after: Packet, part: f64, steps: u64| {
+                    self.steps += steps + next.len() as u64 / 8;
                     let port = graph.ports(at)[hop.port as usize];
                     let Peer::Router { router, .. } = port.peer else { return };
                     let members = net.trunk.members(hop.port);
@@ -199,11 +218,11 @@ impl<'a> Walker<'a> {
                 };
                 let (here, mut after) = (net.coords[at as usize], packet);
                 match net.routing.next(here, &mut after, net.seed) {
-                    Some(hop) if !net.routing.draws_hops() => go(hop, after, part),
+                    Some(hop) if !net.routing.draws_hops() => go(hop, after, part, 1),
                     _ => {
                         let choices = net.routing.idle_steps(here, &packet, net.seed);
                         let part = part / choices.len() as f64;
-                        choices.into_iter().for_each(|c| go(c.hop, c.after, part));
+                        choices.into_iter().for_each(|c| go(c.hop, c.after, part, STEPS_OF_CHOICE));
                     }
                 }
             }

@@ -30,6 +30,7 @@ pub(crate) mod groups;
 pub mod sensor;
 pub(crate) mod steps;
 pub(crate) use choice::Choice;
+pub(crate) use distances::Ports;
 pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
@@ -206,16 +207,21 @@ impl AnyRouting {
     /// Enters every dependency between channels that packets of this routing can cause.
     pub(crate) fn dependencies(&self, d: &mut Dependencies) {
         match self {
-            Self::Minimal(_) | Self::Dal(_) if d.rises(self) => {}
-            Self::ShortestPath(_) if d.rises(self) => {}
-            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self) => {}
+            Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) if d.rises(self, false) => {}
+            Self::UgalP(_) if d.rises(self, true) => {}
+            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self, false) => {}
             Self::Dimension(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
             Self::UgalP(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
             Self::UpDown(r) => d.packets(&Self::UpDown(r.with_drawn_links()), r.every_turn()),
             Self::Ecmp(r) => {
-                r.distances
-                    .every_turn(|at, port, onward| d.turn(at, Hop { port, class: 0 }, Hop { port: onward, class: 0 }));
+                for (dest, count) in r.distances.wiring.hosts().zip(1u32..) {
+                    r.distances.turns_to(dest, |at, port, onward| d.turns(at, port, onward));
+                    // most graphs close a cycle soon
+                    if count.is_power_of_two() && d.find_cycle().is_some() {
+                        break;
+                    }
+                }
             }
             Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
             Self::MinimalAdaptive(_) => d.escapes(self),
@@ -239,7 +245,7 @@ impl AnyRouting {
     pub(crate) fn minimal_phase(&self) -> u8 {
         match self {
             Self::Ugal(_) => 1,
-            Self::DragonflyUgal(_) => 2,
+            Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => 2,
             _ => 0,
         }
     }
@@ -271,19 +277,6 @@ impl AnyRouting {
             _ => false,
         }
     }
-
-    /// About how many walks of one path it takes to follow all paths of a pair in a network of `routers` routers.
-    pub(crate) fn walks(&self, routers: u64) -> u64 {
-        match self {
-            Self::UpDown(r) => r.most_paths(),
-            // parts of a packet at every router between, each with its list of choices
-            Self::ShortestPath(_) => 64,
-            // a look at the table of the destination at every router
-            Self::Ecmp(_) | Self::Table(_) => 16,
-            _ if self.draws_path() => routers,
-            _ => 1,
-        }
-    }
 }
 
 /// Bias of the adaptive routings toward the minimal path [flits]: that of BookSim2's flattened butterfly.
@@ -291,11 +284,14 @@ fn default_threshold() -> Flits {
     Flits(2)
 }
 
+/// Highest bias: congestion times hops plus this fits into 32 bits.
+const MAX_THRESHOLD: i32 = 1 << 30;
+
 /// The bias as the sensors count.
 fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
-    i32::try_from(flits.0).map_err(|_| {
+    i32::try_from(flits.0).ok().filter(|&flits| flits <= MAX_THRESHOLD).ok_or_else(|| {
         let what = format!("{} flits is more than any queue can hold", flits.0);
-        Refusal::new(format!("routing.{routing}.threshold"), what, "write at most 2147483647flits")
+        Refusal::new(format!("routing.{routing}.threshold"), what, format!("write at most {MAX_THRESHOLD}flits"))
     })
 }
 

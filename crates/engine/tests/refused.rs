@@ -4,6 +4,7 @@ mod common;
 use common::*;
 use weft_engine::routing::{RoutingConfig, table::Table};
 use weft_engine::{Spec, check};
+use weft_topology::{TopologyConfig, graph_file::GraphFile};
 use weft_units::{InputFile, Refusal};
 
 fn refusal(topology_json: &str, routing_config: RoutingConfig) -> Refusal {
@@ -54,6 +55,43 @@ fn a_hole_is_named_with_the_packets_that_fall_into_it() {
     let refusal = refusal(ROW, table(&format!("{HEADER}0,1,1\n0,2,1\n1,0,0\n2,0,1\n2,1,1\n")));
     assert!(refusal.what.contains("no entry for router 1 and destination 2, which packets from router 0 need: 0 -> 1"));
     assert!(refusal.help.contains("add the line 1,2,NEXT; neighbours of router 1 are 0, 2"), "{refusal}");
+}
+
+#[test]
+fn names_with_commas_are_quoted_and_shown() {
+    // three routers in a row, named as NetworkX names those of a grid
+    let nodes = ["(0, 0)", "(0, 1)", "say \"two\""].map(|name| format!(r#"{{"id": {name:?}, "terminals": 1}}"#));
+    let links = r#"{"source": "(0, 0)", "target": "(0, 1)"}, {"source": "(0, 1)", "target": "say \"two\""}"#;
+    let graph =
+        format!(r#"{{"directed": false, "multigraph": false, "nodes": [{}], "links": [{links}]}}"#, nodes.join(","));
+    let file = InputFile::new("row.json", graph.as_bytes());
+    let topology = TopologyConfig::GraphFile(GraphFile { file, format: None, terminals_per_router: None });
+    let checked = |lines: &str| check(&Spec::new(&topology, table(&format!("{HEADER}{lines}"))).unwrap());
+    let [a, b, c] = [r#""(0, 0)""#, r#""(0, 1)""#, r#""say ""two""""#];
+    let lines = format!("{a},{b},{b}\n{a} , {c} , {b}\n{b},{a},{a}\n{c},{a},{b}\n{c},{b},{b}\n");
+    let hole = checked(&lines).unwrap_err();
+    assert!(hole.what.contains("router (0, 1) and destination say \"two\""), "{hole}");
+    assert!(hole.what.contains("from router (0, 0) need: (0, 0) -> (0, 1)"), "{hole}");
+    assert!(
+        hole.help.contains(&format!("add the line {b},{c},NEXT; neighbours of router (0, 1) are (0, 0), say")),
+        "{hole}"
+    );
+    let open = checked("\"(0, 0),1,2\n").unwrap_err();
+    assert!(open.what.contains("line 2 of way.csv: no closing quote"), "{open}");
+    let after = checked("\"(0, 0)\" x,1,2\n").unwrap_err();
+    assert!(after.what.contains("\"x,1,2\" after a quoted field"), "{after}");
+    let whole = format!("{lines}{b},{c},{c}\n");
+    // one VC class does on a row
+    checked(&whole).unwrap();
+}
+
+#[test]
+fn the_highest_threshold_is_taken() {
+    let with = |flits: u64| format!(r#"{{"ugal": {{"threshold": "{flits}flits"}}}}"#);
+    check(&spec(HYPERX, &with(1 << 30))).unwrap();
+    let refusal = refusal(HYPERX, routing(&with((1 << 30) + 1)));
+    assert_eq!(refusal.path, "routing.ugal.threshold");
+    assert!(refusal.help.contains("at most 1073741824flits"), "{refusal}");
 }
 
 #[test]

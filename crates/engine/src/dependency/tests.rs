@@ -1,7 +1,7 @@
 //! A bad VC assignment is refused for every routing: all classes merged into one close a cycle, except where one class is
 //! enough.
 
-use super::refuse_cycle;
+use super::{Dependencies, refuse_cycle};
 use crate::routing::{AnyRouting, RoutingConfig};
 use weft_topology::{Graph, TopologyConfig};
 
@@ -91,5 +91,22 @@ fn every_registered_routing_is_in_one_of_the_tables() {
     for name in RoutingConfig::NAMES {
         let named = |(_, routing): &&(&str, &str)| routing.starts_with(&format!("{{\"{name}\""));
         assert!(NEED.iter().chain(SAFE).any(|pair| named(&pair)), "{name}");
+    }
+}
+
+#[test]
+fn every_copy_of_a_global_link_is_walked() {
+    // 8 * 8 global links of a group to 2 others: 32 to each, all of which lead on to local links of the other group
+    let graph = graph(
+        r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 1, "global_links_per_router": 8, "groups": 3}}"#,
+    );
+    let config: RoutingConfig = serde_json::from_str(r#"{"dragonfly_minimal": {}}"#).unwrap();
+    let (routing, classes) = AnyRouting::build(&config, &graph).unwrap();
+    let mut d = Dependencies::new(&graph, &routing, &classes);
+    routing.dependencies(&mut d);
+    for router in 0..graph.routers() {
+        for (_, port) in graph.ports(router).iter().zip(0..).filter(|(port, _)| port.class == 2) {
+            assert!(d.successors(d.node(router, port, 0)).next().is_some(), "router {router} port {port}");
+        }
     }
 }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
+/// A bit for every port of a router.
+pub(crate) type Ports = [u64; 4];
+
 /// Most bytes of a table with an entry for every router and destination.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
@@ -125,23 +128,27 @@ impl Distances {
         ports.clone().nth(draw(count) as usize).unwrap_or(0)
     }
 
-    /// Every turn of a shortest path between routers with terminals, as (router, its port, port of the next router).
-    pub fn every_turn(&self, mut turn: impl FnMut(u32, u8, u8)) {
+    /// Every turn of a shortest path from a router with terminals to `dest`, as (router, its port, ports of the next
+    /// router).
+    pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u8, &Ports)) {
         let routers = self.wiring.routers();
         let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];
-        for dest in self.wiring.hosts() {
-            (0..routers).for_each(|r| at_distance[self.links(r, dest) as usize].push(r));
-            let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
-            // from far to near, so that a router comes after all that send to it
-            for r in at_distance.iter_mut().rev().flat_map(|routers| routers.drain(..)) {
-                if !passed[r as usize] {
-                    continue;
-                }
+        (0..routers).for_each(|r| at_distance[self.links(r, dest) as usize].push(r));
+        let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
+        let mut onward: Vec<Ports> = vec![[0; 4]; routers as usize];
+        let peer = |r: u32, port: u8| self.wiring.peers(r)[port as usize];
+        // from far to near, so that a router comes after all that send to it
+        for &r in at_distance.iter().rev().flatten().filter(|&&r| r != dest) {
+            if passed[r as usize] {
                 for port in self.ports(r, dest) {
-                    let Some(next) = self.wiring.peers(r)[port as usize] else { continue };
-                    passed[next as usize] = true;
-                    self.ports(next, dest).for_each(|onward| turn(r, port, onward));
+                    onward[r as usize][usize::from(port / 64)] |= 1 << (port % 64);
+                    peer(r, port).into_iter().for_each(|next| passed[next as usize] = true);
                 }
+            }
+        }
+        for r in (0..routers).filter(|&r| passed[r as usize] && r != dest) {
+            for port in self.ports(r, dest) {
+                peer(r, port).into_iter().for_each(|next| turns(r, port, &onward[next as usize]));
             }
         }
     }

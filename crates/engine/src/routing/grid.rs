@@ -64,6 +64,11 @@ impl Grid {
         (differ != 0).then(|| (differ.trailing_zeros() / 8) as usize)
     }
 
+    /// Whether two routers differ in at most one dimension.
+    pub fn in_line(a: u64, b: u64) -> bool {
+        Self::first_difference(a, b).is_none_or(|d| (a ^ b) >> (8 * d) <= 0xff)
+    }
+
     /// Every dimension in which two routers differ.
     pub fn differences(&self, at: u64, to: u64) -> impl Iterator<Item = usize> + use<> {
         (0..self.dims as usize).filter(move |&d| Self::coordinate(at, d) != Self::coordinate(to, d))

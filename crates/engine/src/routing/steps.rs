@@ -1,6 +1,6 @@
 //! Everything that a packet may do at a router: for checks, bounds and explanations, never in the loop.
 
-use super::{AnyRouting, Hop, below, draw, shortest_path::Among};
+use super::{AnyRouting, Hop, below, draw, grid::Grid, groups, groups::Groups, shortest_path::Among};
 use crate::state::Packet;
 
 /// One hop that a packet may take, and the packet after it.
@@ -28,7 +28,7 @@ pub(crate) struct Cost {
 }
 
 /// Most different draws that a packet makes for its whole way.
-const MAX_DRAWS: u32 = 256;
+const MAX_DRAWS: u32 = 1 << 14;
 
 impl AnyRouting {
     /// Every hop that the packet may take at the router with coordinates `at`; minimal ones first.
@@ -62,10 +62,6 @@ impl AnyRouting {
     /// the routing draws among.
     pub(crate) fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut choices = self.steps(at, packet, seed);
-        if self.chooses() && choices.len() > 1 {
-            // the escape is the last
-            choices.pop();
-        }
         if let Some(Some(first)) = choices.first().map(|c| c.cost) {
             let equal = |c: &Step| c.cost.is_some_and(|c| (c.hops, c.bias) == (first.hops, first.bias));
             let keep = if self.draws_ties() { choices.iter().take_while(|c| equal(c)).count() } else { 1 };
@@ -91,35 +87,46 @@ impl AnyRouting {
     /// The packet with every path that it may draw when it is made, all equally likely: intermediates or ways up
     /// ([`Self::detours`]), and with each of these every one of `draws` ([`Self::whole_draws`]).
     pub(crate) fn starts(&self, at: u64, packet: Packet, draws: &[u32]) -> Vec<Packet> {
-        let grid = match self {
-            Self::Dimension(r) => Some(&r.grid),
-            Self::Ugal(r) => Some(&r.valiant.grid),
-            _ => None,
-        };
-        // most pairs of a torus are nowhere half way round: all draws take the same way
-        let alike = grid.is_some_and(|g| g.tied_dimensions().all(|d| !g.is_tied(at, packet.dest, d as usize)));
-        let draws = &draws[..if alike { 1 } else { draws.len() }];
+        let over = self.draws_path();
+        let draws = &draws[..if over { draws.len() } else { self.outcomes([at, packet.dest], draws.len()) }];
         let with = |start: Packet| draws.iter().map(move |&seq| Packet { seq, ..start });
         self.detours(at, packet).flat_map(with).collect()
+    }
+
+    /// How many of `draws` draws for a whole way make a difference between two routers: most pairs of a torus are nowhere
+    /// half way round, and inside a group there is no global link.
+    pub(crate) fn outcomes(&self, [from, to]: [u64; 2], draws: usize) -> usize {
+        let tied = |g: &Grid| g.tied_dimensions().any(|d| g.is_tied(from, to, d as usize));
+        let grid = self.whole_way_grid().is_none_or(tied);
+        let groups = self.whole_way_groups().is_none_or(|_| groups::group(from) != groups::group(to));
+        if grid && groups { draws } else { 1 }
+    }
+
+    /// The grid of a routing that draws the directions in which to cross rings at half distance.
+    pub(crate) fn whole_way_grid(&self) -> Option<&Grid> {
+        match self {
+            Self::Dimension(r) => Some(&r.grid),
+            Self::Valiant(r) => Some(&r.grid),
+            Self::Ugal(r) => Some(&r.valiant.grid),
+            _ => None,
+        }
+    }
+
+    /// The groups of a routing that draws the copy of a global link.
+    fn whole_way_groups(&self) -> Option<&Groups> {
+        match self {
+            Self::DragonflyMinimal(r) => Some(&r.groups),
+            Self::DragonflyValiant(r) => Some(&r.groups),
+            Self::DragonflyUgal(r) => Some(&r.valiant.groups),
+            _ => None,
+        }
     }
 
     /// Packets ([`Packet::seq`]) that stand for all outcomes of the draws that hold for a whole way: the directions in
     /// which to cross rings at half distance, the copy of a global link.
     pub(crate) fn whole_draws(&self, packet: Packet, seed: u64) -> Vec<u32> {
-        let grid = match self {
-            Self::Dimension(r) => Some(&r.grid),
-            Self::Valiant(r) => Some(&r.grid),
-            Self::Ugal(r) => Some(&r.valiant.grid),
-            _ => None,
-        };
-        let groups = match self {
-            Self::DragonflyMinimal(r) => Some(&r.groups),
-            Self::DragonflyValiant(r) => Some(&r.groups),
-            Self::DragonflyUgal(r) => Some(&r.valiant.groups),
-            _ => None,
-        };
-        let ties: Vec<u64> = grid.map_or(Vec::new(), |g| g.tied_dimensions().collect());
-        let copies = groups.map_or(1, |g| g.links_per_pair);
+        let ties: Vec<u64> = self.whole_way_grid().map_or(Vec::new(), |g| g.tied_dimensions().collect());
+        let copies = self.whole_way_groups().map_or(1, |g| g.links_per_pair);
         let outcomes = (copies << ties.len()).min(MAX_DRAWS) as usize;
         let mut seen = std::collections::BTreeSet::new();
         let is_new = |seq: &u32| {

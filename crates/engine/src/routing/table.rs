@@ -4,8 +4,8 @@
 //! What the subnet manager of an InfiniBand fabric writes into its switches; the classes are its virtual lanes.
 //! # Parameters
 //! file: CSV with the header `router,destination,next` or `router,destination,next,class`. Routers are numbers, or names
-//! where the topology has them. `destination` is a router (all its terminals), `next` a neighbour of `router`, `class` the
-//! VC class of the hop (0 if left out).
+//! where the topology has them; those with commas in double quotes. `destination` is a router (all its terminals),
+//! `next` a neighbour of `router`, `class` the VC class of the hop (0 if left out).
 //! # Guarantees
 //! Refused with line and remedy: unknown routers, next routers that are no neighbour, duplicates; refused with the path:
 //! pairs of routers with terminals that have a hole or a loop on their way; the check of dependencies decides on
@@ -60,11 +60,11 @@ impl Table {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let wiring = Wiring::of(graph);
         let hops = vec![None; wiring.check_size(2, "table")?];
-        let mut reader = Reader { file: &self.file, names: names(graph), wiring, hops };
+        let mut reader = Reader { file: &self.file, names: names(graph), graph, wiring, hops };
         let most = reader.read()?;
         let Reader { wiring, hops, .. } = reader;
         let runtime = Runtime { wiring, hops: hops.into() };
-        runtime.check_ways(&self.file)?;
+        runtime.check_ways(&Source { file: &self.file, graph })?;
         let mut classes = vec![most + 1; graph.class_names().len()];
         classes[0] = 1;
         Ok((runtime, classes))
@@ -75,6 +75,63 @@ fn names(graph: &Graph) -> Option<BTreeMap<&str, u32>> {
     graph.router_names().map(|names| names.iter().map(String::as_str).zip(0..).collect())
 }
 
+/// For messages: the file of the table, and the graph, which may name its routers.
+struct Source<'a> {
+    file: &'a InputFile,
+    graph: &'a Graph,
+}
+
+fn name(graph: &Graph, router: u32) -> String {
+    graph.router_names().map_or_else(|| router.to_string(), |names| names[router as usize].clone())
+}
+
+/// The name as a field of the file: in quotes if it needs them.
+fn field(graph: &Graph, router: u32) -> String {
+    let name = name(graph, router);
+    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
+}
+
+/// The fields of a line: separated by commas, those with commas in double quotes, with quotes inside them doubled.
+fn fields(line: &str) -> Result<Vec<String>, (String, String)> {
+    let mut fields = Vec::new();
+    let mut rest = Some(line);
+    while let Some(text) = rest.map(str::trim_start) {
+        let (field, after) = match text.strip_prefix('"') {
+            Some(quoted) => {
+                let end = closing_quote(quoted).ok_or_else(|| {
+                    (format!("no closing quote after {text:?}"), "close the quoted field with \"".to_owned())
+                })?;
+                (quoted[..end].replace("\"\"", "\""), quoted[end + 1..].trim_start())
+            }
+            None => {
+                let end = text.find(',').unwrap_or(text.len());
+                (text[..end].trim_end().to_owned(), &text[end..])
+            }
+        };
+        if !after.is_empty() && !after.starts_with(',') {
+            let what = format!("{after:?} after a quoted field");
+            return Err((what, "double the quotes inside a quoted field".into()));
+        }
+        fields.push(field);
+        rest = after.strip_prefix(',');
+    }
+    Ok(fields)
+}
+
+/// Where a quote stands that is not doubled.
+fn closing_quote(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'"', Some(b'"')) => at += 2,
+            (b'"', _) => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
 fn refusal(what: String, help: impl Into<String>) -> Refusal {
     Refusal::new("routing.table.file", what, help)
 }
@@ -82,6 +139,7 @@ fn refusal(what: String, help: impl Into<String>) -> Refusal {
 struct Reader<'a> {
     file: &'a InputFile,
     names: Option<BTreeMap<&'a str, u32>>,
+    graph: &'a Graph,
     wiring: Wiring,
     hops: Vec<Option<Entry>>,
 }
@@ -110,19 +168,19 @@ impl Reader<'_> {
 
     /// Enters one line; returns its class.
     fn line(&mut self, line: &str, columns: usize) -> Result<u8, (String, String)> {
-        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        let fields = fields(line)?;
         if fields.len() != columns {
             let what = format!("{} fields, but the first line names {columns} columns", fields.len());
             return Err((what, "write a value for every column".into()));
         }
-        let (at, dest, next) = (self.router(fields[0])?, self.router(fields[1])?, self.router(fields[2])?);
+        let (at, dest, next) = (self.router(&fields[0])?, self.router(&fields[1])?, self.router(&fields[2])?);
         let class = fields.get(3).map_or(Ok(0), |text| {
             let class = text.parse::<u8>().ok().filter(|&class| class < MAX_CLASSES);
             class.ok_or_else(|| (format!("class {text:?}"), format!("write 0 to {}", MAX_CLASSES - 1)))
         })?;
         let Some(port) = self.wiring.peers(at).iter().position(|&peer| peer == Some(next)) else {
             let what = format!("router {} has no link to {}", fields[0], fields[2]);
-            return Err((what, format!("write one of its neighbours: {}", neighbours(&self.wiring, at))));
+            return Err((what, format!("write one of its neighbours: {}", neighbours(self.graph, &self.wiring, at))));
         };
         // what leads to a router without terminals is never used
         if self.wiring.row(dest).is_some() {
@@ -151,11 +209,11 @@ impl Reader<'_> {
 }
 
 /// For a message: the first neighbours of a router.
-fn neighbours(wiring: &Wiring, router: u32) -> String {
+fn neighbours(graph: &Graph, wiring: &Wiring, router: u32) -> String {
     let mut near: Vec<u32> = wiring.peers(router).iter().flatten().copied().collect();
     near.sort_unstable();
     near.dedup();
-    let shown: Vec<String> = near.iter().take(8).map(u32::to_string).collect();
+    let shown: Vec<String> = near.iter().take(8).map(|&near| name(graph, near)).collect();
     shown.join(", ") + if near.len() > 8 { ", ..." } else { "" }
 }
 
@@ -175,7 +233,7 @@ impl Runtime {
     }
 
     /// Follows every way between routers with terminals.
-    fn check_ways(&self, file: &InputFile) -> Result<(), Refusal> {
+    fn check_ways(&self, source: &Source) -> Result<(), Refusal> {
         for dest in self.wiring.hosts() {
             // routers from which the way is known to end
             let mut ends = vec![false; self.wiring.routers() as usize];
@@ -184,10 +242,10 @@ impl Runtime {
                 let mut way = vec![from];
                 let mut at = from;
                 while !ends[at as usize] {
-                    let Some((_, next)) = self.step(at, dest) else { return Err(self.hole(file, &way, dest)) };
+                    let Some((_, next)) = self.step(at, dest) else { return Err(self.hole(source, &way, dest)) };
                     // longer than all routers in a row: it goes round
                     if way.len() > ends.len() {
-                        return Err(looped(file, &way, dest));
+                        return Err(looped(source, &way, dest));
                     }
                     way.push(next);
                     at = next;
@@ -198,16 +256,19 @@ impl Runtime {
         Ok(())
     }
 
-    fn hole(&self, file: &InputFile, way: &[u32], dest: u32) -> Refusal {
+    fn hole(&self, Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
         let at = way[way.len() - 1];
         let what = format!(
-            "{} has no entry for router {at} and destination {dest}, which packets from router {} need: {}",
+            "{} has no entry for router {} and destination {}, which packets from router {} need: {}",
             file.name(),
-            way[0],
-            shown(way)
+            name(graph, at),
+            name(graph, dest),
+            name(graph, way[0]),
+            shown(graph, way)
         );
-        let near = neighbours(&self.wiring, at);
-        refusal(what, format!("add the line {at},{dest},NEXT; neighbours of router {at} are {near}"))
+        let near = neighbours(graph, &self.wiring, at);
+        let line = format!("{},{},NEXT", field(graph, at), field(graph, dest));
+        refusal(what, format!("add the line {line}; neighbours of router {} are {near}", name(graph, at)))
     }
 
     /// Every turn that packets take, as (router, its hop, hop of the next router).
@@ -229,15 +290,16 @@ impl Runtime {
 }
 
 /// For a message: a way as `1 -> 2 -> 3`, from its last 12 routers.
-fn shown(way: &[u32]) -> String {
-    let routers: Vec<String> = way[way.len().saturating_sub(12)..].iter().map(u32::to_string).collect();
+fn shown(graph: &Graph, way: &[u32]) -> String {
+    let routers: Vec<String> = way[way.len().saturating_sub(12)..].iter().map(|&r| name(graph, r)).collect();
     routers.join(" -> ")
 }
 
 /// `way` ends in a loop: shows it once.
-fn looped(file: &InputFile, way: &[u32], dest: u32) -> Refusal {
+fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);
-    let what = format!("packets to router {dest} never arrive by {}: {}", file.name(), shown(&way[before..]));
+    let dest = name(graph, dest);
+    let what = format!("packets to router {dest} never arrive by {}: {}", file.name(), shown(graph, &way[before..]));
     refusal(what, format!("give one of these routers another next router for destination {dest}"))
 }

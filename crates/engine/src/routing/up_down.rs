@@ -184,14 +184,6 @@ impl Runtime {
         (self.k..2 * self.k).map(|port| choice(port as u8)).collect()
     }
 
-    /// Most paths between two leaves.
-    pub(super) fn most_paths(&self) -> u64 {
-        match self.ascent {
-            Ascent::Random | Ascent::Adaptive => u64::from(self.k).pow(self.n - 1),
-            Ascent::DModK | Ascent::DModKHighFirst => 1,
-        }
-    }
-
     /// The packet over every nearest common ancestor that it may draw.
     pub(super) fn detours(&self, at: u64, packet: Packet) -> impl Iterator<Item = Packet> + use<> {
         let k = self.k;
