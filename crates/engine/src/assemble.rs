@@ -80,6 +80,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         } else {
             1
         },
+        landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: after_grant
             + 4
             + spec.router.ejection_delay

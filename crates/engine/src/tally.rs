@@ -65,10 +65,10 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
-    /// Part of the window in which a measured packet was created.
+    /// Part of the window in which a measured packet was created; the last one for a reply that was made after it.
     #[inline(always)]
     pub fn batch(&self, net: &Net, created: u64) -> usize {
-        ((created - self.window.0) / net.batch).min(self.batches.len() as u64 - 1) as usize
+        ((created.min(self.window.1 - 1) - self.window.0) / net.batch) as usize
     }
 
     /// The tail of `packet` reaches its terminal at cycle `at`.
