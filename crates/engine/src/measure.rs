@@ -86,7 +86,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let offered = self.offered(spec);
         let ending = self.explain(ending);
         if let Stop::Confidence { share, .. } = spec.phases.stop {
-            decisions.confident = Some(is_confident(&self.tally().batches, share));
+            decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
         self.outcome(spec, Findings { ending, window, decisions, offered, closed })
     }
@@ -160,9 +160,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 if let Some(ending) = self.advance_watched(decide, LOOK, watch) {
                     return Some(ending);
                 }
-                let batches = (end - start).div_ceil(self.net.batch) as usize;
-                // the packets of the last batch are on their way
-                let confident = is_confident(&self.tally().batches[..batches - 1], share);
+                let tally = self.tally();
+                // slow packets of later batches may still be on their way
+                let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
+                let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
                 if confident || longer > start + window || self.falls_behind(spec, *middle) {
                     break;

@@ -100,6 +100,12 @@ impl Tally {
         }
     }
 
+    /// The longest latency of a measured packet so far [cycles].
+    pub fn longest_latency(&self) -> u64 {
+        let short = self.short_latency.iter().rposition(|&count| count > 0).unwrap_or(0) as u64;
+        if self.latency.is_empty() { short } else { self.latency.max() }
+    }
+
     /// The histograms of packet and of network latency.
     pub fn histograms(&self) -> (Histogram<u64>, Histogram<u64>) {
         let all = |long: &Histogram<u64>, short: &[u64]| {
