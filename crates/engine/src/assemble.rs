@@ -41,6 +41,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         dependency::refuse_cycle(graph, &routing, &classes, spec.routing.name())?;
     }
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
+    spec.check_warmup()?;
     let (jobs, clocks) = clocks(spec)?;
     let (ranks, job_of) = places(spec);
     let after_grant = after_grant(spec)?;
@@ -80,10 +81,8 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         } else {
             1
         },
-        lookahead: after_grant
-            + 4
-            + spec.router.ejection_delay
-            + spec.links.iter().map(|l| l.latency + u64::from(l.buffer) * u64::from(l.vcs)).max().unwrap_or(0),
+        landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
+        lookahead: lookahead(spec)?,
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         // neighbouring seeds must not give neighbouring draws
         seed: mix(spec.seed, ROUTES, 0),
@@ -175,6 +174,12 @@ fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
             "set router.delay to at least 1cycle, or vc_realloc to 0",
         )
     })
+}
+
+/// No delivery is known more cycles ahead.
+pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
+    let link = |link: &LinkClass| link.latency + u64::from(link.buffer) * u64::from(link.vcs);
+    Ok(after_grant(spec)? + 4 + spec.router.ejection_delay + spec.links.iter().map(link).max().unwrap_or(0))
 }
 
 fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Link, Refusal> {

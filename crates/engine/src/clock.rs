@@ -52,13 +52,14 @@ impl NetJob {
         let ends = job.phases[1..].iter().map(|phase| phase.from).chain([u64::MAX]);
         let mut of_phases = Vec::with_capacity(job.phases.len());
         let watched = job.batch.is_some() || job.reply.is_some_and(|reply| reply.outstanding.is_some());
+        let path = format!("traffic.jobs.{index}.injection.{}", job.injection.name());
         for (p, (phase, until)) in job.phases.iter().zip(ends).enumerate() {
             let mut loads = phase.load.clone();
             loads.sort_by(f64::total_cmp);
             loads.dedup();
             let first = clocks.len();
             for &load in &loads {
-                let process = || job.injection.build(load, job.packet_flits, cycle_fs, "traffic.injection");
+                let process = || job.injection.build(load, job.packet_flits, cycle_fs, &path);
                 clocks.push(Clock {
                     process: if load > 0.0 { Some(process()?) } else { None },
                     pattern: phase.pattern.clone(),

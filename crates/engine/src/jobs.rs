@@ -116,6 +116,11 @@ impl TrafficSpec {
                 }
             }
             job.check(&path(j))?;
+            if let Some(first) = self.jobs[..j].iter().position(|other| other.name == job.name) {
+                let what = format!("`{}` is the name of {}, too", job.name, path(first));
+                let help = "give each job a name of its own: results are told apart by it";
+                return Err(Refusal::new(format!("{}.name", path(j)), what, help));
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::clock::{NEVER, is_steady};
 use crate::outcome::{Decisions, Ending, Outcome, PacketSums};
 use crate::power::Account;
 use crate::run::Simulation;
-use crate::spec::{Phases, Spec, Stop};
+use crate::spec::{Job, Phases, Spec, Stop};
 use crate::stall;
 use crate::state::{NONE, Terminal};
 use crate::steady::{OBSERVATION, confidence95, has_settled};
@@ -81,11 +81,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
         let window = (start, self.now);
         self.set_window(start, self.now);
+        let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
+        // a source that waits for replies may make a packet of the window after it: counted now, not at its end
         let offered = self.offered(spec);
-        let ending = ending.unwrap_or_else(|| self.drain(spec, &offered, middle, &mut watch));
         let ending = self.explain(ending);
         if let Stop::Confidence { share, .. } = spec.phases.stop {
-            decisions.confident = Some(is_confident(&self.tally().batches, share));
+            decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
         self.outcome(spec, Findings { ending, window, decisions, offered, closed })
     }
@@ -159,9 +160,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 if let Some(ending) = self.advance_watched(decide, LOOK, watch) {
                     return Some(ending);
                 }
-                let batches = (end - start).div_ceil(self.net.batch) as usize;
-                // the packets of the last batch are on their way
-                let confident = is_confident(&self.tally().batches[..batches - 1], share);
+                let tally = self.tally();
+                // slow packets of later batches may still be on their way
+                let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
+                let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
                 if confident || longer > start + window || self.falls_behind(spec, *middle) {
                     break;
@@ -229,13 +231,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         None
     }
 
-    fn drain(&mut self, spec: &Spec, offered: &Offered, middle: Middle, watch: &mut Watch) -> Ending {
+    fn drain(&mut self, spec: &Spec, middle: Middle, watch: &mut Watch) -> Ending {
         if self.falls_behind(spec, middle) {
             return Ending::Saturated;
         }
         let limit = self.now + spec.phases.drain_limit;
         loop {
-            if self.delivered() == offered.packets {
+            if self.is_drained(spec) {
                 return Ending::Drained;
             }
             if self.now >= limit {
@@ -245,6 +247,15 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 return ending;
             }
         }
+    }
+
+    /// Whether all packets of the window are delivered, and no clock has another one to make.
+    fn is_drained(&self, spec: &Spec) -> bool {
+        let end = self.blocks[0].tally.window.1;
+        let packets = |(j, job): (usize, &Job)| self.created(j) * (1 + u64::from(job.reply.is_some()));
+        let clocks = || self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.clock != NEVER);
+        let offered: u64 = spec.traffic.jobs.iter().enumerate().map(packets).sum();
+        self.delivered() == offered && clocks().all(|t| t.next_packet >= end)
     }
 
     /// Whether a steady load was accepted in the part of the window since its middle so much less than it was offered that
@@ -257,7 +268,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let offered = self.offered(spec);
         let accepted = (self.accepted() - middle.accepted) as f64;
         let now = self.now.min(end);
-        let packets = offered.packets as f64 * (now - middle.cycle) as f64 / (now - start).max(1) as f64;
+        // flits count when they leave for the terminal, if they reach it within the window
+        let span = (now + self.net.landing).min(end).saturating_sub(middle.cycle + self.net.landing);
+        let packets = offered.packets as f64 * span as f64 / (now - start).max(1) as f64;
         let flits = offered.flits as f64 / (offered.packets as f64).max(1.0);
         // three standard deviations of a Bernoulli count keep short windows from looking saturated by chance
         accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt()
@@ -271,12 +284,17 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.delivered).sum()
     }
 
+    /// Packets of the window that the sources of job `j` have made.
+    fn created(&self, j: usize) -> u64 {
+        self.blocks.iter().map(|b| b.tally.parts.created_by(j).unwrap_or(b.tally.created)).sum()
+    }
+
     /// What the clocks have offered in the window so far.
     fn offered(&self, spec: &Spec) -> Offered {
-        let (tally, backlog) = (self.tally(), self.backlog(self.now).1);
+        let backlog = self.backlog(self.now.min(self.blocks[0].tally.window.1)).1;
         let mut offered = Offered::default();
         for (j, (job, waiting)) in spec.traffic.jobs.iter().zip(backlog).enumerate() {
-            let packets = tally.parts.created_by(j).unwrap_or(tally.created) + waiting;
+            let packets = self.created(j) + waiting;
             offered.packets += packets * (1 + u64::from(job.reply.is_some()));
             offered.flits += packets * job.flits_per_packet();
             offered.by_job.push(packets);

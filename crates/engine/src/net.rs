@@ -88,6 +88,8 @@ pub struct Net {
     /// Free flits that an output VC must have before a head may take it: under virtual cut-through those of the longest
     /// packet of the run, whatever the length of the head's own.
     pub room: u16,
+    /// Cycles from the grant of a flit at its last router to its delivery, if the link is free.
+    pub landing: u64,
     /// No delivery is known more cycles ahead.
     pub lookahead: u64,
     /// Length of a batch of the window.

@@ -14,10 +14,30 @@
 //! # Not modelled
 //! Correlation between batches: an interval is as good as the batches are long.
 
+use crate::assemble;
+use crate::spec::Spec;
+use weft_units::Refusal;
+
 /// Cycles of an observation: the mean latency of the packets delivered in it.
 pub(crate) const OBSERVATION: u64 = 500;
 /// Observations needed before a run may count as settled.
 const LEAST: usize = 12;
+
+impl Spec {
+    /// Refuses a limit of the warm-up before which it can't end by itself.
+    pub fn check_warmup(&self) -> Result<(), Refusal> {
+        let (limit, ahead) = (self.phases.warmup, assemble::lookahead(self)?);
+        let least = LEAST as u64 * OBSERVATION + ahead;
+        if !self.phases.auto_warmup || limit >= least {
+            return Ok(());
+        }
+        let what = format!(
+            "a warm-up of at most {limit} cycles can't end by itself: {LEAST} observations of {OBSERVATION} cycles, and \
+             {ahead} cycles between the decision and the window, are {least}"
+        );
+        Err(Refusal::new("measure.warmup_limit", what, format!("write {least}cycles or more, or a fixed warm-up")))
+    }
+}
 
 /// Whether a series of observations has settled: dropping its first part, shorter than half of it, makes the mean of
 /// the rest as sure as it gets, that is the sum of squares over (length of the rest)^2 is least.

@@ -65,10 +65,10 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
-    /// Part of the window in which a measured packet was created.
+    /// Part of the window in which a measured packet was created; the last one for a reply that was made after it.
     #[inline(always)]
     pub fn batch(&self, net: &Net, created: u64) -> usize {
-        ((created - self.window.0) / net.batch).min(self.batches.len() as u64 - 1) as usize
+        ((created.min(self.window.1 - 1) - self.window.0) / net.batch) as usize
     }
 
     /// The tail of `packet` reaches its terminal at cycle `at`.
@@ -98,6 +98,12 @@ impl Tally {
             Some(count) => *count += 1,
             None => self.network_latency.saturating_record(network),
         }
+    }
+
+    /// The longest latency of a measured packet so far [cycles].
+    pub fn longest_latency(&self) -> u64 {
+        let short = self.short_latency.iter().rposition(|&count| count > 0).unwrap_or(0) as u64;
+        if self.latency.is_empty() { short } else { self.latency.max() }
     }
 
     /// The histograms of packet and of network latency.

@@ -173,6 +173,37 @@ fn a_source_with_one_request_at_a_time_sends_one_per_round_trip() {
     assert_eq!(out.jobs[0].offered_flits / 2, 999 / (2 * t0(1) + 1) + 1);
 }
 
+/// With two requests at a time at full load, a packet is often made and blocked at the end of the window; the reply that
+/// frees the clock comes before it leaves, and its clock goes on inside the window.
+#[test]
+fn what_waits_for_replies_is_offered_in_full() {
+    for (outstanding, seed) in [(2, 1), (2, 2), (5, 3), (64, 4)] {
+        let mut all = job("all", (0..24).collect(), 1.0, 4);
+        all.reply = Some(Reply { flits: 2, outstanding: Some(outstanding) });
+        let mut spec = rows(vec![all]);
+        spec.seed = seed;
+        phases(&mut spec, 300, 700);
+        let out = run(&spec);
+        assert_drained(&out);
+        let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+        assert_eq!(exchange.requests.sums.packets, exchange.replies.sums.packets);
+        assert_eq!((out.jobs[0].missing_packets, out.jobs[0].offered_flits), (0, out.sums.flits));
+    }
+}
+
+/// A quarter of the second half of the window passes before a flit that is granted in it lands.
+#[test]
+fn long_links_to_terminals_are_no_saturation() {
+    let mut spec = spec(HYPERX, DOR);
+    (spec.links[0].latency, spec.links[0].credit_latency, spec.links[0].buffer) = (500, 500, 400);
+    spec.set_load(0.1);
+    phases(&mut spec, 3000, 4000);
+    assert_drained(&run(&spec));
+    // a window with nothing to judge by is judged by the drain
+    phases(&mut spec, 3000, 900);
+    assert_drained(&run(&spec));
+}
+
 #[test]
 fn every_request_has_its_reply_at_any_load() {
     for (load, outstanding) in [(0.1, None), (1.0, Some(4)), (1.0, None)] {
@@ -235,6 +266,21 @@ fn a_window_grows_until_the_mean_is_known() {
     let out = run(&spec);
     assert_eq!(out.decisions.confident, Some(false));
     assert!(out.window <= 2000);
+}
+
+/// Requests of the end of the window are answered after it: those replies count, too.
+#[test]
+fn a_window_that_found_its_end_keeps_the_replies_made_after_it() {
+    let mut all = job("all", (0..24).collect(), 0.2, 1);
+    all.reply = Some(Reply { flits: 3, outstanding: None });
+    let mut spec = rows(vec![all]);
+    spec.phases.stop = Stop::Confidence { share: 0.05, window: 50_000 };
+    let out = run(&spec);
+    assert!(out.window < 50_000);
+    assert_drained(&out);
+    let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+    assert_eq!(exchange.requests.sums.packets, exchange.replies.sums.packets);
+    assert_eq!((out.sums.packets, out.jobs[0].missing_packets), (out.latency.len(), 0));
 }
 
 /// Stops at the n-th look.

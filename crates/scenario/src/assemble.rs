@@ -24,7 +24,7 @@ impl Scenario {
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
         self.resolve_links(graph.class_names())?;
         self.resolve_managed(graph.class_names())?;
-        self.measure.resolve();
+        self.measure.resolve(&clock);
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         let router = router_spec(&self.router, &clock)?;
@@ -49,6 +49,7 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
+        spec.check_warmup()?;
         Ok((self, spec))
     }
 
@@ -90,7 +91,7 @@ impl Scenario {
 
 /// Turns times into cycles.
 pub(crate) struct Clock {
-    cycle_fs: u128,
+    pub cycle_fs: u128,
 }
 
 /// Cycles of any one delay or phase at most: sums of a few stay within 64 bits, and no run is that long.

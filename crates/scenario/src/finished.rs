@@ -111,9 +111,9 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
     }))
 }
 
-/// Loads in flits per terminal and cycle of the window.
+/// Loads in flits per terminal of a job and cycle of the window.
 fn loads(outcome: &Outcome) -> Map<String, Value> {
-    let slots = outcome.window as f64 * f64::from(outcome.terminals);
+    let slots = outcome.window as f64 * outcome.jobs.iter().map(|job| f64::from(job.terminals)).sum::<f64>();
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
     object(json!({
         "offered_load": load(outcome.offered_flits),

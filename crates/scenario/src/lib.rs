@@ -48,4 +48,4 @@ pub use schema::{models, schema};
 pub use workload::{BatchSize, JobConfig, Phase, ReplyConfig, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
-pub const RESULT_MODEL_VERSION: u32 = 2;
+pub const RESULT_MODEL_VERSION: u32 = 3;

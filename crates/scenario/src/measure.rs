@@ -14,7 +14,8 @@ pub struct Measure {
     /// cycles each, 12 of them or more). Default: 10000cycles, and none with `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
-    /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window.
+    /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window, and
+    /// 20000cycles at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]; energy and loads are those of the window.
@@ -25,7 +26,7 @@ pub struct Measure {
     /// Time at most for delivering the packets of the window after it [time]; default: 10 times the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_limit: Option<Time>,
-    /// Parts of the window for the confidence interval, 2 to 1000.
+    /// Parts of the window for the confidence interval, 2 to 1000; with `stop: complete`, of its `max_window`.
     #[schemars(range(min = 2, max = 1000))]
     pub batches: u32,
     /// A network in which nothing moves for this long while packets wait has stalled [time].
@@ -160,18 +161,23 @@ impl Default for Measure {
     }
 }
 
+/// Default limit of a warm-up that ends by itself, at least [cycles]: three times what it needs in small networks.
+const LEAST_LIMIT: Cycles = 20_000;
 const MAX_BATCHES: u32 = 1000;
 /// Parts of a window that grows at most: each has its own sums, for each job.
 const MAX_GROWN: u64 = 100_000;
 
 impl Measure {
     /// Writes out the defaults that depend on other keys.
-    pub(crate) fn resolve(&mut self) {
+    pub(crate) fn resolve(&mut self, clock: &Clock) {
         let none = matches!(self.stop, Some(StopConfig::Complete(_)));
         let usual = Warmup::For(Time::Cycles(if none { 0 } else { 10_000 }));
         let warmup = *self.warmup.get_or_insert(usual);
         if warmup == Warmup::Auto {
-            self.warmup_limit.get_or_insert(times(self.window, 5));
+            let long = times(self.window, 5);
+            // a window that is no whole number of cycles is refused in `phases`
+            let is_short = clock.cycles(long, "measure.window").is_ok_and(|cycles| cycles < LEAST_LIMIT);
+            self.warmup_limit.get_or_insert(if is_short { Time::Cycles(LEAST_LIMIT) } else { long });
         }
         if let Some(StopConfig::Confidence(confidence)) = &mut self.stop {
             confidence.max_window.get_or_insert(times(self.window, 10));

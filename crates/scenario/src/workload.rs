@@ -148,7 +148,7 @@ struct Plan<'a> {
     pattern: Option<(&'a PatternConfig, String)>,
     load: Option<(f64, String)>,
     packet: Flits,
-    injection: &'a InjectionConfig,
+    injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
     batch: Option<(BatchSize, String)>,
     reply: Option<&'a ReplyConfig>,
@@ -160,13 +160,14 @@ impl Scenario {
         let traffic = &self.traffic;
         let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)] } else { self.plans(graph)? };
         let mut jobs = plans.iter().map(|plan| plan.job(clock)).collect::<Result<Vec<_>, Refusal>>()?;
-        self.change_loads(&mut jobs, graph)?;
+        self.change_loads(&mut jobs, &plans, graph)?;
         for job in &mut jobs {
             follow_patterns(job);
         }
         let spec = TrafficSpec { jobs };
         let path = |j: usize| if traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
         spec.check(graph.terminals(), path)?;
+        plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| plan.check_injection(job, clock))?;
         Ok(spec)
     }
 
@@ -180,7 +181,7 @@ impl Scenario {
             pattern: traffic.pattern.as_ref().map(|pattern| (pattern, "traffic.pattern".into())),
             load: traffic.load.map(|load| (load, "traffic.load".into())),
             packet: traffic.packet,
-            injection: &traffic.injection,
+            injection: (&traffic.injection, "traffic.injection".into()),
             phases: (&traffic.phases, "traffic.phases".into()),
             batch: traffic.batch.map(|batch| (batch, "traffic.batch".into())),
             reply: traffic.reply.as_ref(),
@@ -202,6 +203,7 @@ impl Scenario {
         let pattern = job.pattern.as_ref().map(|own| (own, mine("pattern")));
         let load = job.load.map(|own| (own, mine("load")));
         let batch = job.batch.map(|own| (own, mine("batch")));
+        let injection = job.injection.as_ref().map(|own| (own, mine("injection")));
         let phases = match job.phases.is_empty() {
             true => (&*traffic.phases, ours("phases")),
             false => (&*job.phases, mine("phases")),
@@ -213,7 +215,7 @@ impl Scenario {
             pattern: pattern.or_else(|| traffic.pattern.as_ref().map(|p| (p, ours("pattern")))),
             load: load.or_else(|| traffic.load.map(|load| (load, ours("load")))),
             packet: job.packet.unwrap_or(traffic.packet),
-            injection: job.injection.as_ref().unwrap_or(&traffic.injection),
+            injection: injection.unwrap_or_else(|| (&traffic.injection, ours("injection"))),
             phases,
             batch: batch.or_else(|| traffic.batch.map(|batch| (batch, ours("batch")))),
             reply: job.reply.as_ref().or(traffic.reply.as_ref()),
@@ -222,7 +224,7 @@ impl Scenario {
     }
 
     /// Loads of ranges of terminals, from the start of the run until a phase names another.
-    fn change_loads(&self, jobs: &mut [spec::Job], graph: &Graph) -> Result<(), Refusal> {
+    fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph) -> Result<(), Refusal> {
         for (i, some) in self.traffic.loads.iter().enumerate() {
             check_load(&format!("traffic.loads.{i}.load"), some.load, true)?;
             let [from, to] = some.terminals;
@@ -231,13 +233,10 @@ impl Scenario {
                 let help = format!("write [first, last] within 0 to {}", graph.terminals() - 1);
                 return Err(Refusal::new(format!("traffic.loads.{i}.terminals"), what, help));
             }
-            for job in &mut *jobs {
+            for (job, plan) in jobs.iter_mut().zip(plans) {
+                let kept = 1 + plan.phases.0.iter().take_while(|phase| phase.load.is_none()).count();
                 for (rank, _) in job.terminals.iter().enumerate().filter(|(_, t)| (from..=to).contains(*t)) {
-                    let before = job.phases[0].load[rank];
-                    // later phases that kept the load of the first keep it still
-                    for phase in job.phases.iter_mut().take_while(|phase| phase.load[rank] == before) {
-                        phase.load[rank] = some.load;
-                    }
+                    job.phases[..kept].iter_mut().for_each(|phase| phase.load[rank] = some.load);
                 }
             }
         }
@@ -284,9 +283,20 @@ impl Plan<'_> {
             batch: self.batch.as_ref().map(|(size, path)| self.batch_of(*size, path, &phases)).transpose()?,
             phases,
             packet_flits: self.packet.0,
-            injection: self.injection.clone(),
+            injection: self.injection.0.clone(),
             reply: self.reply.map(|reply| Reply { flits: reply.packet.0, outstanding: reply.outstanding }),
         })
+    }
+
+    /// Refuses loads that the sources can't create their packets at.
+    fn check_injection(&self, job: &spec::Job, clock: &Clock) -> Result<(), Refusal> {
+        let (injection, path) = &self.injection;
+        let path = format!("{path}.{}", injection.name());
+        let mut loads: Vec<f64> =
+            job.phases.iter().flat_map(|phase| &phase.load).copied().filter(|l| *l > 0.0).collect();
+        loads.sort_by(f64::total_cmp);
+        loads.dedup();
+        loads.iter().try_for_each(|&load| injection.build(load, job.packet_flits, clock.cycle_fs, &path).map(|_| ()))
     }
 
     fn missing(&self, key: &str, example: &str) -> Refusal {

@@ -907,3 +907,33 @@ fn a_sample_every_no_time() {
        = help: write 1cycle or more
     "#);
 }
+
+/// The first line of the error for another load: where and what.
+fn refused_load(load: &str) -> String {
+    refused(&[("  load: 0.3\n", load)], &[]).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn bursts_that_the_load_does_not_fit_at_any_point_and_in_any_job() {
+    let sweep = "  injection: {on_off: {mean_on: 10cycles, peak: 0.9}}\nsweep:\n  traffic.load: [0.3, 0.95]\n";
+    let what = "error: traffic.injection.on_off.peak: an average load of 0.95 flits per cycle, and bursts of 0.9";
+    assert_eq!(refused_load(sweep), what);
+    let job = "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {rest: {}}, \
+               injection: {on_off: {mean_on: 10cycles, peak: 0.2}}}\n";
+    let what = "error: traffic.jobs.1.injection.on_off.peak: an average load of 0.3 flits per cycle, and bursts of 0.2";
+    assert_eq!(refused_load(job), what);
+}
+
+#[test]
+fn jobs_of_one_name() {
+    let jobs = "  load: 0.3\n  jobs: [{name: a, terminals: {range: [0, 7]}}, {name: a, terminals: {rest: {}}}]\n";
+    assert_eq!(refused_load(jobs), "error: traffic.jobs.1.name: `a` is the name of traffic.jobs.0, too");
+}
+
+#[test]
+fn a_warm_up_that_can_not_settle_before_its_limit() {
+    // ahead: 1 cycle of the router, 4, 1 of ejection, 10 of a link and 4 x 32 of its buffers
+    let what = "error: measure.warmup_limit: a warm-up of at most 5000 cycles can't end by itself: 12 observations of 500 \
+                cycles, and 144 cycles between the decision and the window, are 6144";
+    assert_eq!(refused_load("  load: 0.3\nmeasure: {warmup: auto, warmup_limit: 5000cycles}\n"), what);
+}

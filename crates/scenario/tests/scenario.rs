@@ -171,6 +171,28 @@ const ALTERNATIVES: &[(&str, &str)] = &[
 ];
 
 #[test]
+fn the_limit_of_a_warm_up_has_room_for_what_it_needs() {
+    let limit = |window: &str| {
+        let point = point(SMALL, &[("measure.warmup", "auto"), ("measure.window", window)]);
+        point.spec().expect("sound").phases.warmup
+    };
+    // 5 windows, or 20,000 cycles; a cycle is 1 ns
+    assert_eq!(["500cycles", "4us", "5000cycles"].map(limit), [20_000, 20_000, 25_000]);
+}
+
+#[test]
+fn loads_of_terminals_hold_until_a_phase_names_a_load_even_the_same() {
+    let sets = [
+        ("traffic.phases", "[{from: 1us, pattern: tornado}, {from: 2us, load: 0.3}, {from: 3us, pattern: uniform}]"),
+        ("traffic.loads", "[{terminals: [1, 1], load: 0.7}]"),
+    ];
+    let spec = point(SMALL, &sets).spec().expect("sound");
+    let load =
+        |terminal: usize| spec.traffic.jobs[0].phases.iter().map(|phase| phase.load[terminal]).collect::<Vec<_>>();
+    assert_eq!((load(0), load(1)), (vec![0.3; 4], vec![0.7, 0.7, 0.3, 0.3]));
+}
+
+#[test]
 fn every_documented_key_is_read() {
     let spec = |sets: &[(&str, &str)]| format!("{:?}", point(SMALL, sets).spec().expect("sound"));
     let before = spec(&[]);
@@ -179,7 +201,7 @@ fn every_documented_key_is_read() {
     }
     // a limit goes with a warm-up that ends by itself
     let auto = |limit: &str| spec(&[("measure.warmup", "auto"), ("measure.warmup_limit", limit)]);
-    assert_ne!(auto("1us"), auto("2us"));
+    assert_ne!(auto("10us"), auto("20us"));
     let schema = schema();
     let sections = [
         ("", "/properties"),
