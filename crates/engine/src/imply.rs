@@ -14,7 +14,7 @@ use weft_topology::Peer;
 use weft_units::Refusal;
 
 /// Beyond this number of steps of some 30 ns the implications that need them are left out.
-const MAX_STEPS: u64 = 1 << 26;
+const MAX_STEPS: u64 = 1 << 23;
 /// Steps that a hop counts as of a packet that draws at every router.
 const STEPS_OF_CHOICE: u64 = 4;
 

@@ -75,9 +75,9 @@ fn check_all_executions(flits: u32, load: f64, change: impl Fn(&mut Spec)) {
         spec.set_load(load);
         change(&mut spec);
         let ending = check_executions(name, &spec);
-        // at full load a tree of full bisection may be carried within chance
-        let possible = ending == Ending::Drained || load >= 0.5 && ending == Ending::Saturated;
-        assert!(possible, "{name}: {ending:?}");
+        // a tree of full bisection carries nearly all, and 300 cycles judge only what is 3 deviations below 97 %
+        let carried = load < 0.5 || name == "up_down, adaptive" && ending == Ending::Drained;
+        assert_eq!(ending, if carried { Ending::Drained } else { Ending::Saturated }, "{name}");
     }
 }
 

@@ -1,0 +1,231 @@
+//! Bad workloads and measurements: one error each, with its place, the arithmetic and the remedy.
+
+mod refusal;
+use refusal::*;
+
+#[test]
+fn jobs_that_overlap() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {list: [9, 3]}}\n")], &[]), @r#"
+    error: traffic.jobs.1.terminals: terminal 3 is in job `a` and in job `b`
+      --> bad.yaml:14:17
+       |
+    14 |     - {name: b, terminals: {list: [9, 3]}}
+       |                 ^^^^^^^^^
+       |
+       = help: give every terminal to one job at most, once
+    "#);
+}
+
+#[test]
+fn a_job_that_asks_for_more_than_is_left() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {random: {count: 30}}}\n")], &[]), @r#"
+    error: traffic.jobs.1.terminals.random.count: job `b` asks for 30 terminals, and 24 of the 32 are left
+      --> bad.yaml:14:45
+       |
+    14 |     - {name: b, terminals: {random: {count: 30}}}
+       |                                             ^^
+       |
+       = help: write 1 to 24, or take terminals from the other jobs
+    "#);
+}
+
+#[test]
+fn a_job_outside_the_machine() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs: [{name: a, terminals: {list: [3, 32]}}]\n")], &[]), @r#"
+    error: traffic.jobs.0.terminals: job `a` asks for terminal 32, but the 32 terminals are 0 to 31
+      --> bad.yaml:12:20
+       |
+    12 |   jobs: [{name: a, terminals: {list: [3, 32]}}]
+       |                    ^^^^^^^^^
+       |
+       = help: write terminals within 0 to 31
+    "#);
+}
+
+#[test]
+fn a_job_without_a_load() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  jobs: [{name: a, terminals: {rest: {}}}]\n")], &[]), @r#"
+    error: traffic.jobs.0.load: job `a` has no `load`, and `traffic` has none either
+      --> bad.yaml:11:10
+       |
+    11 |   jobs: [{name: a, terminals: {rest: {}}}]
+       |          ^
+       |
+       = note: `traffic.jobs.0.load` is not written in the scenario: this is about its default
+       = help: write `load: 0.1`
+    "#);
+}
+
+#[test]
+fn phases_out_of_order() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  phases:\n    - {from: 5000cycles, load: 0.1}\n    - {from: 4000cycles, load: 0.2}\n")], &[]), @r#"
+    error: traffic.phases.1.from: this phase starts at cycle 4000, and the one before it at cycle 5000
+      --> bad.yaml:14:14
+       |
+    14 |     - {from: 4000cycles, load: 0.2}
+       |              ^^^^^^^^^^
+       |
+       = help: write the phases in the order of their starts
+    "#);
+}
+
+#[test]
+fn a_load_of_a_phase_above_one() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  phases: [{from: 5000cycles, load: 2}]\n")], &[]), @r#"
+    error: traffic.phases.0.load: a load of 2 is 2 flits per cycle and terminal, and a terminal injects at most 1
+      --> bad.yaml:12:37
+       |
+    12 |   phases: [{from: 5000cycles, load: 2}]
+       |                                     ^
+       |
+       = help: write a fraction of the injection bandwidth, up to 1; 2 % is 0.02
+    "#);
+}
+
+#[test]
+fn a_batch_of_nothing() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_job: 0}\n")], &[]), @r#"
+    error: traffic.batch.per_job: a batch of 0 packets; a batch has 1 to 2147483648
+      --> bad.yaml:11:20
+       |
+    11 |   batch: {per_job: 0}
+       |                    ^
+       |
+       = help: write 1 or more, or leave the batch out
+    "#);
+}
+
+#[test]
+fn a_batch_per_group_where_there_are_none() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_group: 10}\n")], &[]), @r#"
+    error: traffic.batch.per_group: `all` has no groups of terminals
+      --> bad.yaml:11:22
+       |
+    11 |   batch: {per_group: 10}
+       |                      ^^
+       |
+       = help: write per_terminal or per_job
+    "#);
+}
+
+#[test]
+fn no_outstanding_request() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  reply: {outstanding: 0}\n")], &[]), @r#"
+    error: traffic.reply.outstanding: 0 requests at a time send none
+      --> bad.yaml:12:24
+       |
+    12 |   reply: {outstanding: 0}
+       |                        ^
+       |
+       = help: write 1 or more
+    "#);
+}
+
+#[test]
+fn a_reply_longer_than_the_buffers() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  reply: {packet: 64flits}\n")], &[]), @r#"
+    error: links.terminal.buffer: a buffer of 32flits on `terminal` links can't hold a packet of 64 flits: 32 < 64, and virtual cut-through never starts without room for all of it
+     --> bad.yaml:7:48
+      |
+    7 |   default: {latency: 10cycles, vcs: 4, buffer: 32flits}
+      |                                                ^^^^^^^
+      |
+      = note: `terminal` links have the `buffer` of `links.default`
+      = help: write `buffer: 64flits` or more, packets and replies of 32flits or less, or `router.flow_control: wormhole`
+    "#);
+}
+
+#[test]
+fn complete_without_a_batch() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {stop: complete}\n")], &[]), @r#"
+    error: measure.stop.complete: no job is a batch, so none is ever complete
+      --> bad.yaml:12:17
+       |
+    12 | measure: {stop: complete}
+       |                 ^^^^^^^^
+       |
+       = help: add traffic.batch, or leave the stop out
+    "#);
+}
+
+#[test]
+fn complete_with_a_warm_up() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_terminal: 5}\nmeasure: {stop: complete, warmup: 5cycles}\n")], &[]), @r#"
+    error: measure.warmup: packets sent in the warm-up would not be measured, but the window ends with the last of a batch
+      --> bad.yaml:12:35
+       |
+    12 | measure: {stop: complete, warmup: 5cycles}
+       |                                   ^^^^^^^
+       |
+       = help: write 0cycles, or leave the warm-up out
+    "#);
+}
+
+#[test]
+fn a_confidence_of_nothing() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {stop: {confidence: {half_width: 0}}}\n")], &[]), @r#"
+    error: measure.stop.confidence.half_width: 0 of the mean is no width of an interval
+      --> bad.yaml:12:43
+       |
+    12 | measure: {stop: {confidence: {half_width: 0}}}
+       |                                           ^
+       |
+       = help: write a part above 0, such as 0.02
+    "#);
+}
+
+#[test]
+fn a_bare_warm_up() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {warmup: soon}\n")], &[]), @r#"
+    error: measure.warmup: "soon" is not a time: a plain decimal number and a unit
+      --> bad.yaml:12:19
+       |
+    12 | measure: {warmup: soon}
+       |                   ^^^^
+       |
+       = help: units: s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
+    "#);
+}
+
+#[test]
+fn a_sample_every_no_time() {
+    insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {series: {every: 0cycles}}\n")], &[]), @r#"
+    error: measure.series.every: 0 cycles hold nothing
+      --> bad.yaml:12:27
+       |
+    12 | measure: {series: {every: 0cycles}}
+       |                           ^^^^^^^
+       |
+       = help: write 1cycle or more
+    "#);
+}
+
+/// The first line of the error for another load: where and what.
+fn refused_load(load: &str) -> String {
+    refused(&[("  load: 0.3\n", load)], &[]).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn bursts_that_the_load_does_not_fit_at_any_point_and_in_any_job() {
+    let sweep = "  injection: {on_off: {mean_on: 10cycles, peak: 0.9}}\nsweep:\n  traffic.load: [0.3, 0.95]\n";
+    let what = "error: traffic.injection.on_off.peak: an average load of 0.95 flits per cycle, and bursts of 0.9";
+    assert_eq!(refused_load(sweep), what);
+    let job = "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {rest: {}}, \
+               injection: {on_off: {mean_on: 10cycles, peak: 0.2}}}\n";
+    let what = "error: traffic.jobs.1.injection.on_off.peak: an average load of 0.3 flits per cycle, and bursts of 0.2";
+    assert_eq!(refused_load(job), what);
+}
+
+#[test]
+fn jobs_of_one_name() {
+    let jobs = "  load: 0.3\n  jobs: [{name: a, terminals: {range: [0, 7]}}, {name: a, terminals: {rest: {}}}]\n";
+    assert_eq!(refused_load(jobs), "error: traffic.jobs.1.name: `a` is the name of traffic.jobs.0, too");
+}
+
+#[test]
+fn a_warm_up_that_can_not_settle_before_its_limit() {
+    // ahead: 1 cycle of the router, 4, 1 of ejection, 10 of a link and 4 x 32 of its buffers
+    let what = "error: measure.warmup_limit: a warm-up of at most 5000 cycles can't end by itself: 12 observations of 500 \
+                cycles, and 144 cycles between the decision and the window, are 6144";
+    assert_eq!(refused_load("  load: 0.3\nmeasure: {warmup: auto, warmup_limit: 5000cycles}\n"), what);
+}
