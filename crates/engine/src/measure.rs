@@ -16,6 +16,8 @@ use crate::steady::{OBSERVATION, confidence95, has_settled};
 /// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
 const LOOK: u64 = 1024;
 const DRAIN_LOOK: u64 = 256;
+/// Cycles between looks for the end of the last batch, which ends the window: it is billed up to a multiple of this.
+const COMPLETE_LOOK: u64 = 32;
 /// A run is saturated below this share of the offered load.
 const ACCEPTED_SHARE: f64 = 0.97;
 /// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
@@ -188,7 +190,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             if self.now >= limit {
                 return Some(Ending::Saturated);
             }
-            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, watch) {
+            let next = (self.now + COMPLETE_LOOK).min(limit);
+            if let Some(ending) = self.advance_watched(next, COMPLETE_LOOK, watch) {
                 return Some(ending);
             }
         }

@@ -127,7 +127,7 @@ fn a_batch_completes_when_the_last_packet_is_delivered() {
         let done = out.jobs[0].batch.expect("a batch");
         assert_eq!((done.completed, done.delivered, done.packets), (Some(last + 4), packets, packets));
         assert_eq!((out.offered_flits, out.accepted_flits, out.sums.packets), (packets, packets, packets));
-        assert_eq!(out.window, (last + 4 + 1).next_multiple_of(256), "the window ends with the batch");
+        assert_eq!(out.window, (last + 4 + 1).next_multiple_of(32), "the window ends with the batch");
         assert!(out.channels.iter().all(|c| c.cycles.iter().sum::<u64>() == out.window));
     }
     // a batch that the window is too short for
