@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let port = self.ins.hot(i);
         let old = *port.keys.hot(v);
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
-        // heads of a router start their search at different places, and at another one in the next cycle
+        // decides ties: another number for every head of a router, and in the next cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
         let queues = Queues::<V, TRUNK>::new(&self.outs, base, self.history.as_ref(), self.now, net);
