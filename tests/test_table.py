@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft import notes, table
+from weft.text import columns
 
 if TYPE_CHECKING:
     from weft.results import Results
 
 
 def test_columns_are_flush() -> None:
-    assert table.columns(["name", "n"], [["a", "1"], ["bcdefg", "10"]]) == [
+    assert columns(["name", "n"], [["a", "1"], ["bcdefg", "10"]]) == [
         "name     n",
         "------  --",
         "a        1",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from weft import quantities as q
 from weft.curves import Panel, panels
 from weft.labels import label
+from weft.text import GAP, columns, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,21 +17,6 @@ if TYPE_CHECKING:
     from weft.results import Results
 
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
-_GAP = "  "
-
-
-def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
-    """Lines of a table with a head; the first `left` columns are flush left, the others flush right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return _GAP.join(padded).rstrip()
-
-    return [line(head), _GAP.join("-" * width for width in widths), *map(line, rows)]
 
 
 def loads(results: Results, *, width: int = 100) -> str:
@@ -91,10 +77,10 @@ def _panel(panel: Panel, width: int) -> list[str]:
     lines: list[str] = []
     row = axis
     for block in (_block(curve, offered) for curve in panel.curves):
-        if row is not axis and len(row[0]) + len(_GAP) * 2 + len(block[0]) > width:
+        if row is not axis and len(row[0]) + len(GAP) * 2 + len(block[0]) > width:
             lines += [*(line.rstrip() for line in row), ""]
             row = axis
-        row = [left + _GAP * 2 + right for left, right in zip(row, block, strict=True)]
+        row = [left + GAP * 2 + right for left, right in zip(row, block, strict=True)]
     return [*lines, *(line.rstrip() for line in row)]
 
 
@@ -113,8 +99,3 @@ def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity) -> str
     if quantity is q.LATENCY and (row["stalled"] or row["saturated"]):
         return "stall" if row["stalled"] else "sat"
     return number(row[quantity.column], quantity.digits)
-
-
-def number(value: float | None, digits: int) -> str:
-    """A number with so many decimal places, or a dash for none."""
-    return "-" if value is None else f"{value:.{digits}f}"

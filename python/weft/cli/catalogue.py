@@ -6,16 +6,30 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE
+from weft.cli import DONE, arguments
 from weft.errors import ScenarioError
 from weft.labels import label
-from weft.table import columns
+from weft.text import columns
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from weft.cli.arguments import Commands
+
 _KINDS = {"integer": "whole number", "boolean": "true or false", "array": "list", "object": "mapping", "string": "text"}
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "list",
+        "list the models that a scenario can name, and the parameters of one",
+        "weft list routing ugal_p",
+    )
+    parser.add_argument("family", metavar="FAMILY", nargs="?", help="only this family")
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="the parameters of this model")
 
 
 def main(options: argparse.Namespace) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, overrides
+from weft.cli import DONE, arguments, overrides
 from weft.labels import label
-from weft.table import columns
+from weft.text import columns
 
 if TYPE_CHECKING:
     import argparse
 
     from weft._engine import Point
+    from weft.cli.arguments import Commands
     from weft.sweep import Implied, Sweep
 
 _HEADS = {
@@ -26,6 +27,17 @@ _HEADS = {
     "zero_load_latency_cycles": "zero-load latency [cycles]",
     "channel_load_bound": "channel-load bound of minimal paths (valiant: of its own) [flits/terminal/cycle]",
 }
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "check",
+        "check a scenario; print it with all defaults and what it implies",
+        "weft check examples/torus.yaml --set routing.dimension_order.dateline=entry",
+    )
+    arguments.add_scenario(parser)
 
 
 def main(options: argparse.Namespace) -> int:

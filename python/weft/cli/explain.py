@@ -7,20 +7,40 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, overrides
+from weft.cli import DONE, arguments, overrides
 from weft.errors import ScenarioError
 from weft.labels import label
-from weft.table import columns
+from weft.text import columns
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from weft.cli.arguments import Commands
     from weft.sweep import Sweep
 
 _BAR = 40
 # Lines at most for the candidates of a choice, and for the paths; `--json` has all.
 _CANDIDATES, _PATHS = 16, 32
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "explain",
+        "explain the network of a scenario (degree, distances, bisection), or the paths between two terminals",
+        "weft explain routing examples/dragonfly.yaml --from 3 --to 60 --set routing=dragonfly_ugal",
+    )
+    parser.add_argument("subject", choices=["topology", "routing"], help="what to explain")
+    arguments.add_scenario(parser)
+    parser.add_argument(
+        "--from", metavar="N", type=arguments.natural, dest="source", help="terminal that sends (routing)"
+    )
+    parser.add_argument(
+        "--to", metavar="N", type=arguments.natural, dest="target", help="terminal that receives (routing)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def main(options: argparse.Namespace) -> int:

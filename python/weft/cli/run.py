@@ -5,10 +5,26 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from weft.cli import overrides, stalls
+from weft.cli import arguments, overrides, stalls
 
 if TYPE_CHECKING:
     import argparse
+
+    from weft.cli.arguments import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "run",
+        "run the points of a scenario that have no results yet",
+        "weft run examples/quickstart.yaml --set traffic.load=0.3",
+    )
+    arguments.add_scenario(parser)
+    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")
+    arguments.add_execution(parser)
+    parser.add_argument("--force", action="store_true", help="run all points again")
 
 
 def main(options: argparse.Namespace) -> int:

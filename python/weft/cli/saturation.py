@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import overrides, stalls
+from weft.cli import arguments, overrides, stalls
 from weft.labels import label
+from weft.quantities import TOLERANCE
 
 if TYPE_CHECKING:
     import argparse
 
     import polars as pl
 
+    from weft.cli.arguments import Commands
     from weft.results import Results
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "saturation",
+        "search the load at which a network saturates, for every combination that a scenario sweeps besides load",
+        "weft saturation examples/dragonfly.yaml --set routing=dragonfly_ugal --tolerance 0.01",
+    )
+    arguments.add_scenario(parser)
+    how_exactly = f"how exactly (default: {TOLERANCE})"
+    parser.add_argument("--tolerance", metavar="LOAD", type=float, default=TOLERANCE, help=how_exactly)
+    parser.add_argument("--from", metavar="LOAD", type=float, dest="lower", help="lowest load (default: the tolerance)")
+    parser.add_argument("--to", metavar="LOAD", type=float, default=1.0, dest="upper", help="highest load (default: 1)")
+    parser.add_argument(
+        "--seeds", metavar="N", type=arguments.positive, default=1, help="runs of each load (default: 1)"
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name>-saturation)")
+    arguments.add_execution(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -45,7 +67,7 @@ def main(options: argparse.Namespace) -> int:
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     from weft import quantities as q
     from weft.saturation import FOUND
-    from weft.table import columns, number
+    from weft.text import columns, number
 
     measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "stuck", "runs"]
     apart = [column for column in frame.columns if column not in measured]

@@ -5,10 +5,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE
+from weft.cli import DONE, arguments
 
 if TYPE_CHECKING:
     import argparse
+
+    from weft.cli.arguments import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    arguments.command(
+        commands,
+        "schema",
+        "print the JSON Schema of a scenario, for editors",
+        "weft schema > weft.schema.json",
+    )
 
 
 def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - all commands have one signature

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, FAILED
+from weft.cli import DONE, FAILED, arguments
 from weft.errors import PeerError
 
 if TYPE_CHECKING:
-    import argparse
+    from weft.cli.arguments import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "validate",
+        "compare with results of other simulators, side by side",
+        "weft validate booksim.csv --filter 'torus .* 0.1$'",
+    )
+    parser.add_argument("files", metavar="FILE.csv", nargs="+", help="results of BookSim2 or CAMINOS")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--seeds", metavar="N", type=_seeds, default=5, help="runs of each row, 5 or more (default: 5)")
+    parser.add_argument("--filter", metavar="REGEX", default="", help="only rows whose 'peer case load' matches")
+    parser.add_argument("--jobs", metavar="N", type=arguments.positive, help="runs at a time (default: all cores)")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -31,3 +47,10 @@ def main(options: argparse.Namespace) -> int:
         verdicts = validate(cases, seeds=options.seeds, jobs=options.jobs, watch=bar)
     print(json.dumps(report.document(verdicts), indent=1) if options.json else report.text(verdicts))
     return FAILED if any(verdict.answer == "fails" for verdict in verdicts) else DONE
+
+
+def _seeds(text: str) -> int:
+    seeds = arguments.positive(text)
+    if seeds < 5:
+        raise argparse.ArgumentTypeError(f"{seeds} seeds say too little about the spread of a run: 5 or more")
+    return seeds

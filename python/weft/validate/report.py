@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from weft.table import columns
+from weft.text import columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,55 @@
+"""Options that several commands share, and how a command is added to the parser."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
+    """Add a command; the help of the command begins with its line in the list of commands."""
+    description = f"{help[0].upper()}{help[1:]}."
+    return commands.add_parser(name, help=help, description=description, epilog=f"Example: {example}")
+
+
+def add_scenario(parser: argparse.ArgumentParser) -> None:
+    """The file of a scenario and its overrides, as `weft.cli.overrides` reads them."""
+    parser.add_argument("file", metavar="FILE", help="scenario (YAML)")
+    parser.add_argument(
+        "--set",
+        metavar="PATH=VALUE",
+        action="append",
+        default=[],
+        dest="sets",
+        help="override a value before the sweep expands, e.g. --set traffic.load=0.3 (repeatable)",
+    )
+
+
+def add_execution(parser: argparse.ArgumentParser) -> None:
+    """How many points, threads and blocks at a time."""
+    parser.add_argument("--jobs", metavar="N", type=positive, help="points at a time (default: all cores)")
+    parser.add_argument("--threads", metavar="N", type=positive, default=1, help="threads inside a point (default: 1)")
+    parser.add_argument(
+        "--blocks",
+        metavar="N",
+        type=positive,
+        default=0,
+        help="blocks of routers inside a point (default: chosen)",
+    )
+
+
+def natural(text: str) -> int:
+    """A number from 0 on."""
+    if not text.isdecimal() or int(text) >= 1 << 32:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of a terminal")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """A whole number above 0."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)

@@ -1,0 +1,29 @@
+"""Lines of a table as plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GAP = "  "
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
+    """Lines of a table with a head; the first `left` columns are flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return GAP.join(padded).rstrip()
+
+    return [line(head), GAP.join("-" * width for width in widths), *map(line, rows)]
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number with so many decimal places, or a dash for none."""
+    return "-" if value is None else f"{value:.{digits}f}"
