@@ -54,7 +54,7 @@ pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit
     let terminal: Energy = rows().filter(|row| row.count.class == 0).map(|row| row.energy).sum();
     put("energy_terminal_j".to_owned(), json!(joules(terminal.total_fj())));
     let bits = outcome.accepted_flits as f64 * flit_bits as f64;
-    let seconds = (spec.cycle_fs * u128::from(outcome.window)) as f64 * 1e-15;
+    let seconds = (spec.cycle_fs * u128::from(outcome.window)) as f64 / 1e15;
     let managed = Bill::of(rows().filter(managed), spec);
     for (of, bill) in [("", &all), ("_network", &network), ("_managed", &managed)] {
         for (of, energy) in bill.parts(of) {

@@ -136,7 +136,7 @@ fn loads(outcome: &Outcome) -> Map<String, Value> {
 
 /// What turns cycles and flits into seconds and bits.
 fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
-    let seconds = |cycles: u64| (spec.cycle_fs * u128::from(cycles)) as f64 * 1e-15;
+    let seconds = |cycles: u64| (spec.cycle_fs * u128::from(cycles)) as f64 / 1e15;
     object(json!({
         "cycle_seconds": seconds(1),
         "window_seconds": seconds(outcome.window),
