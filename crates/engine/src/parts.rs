@@ -87,7 +87,6 @@ impl Parts {
         }
     }
 
-    #[inline(never)]
     pub fn created(&mut self, job: u16, measured: bool) {
         if let Some(&p) = self.of_job.get(job as usize) {
             self.parts[p as usize].created += u64::from(measured);
