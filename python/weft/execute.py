@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft._engine import Control
 from weft.errors import WeftError
 from weft.labels import at
+from weft.provenance import Clock, cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,16 +37,9 @@ class Status:
     running: float
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def execute(
     points: Sequence[Point],
-    finish: Callable[[int, Finished], None],
+    finish: Callable[[int, Finished, dict[str, Any]], None],
     *,
     jobs: int | None = None,
     threads: int = 1,
@@ -61,7 +54,7 @@ def execute(
     points : sequence of Point
         What to run.
     finish : callable
-        Given the place of a point in `points` and its result, in the thread that ran it.
+        Given the place of a point in `points`, its result and what `run.json` says, in the thread that ran it.
     jobs, threads, blocks : int
         Points at a time (``None``: as many as there are cores for); threads and blocks of routers inside each
         (blocks 0: chosen by the engine).
@@ -81,9 +74,10 @@ def execute(
     order = sorted(range(len(points)), key=lambda place: -_offered(points[place]))
 
     def run(place: int) -> None:
+        clock = Clock(threads, blocks)
         finished = points[place].run(threads, blocks, controls[place])
         if not controls[place].stopped:  # a stopped run measured nothing whole
-            finish(place, finished)
+            finish(place, finished, clock.record(finished.summary))
 
     def tell(done: int, running: float) -> None:
         if watch:

@@ -150,19 +150,21 @@ def find(
     name, title = scenario.title(first[0], sets)
     name, title = f"{name}-saturation", f"{title}: saturation"
     store = Store(out if out is not None else Path("results") / name)
+    search = ["--tolerance", f"{tolerance:g}", "--from", f"{loads[0]:g}", "--to", f"{upper:g}", "--seeds", f"{seeds}"]
+    command = scenario.command("saturation", sets, *search)
     known: set[str] = set()
     while wanted := [(curve, load) for curve in curves for load in curve.search.wanted()]:
         for curve, load in wanted:
             own = curve.coordinates.get(_SEED, first[0].resolved["seed"])
             curve.expand(scenario, sets, load, range(own, own + seeds))
         points = [point for curve in curves for load in sorted(curve.points) for point in curve.points[load]]
-        store.write_manifest(name, scenario.source, points, title)
+        store.write_manifest(name, scenario.source, points, title, command)
         fresh = {point.hash: point for curve, load in wanted for point in curve.points[load]}
         missing = [point for key, point in fresh.items() if key not in known and not store.sound(key)]
         left = seeds * sum(curve.search.left() for curve in curves)
         execute(
             missing,
-            lambda place, finished, missing=missing: store.save(missing[place], finished),  # type: ignore[misc]
+            lambda place, finished, run, missing=missing: store.save(missing[place], finished, run),  # type: ignore[misc]
             jobs=jobs,
             threads=threads,
             blocks=blocks,

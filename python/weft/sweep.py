@@ -126,12 +126,13 @@ class Sweep:
         for points in self._alike():
             points[0].check_network()
         store = Store(out if out is not None else Path("results") / self.name)
-        store.write_manifest(self.name, self.scenario.source, self.points, self.title)
+        command = self.scenario.command("run", self.sets)
+        store.write_manifest(self.name, self.scenario.source, self.points, self.title, command)
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
         execute(
             missing,
-            lambda place, finished: store.save(missing[place], finished),
+            lambda place, finished, run: store.save(missing[place], finished, run),
             jobs=jobs,
             threads=threads,
             blocks=blocks,
