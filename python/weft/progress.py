@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 from weft.text import clock
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Points in flight that have bars of their own.
 _SHOWN = 8
+# Characters of the coordinates of a point.
+_WIDEST = 48
 # Seconds before the first line in a file, and how much longer each further one takes, up to the longest.
 _FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0
 
@@ -109,7 +112,7 @@ class _Bars:
 
     def __init__(self, name: str, console: Console) -> None:
         self.progress = Progress(
-            TextColumn("{task.description}", markup=False),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=_WIDEST)),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[words]}", markup=False),
             console=console,

@@ -11,7 +11,7 @@ import polars as pl
 import yaml
 
 from weft.errors import ResultsError
-from weft.labels import label
+from weft.labels import label, setting
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
 
@@ -117,8 +117,7 @@ class Results:
         Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
         """
         rows = [
-            dict(point["coordinates"])
-            | {name: value for name, value in summary.items() if not isinstance(value, dict | list)}
+            point["coordinates"] | _scalars(summary, point["coordinates"])
             for point, summary in zip(self.points, self.summaries, strict=True)
         ]
         return frame_of(rows)
@@ -183,8 +182,7 @@ class Results:
         """One row per point and job: coordinates by dotted path, then the numbers of the job."""
         return frame_of(
             [
-                point["coordinates"]
-                | {name: value for name, value in job.items() if not isinstance(value, dict | list)}
+                point["coordinates"] | _scalars(job, point["coordinates"])
                 for point, summary in zip(self.points, self.summaries, strict=True)
                 for job in summary.get("jobs", [])
             ]
@@ -223,8 +221,7 @@ class Results:
 
     def describe(self, point: int) -> str:
         """Coordinates of a point as words; the name of the sweep if it has only one point."""
-        coordinates = self._at(point)["coordinates"].items()
-        return ", ".join(f"{path} = {label(value)}" for path, value in coordinates) or self.name
+        return setting(self._at(point)["coordinates"]) or self.name
 
     def plot(self, path: str | Path | None = None) -> Path:
         """Draw latency, accepted load and energy over offered load.
@@ -278,6 +275,11 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     for row in rows:
         columns |= dict.fromkeys(row)
     return pl.DataFrame([_series(column, [_cell(row.get(column)) for row in rows]) for column in columns])
+
+
+def _scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers and words of a summary, besides those that coordinates say in more detail."""
+    return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
 
 
 def _cell(value: Any) -> Any:
