@@ -46,17 +46,27 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Clock:
-    """Turns cycles into the times of a trace."""
+class Track:
+    """A line of slices.
 
+    Attributes
+    ----------
+    pid, tid : int
+        Its process, and its number there.
+    cycle_seconds : float
+        Length of a cycle.
+    """
+
+    pid: int
+    tid: int
     cycle_seconds: float
 
-    def slice(self, pid: int, tid: int, name: str, category: str, span: Span, args: dict[str, Any]) -> dict[str, Any]:
+    def slice(self, name: str, category: str, span: Span, args: dict[str, Any]) -> dict[str, Any]:
         """A complete event; neighbours abut, for both ends are rounded alike."""
         begin, end = (round(cycle * self.cycle_seconds * 1e9) for cycle in (span.first, span.last))
-        times = {"ts": begin / 1000, "dur": (end - begin) / 1000}
+        place = {"ph": "X", "pid": self.pid, "tid": self.tid, "ts": begin / 1000, "dur": (end - begin) / 1000}
         cycles = {"from_cycle": span.first, "to_cycle": span.last}
-        return {"ph": "X", "pid": pid, "tid": tid, "name": name, "cat": category, **times, "args": {**cycles, **args}}
+        return {**place, "name": name, "cat": category, "args": {**cycles, **args}}
 
 
 def trace(
@@ -100,14 +110,14 @@ def trace(
     finished = watch.run(point, watch.packets(names), first, threads=threads, blocks=blocks)
     summary = finished.summary
     span = Span(from_cycle, summary["cycles_total"] + 1 if to_cycle is None else to_cycle)
-    clock = Clock(summary["cycle_seconds"])
-    events = [*_packets(finished.journeys, span, clock)]
+    cycle_seconds = summary["cycle_seconds"]
+    events = [*_packets(finished.journeys, span, cycle_seconds)]
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
         states = Path(folder) / "point" / "link_states.parquet"
         if states.exists():
             channels = pl.read_parquet(states.with_name("channels.parquet"))
-            events += _links(pl.read_parquet(states), channels, span, clock)
+            events += _links(pl.read_parquet(states), channels, span, cycle_seconds)
     about = {key: summary[key] for key in ("name", "hash", "weft_version", "cycle_seconds", "link_states_complete")}
     return {"traceEvents": events, "displayTimeUnit": "ns", "otherData": {key: str(about[key]) for key in about}}
 
@@ -133,7 +143,7 @@ def _order(pid: int, tid: int | None, place: int) -> dict[str, Any]:
     return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"sort_index": place}}
 
 
-def _packets(journeys: Sequence[dict[str, Any]], span: Span, clock: Clock) -> Iterator[dict[str, Any]]:
+def _packets(journeys: Sequence[dict[str, Any]], span: Span, cycle_seconds: float) -> Iterator[dict[str, Any]]:
     """A track per packet."""
     yield _name(PACKETS, None, "packets")
     yield _order(PACKETS, None, PACKETS)
@@ -142,10 +152,11 @@ def _packets(journeys: Sequence[dict[str, Any]], span: Span, clock: Clock) -> It
         name = f"{journey['terminal']}:{journey['seq']} to terminal {life['to_terminal']}"
         yield _name(PACKETS, tid, name)
         yield _order(PACKETS, tid, tid)
+        track = Track(PACKETS, tid, cycle_seconds)
         for what, category, begin, end, args in _steps(life):
             inside = None if end is None else span.cut(begin, end)
             if inside is not None:
-                yield clock.slice(PACKETS, tid, what, category, inside, args)
+                yield track.slice(what, category, inside, args)
 
 
 _Step = tuple[str, str, int, int | None, dict[str, Any]]
@@ -190,7 +201,7 @@ def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
     yield "switch", "switch", leaving["head_crossed_cycle"], leaving["head_left_cycle"], {}
 
 
-def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, clock: Clock) -> Iterator[dict[str, Any]]:
+def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, cycle_seconds: float) -> Iterator[dict[str, Any]]:
     """A track per managed channel, named after the routers at its ends."""
     yield _name(LINKS, None, "links")
     yield _order(LINKS, None, LINKS)
@@ -201,4 +212,4 @@ def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, clock: Cloc
         yield _order(LINKS, channel + 1, channel + 1)
     for channel, state, begin, end in states.select("channel", "state", "from_cycle", "to_cycle").iter_rows():
         if inside := span.cut(begin, end):
-            yield clock.slice(LINKS, channel + 1, state, "power", inside, {"channel": channel})
+            yield Track(LINKS, channel + 1, cycle_seconds).slice(state, "power", inside, {"channel": channel})

@@ -28,9 +28,9 @@ def lines(journey: dict[str, Any]) -> list[str]:
     life = journey["life"]
     terminal, flits = journey["terminal"], life["flits"]
     counted = "measured" if life["measured"] else "not measured: created outside the window"
+    name = f"packet {terminal}:{journey['seq']} from terminal {terminal} to terminal {life['to_terminal']}"
     steps = [
-        f"packet {terminal}:{journey['seq']} from terminal {terminal} to terminal {life['to_terminal']}, "
-        f"{_plural(flits, 'flit')} ({counted})",
+        f"{name}, {_plural(flits, 'flit')} ({counted})",
         _step(life["created_cycle"], f"created: enters the source queue of terminal {terminal}"),
     ]
     if (behind := life["first_cycle"] - life["created_cycle"]) > 0:
@@ -64,84 +64,84 @@ def _visit(visit: dict[str, Any], flits: int) -> list[str]:
         if place == _CHOICES - 1 and len(visit["choices"]) > _CHOICES:
             steps.append(_step(None, f"{len(visit['choices']) - _CHOICES + visit['choices_left_out']} changes more"))
         if place < _CHOICES - 1 or place == len(visit["choices"]) - 1:
-            steps += _choice(choice)
+            steps += _choice(choice, arrived)
     steps += _waits(visit["waits"])
     leaving = visit["exit"]
     if leaving is None:
         return [*steps, _step(None, "still in this router when the run ended")]
     crossed, vc_cycle = leaving["head_crossed_cycle"], leaving["vc_cycle"]
     got = f"VC {leaving['vc']} of port {leaving['port']}"
+    tail = _tail(leaving["tail_crossed_cycle"]) if flits > 1 else ""
     if vc_cycle < crossed:
         steps.append(_step(vc_cycle, f"gets {got}"))
-        steps.append(
-            _step(crossed, f"head crosses the switch{_tail(leaving['tail_crossed_cycle']) if flits > 1 else ''}")
-        )
+        steps.append(_step(crossed, f"head crosses the switch{tail}"))
     else:
-        tail = _tail(leaving["tail_crossed_cycle"]) if flits > 1 else ""
         steps.append(_step(crossed, f"head gets {got} and crosses the switch{tail}"))
     to = "its terminal" if leaving["next_router"] is None else f"router {leaving['next_router']}"
     tail = _tail(leaving["tail_left_cycle"]) if flits > 1 else ""
     return [*steps, _step(leaving["head_left_cycle"], f"head on the {leaving['link']} link to {to}{tail}")]
 
 
-def _choice(choice: dict[str, Any]) -> list[str]:
+def _choice(choice: dict[str, Any], arrived: int) -> list[str]:
     """A decision, with the numbers that were compared."""
+    ahead = f" in cycle {choice['cycle']}, one hop ahead" if choice["cycle"] < arrived else ""
     via = "" if choice["via_router"] is None else f", over router {choice['via_router']}"
-    known = "" if len(choice["candidates"]) != 1 else f": {choice['rule']}"
-    words = f"chooses port {choice['port']}, VC class {choice['vc_class']}{via}{known}"
+    words = f"port {choice['port']}, VC class {choice['vc_class']}{via}, is chosen{ahead}"
+    first = _step(None if ahead else choice["cycle"], f"{words}: {choice['rule']}")
     if len(choice["candidates"]) <= 1:
-        return [_step(choice["cycle"], words)]
+        return [first]
     rows = []
     for place, each in enumerate(choice["candidates"]):
         mark = "->" if place == choice["chosen"] else "=" if each["tied"] else ""
         to = "its terminal" if each["next_router"] is None else str(each["next_router"])
-        rows.append([mark, str(each["port"]), to, str(each["vc_class"]), _worth(each)])
+        rows.append([mark, str(each["port"]), to, str(each["vc_class"]), *_worth(each)])
     hidden = [f"and {len(rows) - _CANDIDATES} more"] if len(rows) > _CANDIDATES else []
-    head = ["", "port", "to router", "VC class", "credits" if _has_credits(choice) else "cost [flits]"]
+    head = ["", "port", "to router", "VC class", *_head(choice)]
     table = columns(head, rows[:_CANDIDATES], left=0)
     equal = ["= as good as the chosen one"] if any(row[0] == "=" for row in rows) else []
-    inset = " " * 11
-    return [_step(choice["cycle"], f"{words}: {choice['rule']}"), *(inset + line for line in [*table, *hidden, *equal])]
+    return [first, *(" " * 11 + line for line in [*table, *hidden, *equal])]
 
 
-def _has_credits(choice: dict[str, Any]) -> bool:
-    return any(each["credits"] is not None for each in choice["candidates"])
+def _head(choice: dict[str, Any]) -> list[str]:
+    """Columns of the numbers that decided."""
+    first = choice["candidates"][0]
+    if first["credits"] is not None:
+        return ["credits"]
+    return [] if first["cost_flits"] is None else ["queue at", "flits", "hops", "bias", "cost [flits]"]
 
 
-def _worth(candidate: dict[str, Any]) -> str:
-    """The number that decided about a candidate, and how it came about."""
+def _worth(candidate: dict[str, Any]) -> list[str]:
+    """The numbers that decided about a candidate: cost = flits * hops + bias."""
     if candidate["credits"] is not None:
-        return str(candidate["credits"])
+        return [str(candidate["credits"])]
     if candidate["cost_flits"] is None:
-        return "-"
-    bias = f" + {candidate['bias_flits']}" if candidate["bias_flits"] else ""
+        return []
     place = f"port {candidate['queue_port']} of router {candidate['queue_router']}"
-    return f"{candidate['queue_flits']} at {place} * {candidate['hops']}{bias} = {candidate['cost_flits']}"
+    return [place, *(str(candidate[key]) for key in ("queue_flits", "hops", "bias_flits", "cost_flits"))]
 
 
 def _waits(waits: Iterable[dict[str, Any]]) -> list[str]:
-    return [
-        _step(
-            wait["from_cycle"],
-            f"waits {_cycles(wait['to_cycle'] - wait['from_cycle'])} at port {wait['port']}: {_REASONS[wait['reason']]}",
-        )
-        for wait in waits
-    ]
+    def line(wait: dict[str, Any]) -> str:
+        cycles = wait["to_cycle"] - wait["from_cycle"]
+        return _step(wait["from_cycle"], f"waits {_cycles(cycles)} at port {wait['port']}: {_REASONS[wait['reason']]}")
+
+    return list(map(line, waits))
 
 
 def _end(life: dict[str, Any]) -> list[str]:
     latency = life["latency"]
     if latency is None:
         return [_step(None, "not delivered when the run ended")]
-    waited = _reasons(life)
-    return [
-        _step(life["delivered_cycle"], "delivered"),
-        f"  latency {_cycles(latency['total_cycles'])} = {latency['source_cycles']} until injected"
-        f" + {latency['routers_cycles']} in {_plural(len(life['routers']), 'router')}"
-        f" ({latency['waiting_cycles']} of them waiting{waited})"
-        f" + {latency['wires_cycles']} on links + {latency['tail_cycles']} until the tail"
-        f" + {latency['ejection_cycles']} at the terminal",
+    where = _plural(len(life["routers"]), "router")
+    parts = [
+        f"{latency['source_cycles']} until injected",
+        f"{latency['routers_cycles']} in {where} ({latency['waiting_cycles']} of them waiting{_reasons(life)})",
+        f"{latency['wires_cycles']} on links",
+        f"{latency['tail_cycles']} until the tail",
+        f"{latency['ejection_cycles']} at the terminal",
     ]
+    total = _cycles(latency["total_cycles"])
+    return [_step(life["delivered_cycle"], "delivered"), f"  latency {total} = {' + '.join(parts)}"]
 
 
 def _reasons(life: dict[str, Any]) -> str:
@@ -151,7 +151,8 @@ def _reasons(life: dict[str, Any]) -> str:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]
         for wait in visit["waits"]:
             spent[_REASONS[wait["reason"]]] += wait["to_cycle"] - wait["from_cycle"]
-    known = [f"{cycles} {reason}" for reason, cycles in spent.most_common() if cycles]
+        spent["behind other flits for the link"] += visit["exit"]["link_wait_cycles"]
+    known = [f"{reason} {cycles}" for reason, cycles in spent.most_common() if cycles]
     return f": {', '.join(known)}" if known else ""
 
 

@@ -67,6 +67,8 @@ pub struct Exit {
     /// Crossed the switch; was on the link.
     pub head_crossed_cycle: u64,
     pub head_left_cycle: u64,
+    /// Cycles that the head stood behind other flits for the link.
+    pub link_wait_cycles: u64,
     pub tail_crossed_cycle: Option<u64>,
     pub tail_left_cycle: Option<u64>,
     /// Reaches the other end of the link.
@@ -237,6 +239,7 @@ impl Maker<'_> {
             vc_cycle: stay.vc_taken.unwrap_or(crossed),
             head_crossed_cycle: crossed,
             head_left_cycle: left,
+            link_wait_cycles: left - crossed - self.net.after_grant,
             tail_crossed_cycle: stay.tail.map(|(crossed, _)| crossed),
             tail_left_cycle: stay.tail.map(|(_, left)| left),
             head_arrives_cycle: left + self.net.links[out.class as usize].latency,

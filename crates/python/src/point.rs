@@ -4,7 +4,7 @@ use crate::control::Control;
 use crate::{errors, value};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 use weft_engine::spec::{Execution, Watched};
@@ -123,14 +123,6 @@ impl Finished {
     #[getter]
     fn journeys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.inner.journeys)
-    }
-
-    /// The table of link states as a Parquet file, if they were recorded.
-    fn link_states<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let Some(states) = &self.inner.link_states else { return Ok(None) };
-        let mut file = Vec::new();
-        states.write(&mut file).map_err(|problem| PyOSError::new_err(problem.to_string()))?;
-        Ok(Some(PyBytes::new(py, &file)))
     }
 
     /// The wait-for cycle in words if the network got stuck.
