@@ -52,7 +52,10 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let watches = watches(spec)?;
     let trunk = grid::trunk_of(graph);
     let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
-    let apart = replies || batches || jobs.len() > 1 || spec.records.transient.is_some() || spec.phases.auto_warmup;
+    // what a job creates is counted only where there are several, or messages of several kinds
+    let by_job = replies || jobs.len() > 1;
+    let others = by_job || batches || spec.phases.auto_warmup;
+    let apart = others || spec.records.transient.is_some();
     let net = Net {
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
@@ -63,7 +66,8 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         by_age,
         priority: spec.router.priority,
         watches,
-        creates_apart: apart || watches,
+        creates_apart: by_job || watches,
+        only_in_time: !others,
         crosses_apart: by_age || watches,
         heads_apart: chooses || by_age || watches,
         trunk,

@@ -59,6 +59,8 @@ pub struct Net {
     /// Arbiters let the oldest packet win.
     pub by_age: bool,
     pub priority: Priority,
+    /// By nothing but the time of their creation.
+    pub only_in_time: bool,
     /// Packets are watched (`watch.rs`).
     pub watches: bool,
     /// New packets are counted by their job, or watched.
