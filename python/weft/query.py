@@ -13,7 +13,8 @@ import duckdb
 import polars as pl
 
 from weft.errors import ResultsError
-from weft.results import RECORDS, Results, frame_of
+from weft.frames import frame_of
+from weft.results import RECORDS, Results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
