@@ -65,7 +65,7 @@ def test_channels_join_points(kept: Results) -> None:
 def test_tables_of_a_point_are_its_files(kept: Results, table: str) -> None:
     of_point = getattr(kept, table)(2)
     answer = kept.query(f"select * exclude (point) from {table} where point = 2 order by all")
-    assert answer.equals(of_point.sort(of_point.columns).select(answer.columns).cast(dict(answer.schema)))  # type: ignore[arg-type]
+    assert answer.equals(of_point.sort(of_point.columns).select(answer.columns).cast(dict(answer.schema)))
 
 
 def test_jobs_have_their_points(kept: Results) -> None:
@@ -146,7 +146,7 @@ def test_answers_as_table_csv_and_json(kept: Results, capsys: pytest.CaptureFixt
 def test_an_answer_becomes_a_file(kept: Results, tmp_path: Path, ending: str) -> None:
     out = tmp_path / "new folder" / f"answer.{ending}"
     assert main(["query", str(kept.root), "select point, accepted_load from points", "--out", str(out)]) == 0
-    read = {"csv": pl.read_csv, "json": pl.read_json, "parquet": pl.read_parquet}[ending](out)
+    read: pl.DataFrame = getattr(pl, f"read_{ending}")(out)
     assert read["accepted_load"].to_list() == kept.frame["accepted_load"].to_list()
 
 
