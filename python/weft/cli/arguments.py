@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
     """Add a command; the help of the command begins with its line in the list of commands."""
+    help = help.replace("%", "%%")  # argparse formats it
     description = f"{help[0].upper()}{help[1:]}."
     return commands.add_parser(name, help=help, description=description, epilog=f"Example: {example}")
 
