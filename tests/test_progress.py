@@ -28,7 +28,7 @@ def point(load: float, size: str = "small") -> Point:
 
 
 def status(**changes: object) -> Status:
-    flying = [Flight("a", "uniform, 0.4", 0.43, 10.0, 13.0), Flight("b", "uniform, 0.5", 0.2, 10.0, 40.0)]
+    flying = [Flight("a", "uniform, 0.4", 0.43, 4300, 10.0, 13.0), Flight("b", "uniform, 0.5", 0.2, 2000, 10.0, 40.0)]
     shown: dict[str, object] = {
         "total": 12, "done": 5, "reused": 2, "running": 0.63, "flying": flying, "left_seconds": 90.0
     }  # fmt: skip
@@ -79,8 +79,11 @@ def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
     assert words(status(), 30.0) == "5 of 12 points, 7.26 a minute, 1:30 left"
     assert words(status(left_seconds=None, done=2, running=1.0), 30.0) == "2 of 12 points, 2 a minute, 4:30 left"
     assert words(status(left_seconds=None, done=2, running=0.0), 30.0) == "2 of 12 points"
-    assert flight_words(Flight("a", "", 0.43, 10.0, 13.0)) == "43 %, 0:13 left"
-    assert flight_words(Flight("a", "", 1.0, 75.0, None)) == "delivering the last packets, 1:15 so far"
+    assert flight_words(Flight("a", "", 0.43, 4300, 10.0, 13.0)) == "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left"
+    assert (
+        flight_words(Flight("a", "", 1.0, 10000, 75.0, None))
+        == "10000 cycles, delivering the last packets, 1:15 so far"
+    )
     assert [clock(seconds) for seconds in (3.21, 9.99, 59.7, 75, 3661)] == [
         "3.2 s",
         "10.0 s",
@@ -102,7 +105,9 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> Non
     lines = told.getvalue().splitlines()
     assert lines[0] == "fig [7]: 2 of 12 done before"
     assert lines[1].startswith("fig [7]: 5 of 12 points, ")
-    assert lines[1].endswith("1:30 left; 2 running, the longest: uniform, 0.5, 20 %, 0:40 left")
+    assert lines[1].endswith(
+        "1:30 left; 2 running, the longest: uniform, 0.5, 20 %, 2000 cycles at 0.2 kcycles/s, 0:40 left"
+    )
     assert lines[-1] == "fig [7]: 5 of 12 points in 10:00"
     # 10, 25, 47.5, 81.25, 131.9, then each minute up to 600 s
     assert len(lines) == 1 + 5 + (600 - 132) // 60 + 1
@@ -115,11 +120,11 @@ def test_a_terminal_shows_a_bar_per_point() -> None:
         bar(status())
         bar._bars.progress.refresh()  # type: ignore[union-attr]
         flights = [task.description for task in bar._bars.progress.tasks]  # type: ignore[union-attr]
-        bar(status(flying=[Flight("b", "uniform, 0.5", 0.5, 20.0, 20.0)]))
+        bar(status(flying=[Flight("b", "uniform, 0.5", 0.5, 5000, 20.0, 20.0)]))
         left = [task.description for task in bar._bars.progress.tasks]  # type: ignore[union-attr]
     assert flights == ["sweep", "  uniform, 0.4", "  uniform, 0.5"]
     assert left == ["sweep", "  uniform, 0.5"], "a finished one goes"
-    assert "43 %, 0:13 left" in told.getvalue()
+    assert "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left" in told.getvalue()
 
 
 def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path) -> None:
@@ -131,5 +136,6 @@ def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path) -> Non
     assert {flight.hash for flight in flights} <= {point.hash for point in sweep.points}
     assert "tornado, dimension_order, 0.4" in {flight.words for flight in flights}
     assert all(each.running == sum(flight.fraction for flight in each.flying) for each in statuses)
+    assert [flight.fraction * 30500 for flight in flights] == pytest.approx([flight.cycles for flight in flights])
     assert any(each.left_seconds for each in statuses)
     assert (statuses[-1].done, statuses[-1].flying) == (12, [])

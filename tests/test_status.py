@@ -76,7 +76,7 @@ def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.Cap
         assert run["total"] == found["points"] == 12
         (flight,) = run["flying"]
         assert flight["hash"] in {point["hash"] for point in Store(out).manifest()["points"]}
-        assert 0 <= flight["fraction"] <= 1
+        assert flight["cycles"] == pytest.approx(flight["fraction"] * 20500)
         main(["status", str(out)])
         text = capsys.readouterr().out
         process.kill()
@@ -86,7 +86,7 @@ def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_run_on_another_machine_is_believed_for_a_minute(tmp_path: Path) -> None:
-    flight = Flight("abc", "0.3", 0.5, 1.0, 1.0)
+    flight = Flight("abc", "0.3", 0.5, 100, 1.0, 1.0)
     with Beacon(Store(tmp_path)) as beacon:
         beacon(Status(3, 1, 0, 0.5, [flight], 2.0))
         (path,) = tmp_path.glob(".running.*")
