@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 import yaml
@@ -15,6 +15,9 @@ from weft.frames import frame_of, scalars
 from weft.labels import setting
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Tables of a point that are kept where a scenario asks for them, and a way to ask.
 RECORDS = {
@@ -240,6 +243,28 @@ class Results:
 
         with Database([self]) as database:
             return database.frame(sql)
+
+    def compare(self, other: Results, on: Sequence[str] | None = None) -> pl.DataFrame:
+        """Line up with another result set: a row per place and quantity, as `weft compare` shows them.
+
+        Parameters
+        ----------
+        other : Results
+            The set whose values are ``b``; those of this one are ``a``.
+        on : sequence of str, optional
+            Coordinates that pair the points, by default all that have values in common, but for the seed.
+
+        Returns
+        -------
+        polars.DataFrame
+            Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
+            ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
+            ``a_ending`` and ``b_ending``.
+        """
+        from weft.choose import Chosen
+        from weft.compare import compare
+
+        return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
 
     def plot(self, path: str | Path | None = None) -> Path:
         """Draw latency, accepted load and energy over offered load.
