@@ -1,1 +1,1 @@
-"""Coming from BookSim2: its configurations as scenarios, and the one mapping of its models that ``validate`` uses too."""
+"""Coming from BookSim2: its configurations as scenarios; ``weft validate`` maps its models in the same way."""

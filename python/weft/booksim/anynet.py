@@ -98,8 +98,8 @@ class _Reading:
             back = self.ways[b, a]
             if latency != back:
                 what = f"router {a} to {b} takes {latency} cycles, the way back {back}; here both ways are alike"
-                help = f"write the latency in both directions: router {b} router {a} {max(latency, back)}"
-                self._fail(self.lines[a, b], what, help)
+                remedy = f"write the latency in both directions: router {b} router {a} {max(latency, back)}"
+                self._fail(self.lines[a, b], what, remedy)
             found.join(a, b, latency)
         return found
 

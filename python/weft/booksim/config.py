@@ -50,13 +50,13 @@ class Config:
         """Keys that were given, in their order."""
         return list(dict.fromkeys(key for key, _ in self._given))
 
-    def int(self, key: str) -> int:
+    def whole(self, key: str) -> int:
         """A whole number."""
         self.read.add(key)
         found = self._given.get((key, "number"))
         return int(found.value) if found else INTS[key]
 
-    def float(self, key: str) -> float:
+    def real(self, key: str) -> float:
         """A number with a point."""
         self.read.add(key)
         found = self._given.get((key, "number"))
@@ -68,14 +68,14 @@ class Config:
         found = self._given.get((key, "text"))
         return str(found.value) if found else TEXTS[key]
 
-    def ints(self, key: str, classes: int) -> list[int]:
+    def wholes(self, key: str, classes: int) -> list[int]:
         """A whole number for each traffic class; the last one of a list stands for the classes after it."""
-        return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.int(key)], classes)
+        return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.whole(key)], classes)
 
-    def floats(self, key: str, classes: int) -> list[float]:
+    def reals(self, key: str, classes: int) -> list[float]:
         """A number for each traffic class."""
         listed: list[float] = [leading_float(one) for one in tokenize(self.text(key))]
-        return self._spread(key, listed or [self.float(key)], classes)
+        return self._spread(key, listed or [self.real(key)], classes)
 
     def texts(self, key: str, classes: int) -> list[str]:
         """A text for each traffic class."""
@@ -91,7 +91,7 @@ class Config:
 
     def at_least(self, key: str, least: int) -> int:
         """A whole number that BookSim2 needs to be so large."""
-        found = self.int(key)
+        found = self.whole(key)
         if found < least:
             self.fail(key, f"BookSim2 needs {least} or more", f"write {key} = {least}; or more")
         return found
@@ -164,8 +164,8 @@ def text_of(path: str | Path) -> str:
 def _check(one: Assignment) -> None:
     if one.key not in KEYS:
         near = get_close_matches(one.key, KEYS, 1)
-        help = _did_you_mean(near, "leave it out: BookSim2 stops here, too")
-        raise PeerError.saying(f"BookSim2 has no key {one.key}", help, one.place)
+        remedy = _did_you_mean(near, "leave it out: BookSim2 stops here, too")
+        raise PeerError.saying(f"BookSim2 has no key {one.key}", remedy, one.place)
     if one.key not in _TABLES[one.kind]:
         kinds = [kind for kind, table in _TABLES.items() if one.key in table]
         what = f"{one.key} takes {' or '.join(_WORDS[kind] for kind in kinds)}, and {one.value} is {_WORDS[one.kind]}"

@@ -99,9 +99,10 @@ def _classes(draft: Draft) -> int:
         return 1
     if classes > 64:
         config.fail("classes", "so many classes are a slip", "write classes = 64; or less")
-    alike = [config.texts("injection_process", classes), config.ints("use_read_write", classes)]
-    alike += [config.ints("measure_stats", classes)]
-    if any(len(set(one)) > 1 for one in alike) or config.text("priority") == "class":
+    numbers = [config.wholes(key, classes) for key in ("use_read_write", "measure_stats")]
+    processes = set(config.texts("injection_process", classes))
+    differ = len(processes) > 1 or any(len(set(one)) > 1 for one in numbers)
+    if differ or config.text("priority") == "class":
         what = "classes differ in more than pattern and rate, and here they are one stream of packets"
         draft.refuse("classes", what, "write classes = 1;")
     draft.approximate("classes", "one stream of packets with a mix of patterns: latencies are those of all classes")
@@ -143,5 +144,5 @@ def _check(scenario: Scenario) -> float:
 
 def name_of(word: str) -> str:
     """Name of a scenario from that of a file."""
-    kept = "".join(sign if sign.isalnum() and sign.isascii() or sign in "-_" else "-" for sign in Path(word).stem)
+    kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
     return kept.strip("-") or "booksim"

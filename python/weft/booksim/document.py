@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from weft.booksim.draft import Draft, Part
 
 _WIDTH = 118
+_UNBROKEN = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*|[0-9]+[a-z]+")
 _RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 _ORDER = (
@@ -30,16 +31,18 @@ _ORDER = (
 )
 
 COUNTING = (
-    "Latencies run from creation to delivery of the tail in both. BookSim2 counts routers as hops, Weft the links between "
-    "them (one less). Both give loads in flits per terminal and cycle; BookSim2's injection_rate is in packets unless "
-    "injection_rate_uses_flits is 1.",
+    (
+        "Latencies run from creation to delivery of the tail in both. BookSim2 counts routers as hops, Weft the links "
+        "between them (one less). Both give loads in flits per terminal and cycle; BookSim2's injection_rate is in "
+        "packets unless injection_rate_uses_flits is 1."
+    ),
     "Without contention: T0 = routers x router.delay + link latencies + 1 + flits - 1 cycles, in both.",
 )
 
 
 def document(draft: Draft, source: str) -> str:
     """The text of the scenario."""
-    lines = [f"# {line}" for line in wrap(f"From {source}, a configuration of BookSim2.", _WIDTH)]
+    lines = _comment(f"From {source}, a configuration of BookSim2.")
     for paragraph in COUNTING:
         lines += ["#", *_comment(paragraph)]
     approximated = [note for note in draft.notes if note.kind == "approximated"]
@@ -77,9 +80,10 @@ def _origins(part: Part) -> str:
 
 
 def _comment(text: str, hanging: str = "") -> list[str]:
-    return (
-        [f"# {line}" for line in wrap(text, _WIDTH, subsequent_indent=hanging, break_on_hyphens=False)] if text else []
-    )
+    """Lines of a comment; ``k = 8`` is not broken."""
+    kept = text.replace(" = ", _UNBROKEN)
+    lines = wrap(kept, _WIDTH, subsequent_indent=hanging, break_on_hyphens=False)
+    return [f"# {line.replace(_UNBROKEN, ' = ')}" for line in lines]
 
 
 def flow(value: Any) -> str:

@@ -36,7 +36,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Note:
-    """A key without an exact counterpart: it has no effect, or what it does is approximated."""
+    """A key without an exact counterpart: it has no effect, or what it does is approximated.
+
+    Attributes
+    ----------
+    kind : str
+        Which of the two.
+    key : str
+        The key with its value.
+    text : str
+        Why, or what follows from it.
+    """
 
     kind: Literal["no effect", "approximated"]
     key: str
@@ -93,10 +103,10 @@ class Draft:
             If something can't be expressed.
         """
         if self.refusals:
-            what = "; ".join(f"{self.config.shown(key)}: {what}" for key, what, _ in self.refusals)
-            help = "; ".join(dict.fromkeys(help for *_, help in self.refusals))
+            what = "; ".join(f"{self.config.shown(key)}: {missing}" for key, missing, _ in self.refusals)
+            remedy = "; ".join(dict.fromkeys(remedy for *_, remedy in self.refusals))
             place = self.config.place(self.refusals[0][0])
-            raise PeerError.saying(what, help, place)
+            raise PeerError.saying(what, remedy, place)
         told = {note.key.partition(" = ")[0] for note in self.notes}
         for key in self.config.given:
             if key not in self.config.read and key not in told:

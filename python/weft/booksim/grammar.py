@@ -109,13 +109,13 @@ def _assignments(tokens: list[_Token], where: Callable[[int], str]) -> list[Assi
     found = []
     for start in range(0, len(tokens), 4):
         command = tokens[start : start + 4]
-        for position, (expected, help) in enumerate(_SHAPE):
+        for position, (expected, remedy) in enumerate(_SHAPE):
             if position >= len(command):
                 last = command[-1]
-                _fail(where(last.line), f"the file ends after `{last.text}` where {expected} is due", help)
+                _fail(where(last.line), f"the file ends after `{last.text}` where {expected} is due", remedy)
             token = command[position]
             if not _fits(position, token):
-                _fail(where(token.line), f"`{token.text}` stands where {expected} is due", help)
+                _fail(where(token.line), f"`{token.text}` stands where {expected} is due", remedy)
         key, _, value, _ = command
         found.append(Assignment(key.text, _value(value, where(value.line)), where(key.line)))
     return found

@@ -22,19 +22,19 @@ def measure(draft: Draft) -> None:
     else:
         _phases(draft)
         _repeat(draft, "sim_count")
-    if config.int("include_queuing") != 1:
+    if config.whole("include_queuing") != 1:
         text = "the packet latency includes the time in the source queue; the network latency does not"
         draft.approximate("include_queuing", text)
     if "channel_width" in config.given:
         draft.put("flit", f"{config.at_least('channel_width', 1)}b", "channel_width")
-    if config.int("sim_power"):
+    if config.whole("sim_power"):
         draft.approximate("sim_power", "energy is that of the links, by power state; routers are not billed")
 
 
 def _phases(draft: Draft) -> None:
     config = draft.config
-    period, warmups = config.at_least("sample_period", 1), config.int("warmup_periods")
-    most = config.int("max_samples")
+    period, warmups = config.at_least("sample_period", 1), config.whole("warmup_periods")
+    most = config.whole("max_samples")
     if max(warmups, 1) >= most:
         what = f"{warmups} periods of warm-up leave nothing to measure of max_samples = {most}"
         config.fail("warmup_periods", what, f"write max_samples = {max(warmups, 1) + _AGREEING};")
@@ -57,7 +57,7 @@ def _repeat(draft: Draft, key: str) -> None:
         draft.approximate("seed", "runs can be repeated: the seed is 1")
         first = 1
     else:
-        first = config.int("seed")
+        first = config.whole("seed")
         if first < 0:
             first = -first
             draft.approximate("seed", f"seeds are 0 or more: it is {first}")

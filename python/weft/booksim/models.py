@@ -63,8 +63,7 @@ ROUTINGS = {
     ("torus", "dim_order_bal"): Routing(
         {"dimension_order": {"dateline": "entry"}},
         least_vcs=2,
-        differs="it draws the VC class of packets that cross neither of its two datelines; here the way decides: VCs are "
-        "used less evenly and saturation comes earlier",
+        differs="it draws the VC class of packets that cross neither of its two datelines; here the way decides",
     ),
     ("torus", "valiant"): Routing(
         {"valiant": {}},

@@ -50,10 +50,13 @@ def network(draft: Draft) -> Network:
     """Put the topology into the draft."""
     config = draft.config
     topology = config.choose("topology", _BUILDERS)
+    if config.text("routing_function") == "none":
+        remedy = f"write routing_function = {', '.join(_functions(topology))}"
+        config.fail("routing_function", "BookSim2 needs one, and its default is none", remedy)
     function = config.choose("routing_function", _functions(topology))
-    if config.int("subnets") != 1:
+    if config.whole("subnets") != 1:
         draft.refuse("subnets", "there is one network", "write subnets = 1;")
-    if config.int("link_failures") > 0:
+    if config.whole("link_failures") > 0:
         draft.refuse("link_failures", "links do not fail", "write link_failures = 0;")
     found = _BUILDERS[topology](draft, function)
     if found.terminals > _MOST:
@@ -73,13 +76,11 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
         config.fail("num_vcs", what, f"write num_vcs = {routing.least_vcs};")
     if (topology, function) == ("dragonflynew", "ugal") and vcs != routing.least_vcs:
         config.fail("num_vcs", "BookSim2 runs ugal on dragonflynew with 3 only", "write num_vcs = 3;")
-    latencies = found.latencies or {"default": None, "terminal": 1}
+    latencies: dict[str, int | None] = {**found.latencies} or {"default": None, "terminal": 1}
     for name, latency in latencies.items():
         entry = {} if latency is None else {"latency": amount(latency, "cycle")}
         entry |= {"vcs": min(routing.vcs.get(name, vcs), max(vcs, routing.vcs.get(name, 0)))} | buffer
-        keys = ["num_vcs", "vc_buf_size"] if config.int("buf_size") <= 0 else ["num_vcs", "buf_size"]
-        keys += ["wait_for_tail_credit"] if config.int("wait_for_tail_credit") else []
-        draft.put(f"links.{name}", entry, *keys, why=_why(name, found, routing.vcs))
+        draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
     if routing.differs:
         draft.approximate("routing_function", routing.differs)
     if not found.topology.get("graph") or (topology, function) not in models.TABLED:
@@ -87,11 +88,18 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
     return dict(routing.router)
 
 
-def _why(name: str, found: Network, vcs: Any) -> str:
-    known = "BookSim2 has no key for it: latency" if name in found.latencies or name == "terminal" else ""
-    if name in vcs:
-        return f"{known}, and VCs that the routing function uses" if known else "VCs that the routing function uses"
-    return known
+def _link_keys(config: Config, name: str) -> list[str]:
+    keys = ["num_vcs", "vc_buf_size" if config.whole("buf_size") <= 0 else "buf_size"]
+    keys += ["wait_for_tail_credit"] if config.whole("wait_for_tail_credit") else []
+    return keys + (["use_noc_latency"] if name == "default" and "use_noc_latency" in config.read else [])
+
+
+def _why(config: Config, name: str, fewer: bool) -> str:
+    """What the keys do not say."""
+    fixed = name != "default" or "use_noc_latency" not in config.read
+    told = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
+    told = told or ("the latency is fixed in BookSim2" if fixed else "")
+    return "; ".join(filter(None, [told, "VCs are those that the routing function uses" if fewer else ""]))
 
 
 def _functions(topology: str) -> list[str]:
@@ -103,8 +111,8 @@ def _functions(topology: str) -> list[str]:
 def _foreign(draft: Draft, topology: str, function: str) -> None:
     if function in models.FOREIGN.get(topology, ()):
         known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
-        help = f"write routing_function = {' or '.join(known)};"
-        draft.refuse("routing_function", f"{topology} has no such routing here", help)
+        remedy = f"write routing_function = {' or '.join(known)};"
+        draft.refuse("routing_function", f"{topology} has no such routing here", remedy)
 
 
 def _grid(kind: str) -> Callable[[Draft, str], Network]:
@@ -118,10 +126,10 @@ def _grid(kind: str) -> Callable[[Draft, str], Network]:
         if "c" in config.given:
             draft.idle("c", f"BookSim2 puts one terminal on each router of a {kind}")
         latencies = {"default": 1, "terminal": 1}
-        if kind == "torus" and config.int("use_noc_latency") == 1:
+        if kind == "torus" and config.whole("use_noc_latency") == 1:
             latencies["default"] = 2
         elif kind == "mesh":
-            config.int("use_noc_latency")
+            config.whole("use_noc_latency")
         return Network(models.grid(kind, k, n, 1), routers, latencies, ("k", "n"))
 
     return build
@@ -144,7 +152,7 @@ def _fattree(draft: Draft, function: str) -> Network:  # noqa: ARG001
 def _dragonfly(draft: Draft, function: str) -> Network:  # noqa: ARG001
     config = draft.config
     p = config.at_least("k", 1)
-    if config.int("n") != 1:
+    if config.whole("n") != 1:
         config.fail("n", "BookSim2's dragonflynew has one dimension in a group", "write n = 1;")
     a, groups = 2 * p, 2 * p * p + 1
     latencies = {"local": 10, "global": 100, "terminal": 1}
@@ -158,14 +166,14 @@ def _floor(draft: Draft) -> tuple[int, int]:
     x, y, xr, yr = (config.at_least(key, 1) for key in ("x", "y", "xr", "yr"))
     if xr != yr or xr * yr != c:
         side = max(round(c**0.5), 1)
-        help = f"write c = {side * side}, xr = {side} and yr = {side}"
-        config.fail("c", f"BookSim2 needs xr = yr and xr * yr = c, and they are {xr} and {yr}", help)
+        remedy = f"write c = {side * side}, xr = {side} and yr = {side}"
+        config.fail("c", f"BookSim2 needs xr = yr and xr * yr = c, and they are {xr} and {yr}", remedy)
     if x != y or x * y != routers:
         side = round(routers**0.5)
-        help = (
+        remedy = (
             f"write x = {side} and y = {side}" if side * side == routers else "choose k and n so that k^n is a square"
         )
-        config.fail("x", f"BookSim2 needs x = y and x * y = k^n = {routers}, and they are {x} and {y}", help)
+        config.fail("x", f"BookSim2 needs x = y and x * y = k^n = {routers}, and they are {x} and {y}", remedy)
     return c, x
 
 
@@ -173,10 +181,10 @@ def _flatfly(draft: Draft, function: str) -> Network:
     config = draft.config
     _foreign(draft, "flatfly", function)
     c, row = _floor(draft)
-    k, n = config.int("k"), config.int("n")
+    k, n = config.whole("k"), config.whole("n")
     if n > 4:
         config.fail("n", "BookSim2's flatfly has 4 dimensions at most", "write n = 4; or less")
-    noc = config.int("use_noc_latency") == 1
+    noc = config.whole("use_noc_latency") == 1
     if noc and len(wiring.terminal_latencies(c)) > 1:
         what = f"the {c} links of a router to its terminals have different lengths, here they are alike"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0;")
@@ -194,23 +202,23 @@ def _flatfly(draft: Draft, function: str) -> Network:
 def _cmesh(draft: Draft, function: str) -> Network:
     config = draft.config
     _foreign(draft, "cmesh", function)
-    if config.int("c") != 4 or config.int("n") != 2:
-        key = "c" if config.int("c") != 4 else "n"
+    if config.whole("c") != 4 or config.whole("n") != 2:
+        key = "c" if config.whole("c") != 4 else "n"
         config.fail(key, "BookSim2's cmesh has 2 dimensions and 4 terminals at a router", "write n = 2 and c = 4")
     _floor(draft)
-    k = config.int("k")
+    k = config.whole("k")
     if k < 4 or k % 2:
         draft.refuse("k", "the express links at the edges join no two routers once", "write an even k, 4 or more")
         k = 4
-    built = wiring.cmesh(k, config.int("use_noc_latency") == 1)
+    built = wiring.cmesh(k, config.whole("use_noc_latency") == 1)
     keys = ("k", "n", "c", "x", "y", "xr", "yr", "use_noc_latency")
     return _written(draft, built, wiring.mesh_order(k, function == "dor"), keys)
 
 
 def _tree(draft: Draft, function: str) -> Network:  # noqa: ARG001
     config = draft.config
-    if (config.int("k"), config.int("n")) != (4, 3):
-        key = "k" if config.int("k") != 4 else "n"
+    if (config.whole("k"), config.whole("n")) != (4, 3):
+        key = "k" if config.whole("k") != 4 else "n"
         config.fail(key, "BookSim2's qtree and tree4 have 4 children in 3 levels", "write k = 4 and n = 3")
     if config.text("topology") == "qtree":
         return _written(draft, wiring.qtree(), wiring.down_or_up, ("k", "n"))

@@ -30,19 +30,19 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
     config = draft.config
     if config.choose("router", ("iq", "event", "chaos")) != "iq":
         draft.refuse("router", "there is only the input-queued router", "write router = iq;")
-    delay, speedup = _pipeline(draft)
+    delay, speedup = _pipeline(draft, packet)
     credit_delay = config.at_least("credit_delay", 0)
     found = models.router(delay, speedup, credit_delay, _allocator(draft))
     for key, consequence in _OFF.items():
-        if config.int(key) > 0:
+        if config.whole(key) > 0:
             draft.approximate(key, consequence)
     for key in ("input_speedup", "output_speedup"):
         if config.at_least(key, 1) > 1:
             text = "the switch has one port for each input and output: it saturates earlier; no effect on a lone packet"
             draft.approximate(key, text)
-    if config.int("noq") > 0:
+    if config.whole("noq") > 0:
         draft.refuse("noq", "VCs are not divided by the next output", "write noq = 0;")
-    if config.float("internal_speedup") > 1 and config.int("output_buffer_size") != -1:
+    if config.real("internal_speedup") > 1 and config.whole("output_buffer_size") != -1:
         draft.approximate("output_buffer_size", "the queue behind the switch has no end: saturation comes later")
     _hold(draft, packet)
     return found | _priority(draft)
@@ -53,8 +53,8 @@ def buffers(draft: Draft, packet: int) -> tuple[dict[str, Any], dict[str, Any]]:
     config = draft.config
     if config.choose("buffer_policy", _POLICIES) != "private":
         draft.refuse("buffer_policy", "every VC has a buffer of its own", "write buffer_policy = private;")
-    size = config.at_least("vc_buf_size", 1) if config.int("buf_size") <= 0 else _share(draft)
-    if not config.int("wait_for_tail_credit"):
+    size = config.at_least("vc_buf_size", 1) if config.whole("buf_size") <= 0 else _share(draft)
+    if not config.whole("wait_for_tail_credit"):
         return {"buffer": amount(size, "flit")}, {}
     if packet > size:
         text = f"a VC is taken again when the tail of a packet has left, although {packet} flits do not fit into {size}"
@@ -64,21 +64,21 @@ def buffers(draft: Draft, packet: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _share(draft: Draft) -> int:
-    size = draft.config.int("buf_size") // draft.config.at_least("num_vcs", 1)
+    size = draft.config.whole("buf_size") // draft.config.at_least("num_vcs", 1)
     if size < 1:
         draft.config.fail("buf_size", "it leaves no flit for a VC", "write vc_buf_size, or a larger buf_size")
     return size
 
 
-def _pipeline(draft: Draft) -> tuple[int, int]:
+def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
     """Cycles of a lone head flit in a router, and allocation steps in a cycle."""
     config = draft.config
     routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
     vcs, switch = config.at_least("vc_alloc_delay", 1), config.at_least("sw_alloc_delay", 1)
     crossing = prepare + config.at_least("st_final_delay", 0)
-    speedup = config.float("internal_speedup")
+    speedup = config.real("internal_speedup")
     for key in _STAGES:
-        if config.int(key) > 1000:
+        if config.whole(key) > 1000:
             config.fail(key, "no pipeline is that long", f"write {key} = 1000; or less")
     if not 1 <= speedup <= 16:
         config.fail("internal_speedup", "here a router takes 1 to 16 steps in a cycle", "write 1.0 to 16.0")
@@ -86,12 +86,12 @@ def _pipeline(draft: Draft) -> tuple[int, int]:
         config.fail("st_final_delay", "a flit can't cross the switch in no time", "write st_final_delay = 1;")
     if aborts(routing, vcs, switch, speedup):
         slow = "vc_alloc_delay" if vcs > 1 else "sw_alloc_delay"
-        help = (
+        remedy = (
             "write 1 for both allocators, and what is missing into st_prepare_delay: the zero-load latency is the same"
         )
-        config.fail(slow, "BookSim2 stops at it with a failed assertion", help)
+        config.fail(slow, "BookSim2 stops at it with a failed assertion", remedy)
     stages = [routing, vcs, switch, crossing]
-    if config.int("speculative") > 0:
+    if config.whole("speculative") > 0:
         stages = [routing, max(vcs, switch), crossing]
         draft.approximate(
             "speculative", "the stage that speculation saves is left out, failed speculation too: it saturates later"
@@ -105,10 +105,11 @@ def _pipeline(draft: Draft) -> tuple[int, int]:
         )
     if speedup != int(speedup):
         draft.approximate("internal_speedup", f"{round(speedup)} steps in every cycle; no effect on a lone packet")
-    if routing:
+    if routing and speedup < 2:
         text = (
-            f"as the delay of each router ({max(delays)} cycles); between two packets in a VC there are no "
-            "cycles of routing, so that few VCs of short packets saturate later"
+            f"it is in the delay of each router ({max(delays)} cycles), but not between packets in one VC: a VC "
+            f"passes a packet of {packet} flits in {packet + 1} cycles, in BookSim2 in {packet + 1 + routing}; "
+            "where VCs are few, latencies rise and saturation comes later"
         )
         draft.approximate("routing_delay", text)
     return max(delays), max(round(speedup), 1)
@@ -145,14 +146,14 @@ def _priority(draft: Draft) -> dict[str, Any]:
         draft.idle("priority", "there is one class, and all its packets have the same priority")
     if name in ("none", "class"):
         return {"priority": "round_robin"}
-    if draft.config.int("vc_priority_donation"):
+    if draft.config.whole("vc_priority_donation"):
         draft.approximate("vc_priority_donation", "the packet at the front of a VC has its own priority")
     draft.approximate("priority", "VCs are taken with the switch, not a step before it: short packets saturate later")
     return {"priority": _PRIORITIES[name], "vc_realloc": 0}
 
 
 def _hold(draft: Draft, packet: int) -> None:
-    if draft.config.int("hold_switch_for_packet") > 0:
+    if draft.config.whole("hold_switch_for_packet") > 0:
         if packet == 1:
             draft.idle("hold_switch_for_packet", "packets have one flit, after which the switch is free in any case")
         else:

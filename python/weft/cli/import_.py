@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from weft.booksim.draft import Note
     from weft.cli.arguments import Commands
+
+_WIDTH = 110
 
 
 def add(commands: Commands) -> None:
@@ -42,15 +45,20 @@ def main(options: argparse.Namespace) -> int:
     imported = convert(options.words, name_of(out.name))
     for file in imported.save(out):
         print(f"wrote {file}")
-    for title, kind in (("approximated", "approximated"), ("no effect here", "no effect")):
+    for title, kind in (("Not the same here", "approximated"), ("Without effect here", "no effect")):
         _print(title, [note for note in imported.notes if note.kind == kind])
-    print("\n" + "\n".join(COUNTING))
+    for paragraph in COUNTING:
+        print("\n" + fill(paragraph, _WIDTH))
     print(f"\nzero-load latency {imported.zero_load:.2f} cycles\nnext: weft run {out}")
     return DONE
 
 
 def _print(title: str, notes: list[Note]) -> None:
+    """Notes, those of one text together."""
+    together: dict[str, list[str]] = {}
+    for note in notes:
+        together.setdefault(note.text, []).append(note.key)
     if notes:
         print(f"\n{title}:")
-    for note in notes:
-        print(f"  {note.key}: {note.text}")
+    for text, keys in together.items():
+        print(fill(f"{', '.join(keys)}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
