@@ -41,7 +41,8 @@ class Config:
         for one in assignments:
             _check(one)
             slot = (one.key, "text" if one.kind == "text" else "number")
-            if before := self._given.get(slot):
+            before = self._given.get(slot)
+            if before and _file(before) == _file(one):  # the command line is there to replace
                 self.replaced.append(before)
             self._given[slot] = one
 
@@ -103,7 +104,12 @@ class Config:
     def place(self, key: str) -> str:
         """Where a key stands; empty for a default."""
         found = self._found(key)
-        return found.place if found else ""
+        return "" if found is None else found.place if _file(found) else "command line"
+
+    def folder(self, key: str) -> Path:
+        """Folder of the file in which a key stands."""
+        found = self._found(key)
+        return Path(_file(found)).parent if found else Path()
 
     def shown(self, key: str) -> str:
         """A key with its value."""
@@ -116,7 +122,7 @@ class Config:
         found = self._found(key)
         if found is None:
             return f"{self.shown(key)} (default)"
-        where = "command line" if "=" in found.place else f"line {found.place.rpartition(':')[2]}"
+        where = f"line {found.place.rpartition(':')[2]}" if _file(found) else "command line"
         return f"{self.shown(key)} ({where})"
 
     def _found(self, key: str) -> Assignment | None:
@@ -159,6 +165,11 @@ def text_of(path: str | Path) -> str:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise PeerError.saying(f"it can't be read: {reason}", "name a file that is there", str(path)) from problem
+
+
+def _file(one: Assignment) -> str:
+    """The file in which a key is set; empty for the command line."""
+    return "" if "=" in one.place else one.place.rpartition(":")[0]
 
 
 def _check(one: Assignment) -> None:

@@ -12,7 +12,7 @@ from weft.booksim.draft import Draft
 from weft.booksim.measure import measure
 from weft.booksim.network import links, network
 from weft.booksim.router import buffers, router
-from weft.booksim.traffic import packet_flits, traffic
+from weft.booksim.traffic import packet_flits, reply_flits, traffic
 from weft.errors import PeerError, ScenarioError
 from weft.scenario import Scenario
 
@@ -80,7 +80,7 @@ def convert(words: Sequence[str], name: str) -> Imported:
     classes = _classes(draft)
     flits = packet_flits(draft, classes)
     built = network(draft)
-    buffer, flow_control = buffers(draft, flits)
+    buffer, flow_control = buffers(draft, {flits, reply_flits(draft, classes) or flits})
     asked = links(draft, built, buffer)
     pipeline = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
     model = router(draft, flits) | flow_control | asked

@@ -103,6 +103,7 @@ class Draft:
             If something can't be expressed.
         """
         if self.refusals:
+            self.refusals = list(dict.fromkeys(self.refusals))
             what = "; ".join(f"{self.config.shown(key)}: {missing}" for key, missing, _ in self.refusals)
             remedy = "; ".join(dict.fromkeys(remedy for *_, remedy in self.refusals))
             place = self.config.place(self.refusals[0][0])

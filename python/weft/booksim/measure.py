@@ -43,8 +43,8 @@ def _phases(draft: Draft) -> None:
         "warmup": amount(warmups * period, "cycle") if warmups > 0 else "auto",
         "window": amount(samples * period, "cycle"),
     }
-    why = f"the window is the {samples} samples that BookSim2 measures at least"
-    draft.put("measure", phases, "warmup_periods", "sample_period", why=why)
+    why = f"the window is the {samples} samples that BookSim2 takes at least"
+    draft.put("measure", phases, "warmup_periods", "sample_period", "max_samples", why=why)
     if warmups <= 0:
         draft.approximate("warmup_periods", "the warm-up ends when the latencies have settled, by MSER")
 

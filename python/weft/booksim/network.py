@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Largest network: beyond it k^n is a slip, and the arithmetic alone takes long.
 _MOST = 1 << 20
+_MOST_VCS = 16
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
     config = draft.config
     topology, function = config.text("topology"), config.text("routing_function")
     vcs = config.at_least("num_vcs", 1)
+    if vcs > _MOST_VCS:
+        draft.refuse("num_vcs", f"a link has {_MOST_VCS} VCs at most", f"write num_vcs = {_MOST_VCS};")
     routing = models.ROUTINGS.get((topology, function), models.Routing({}))
     if vcs < routing.least_vcs:
         what = f"BookSim2 needs {routing.least_vcs} for {function} on {topology}"
@@ -230,7 +233,7 @@ def _anynet(draft: Draft, function: str) -> Network:  # noqa: ARG001
     file = config.text("network_file")
     if not file:
         config.fail("network_file", "topology = anynet needs one", "write network_file = FILE;")
-    path = Path(config.place("network_file").rpartition(":")[0]).parent / file
+    path = config.folder("network_file") / file
     if not path.exists():
         path = Path(file)  # BookSim2 looks in the folder in which it is started
     built = anynet.read(text_of(path), str(path))

@@ -48,19 +48,27 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
     return found | _priority(draft)
 
 
-def buffers(draft: Draft, packet: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Buffer of a VC and what flow control makes of it: entries of links and of the router."""
+def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Buffer of a VC and what flow control makes of it, for packets of these lengths: entries of links and router.
+
+    A VC that waits for its tail credit holds one packet, as if its buffer had room for one and packets entered empty
+    buffers only.
+    """
     config = draft.config
     if config.choose("buffer_policy", _POLICIES) != "private":
         draft.refuse("buffer_policy", "every VC has a buffer of its own", "write buffer_policy = private;")
     size = config.at_least("vc_buf_size", 1) if config.whole("buf_size") <= 0 else _share(draft)
+    if "buf_size" in config.given and config.whole("buf_size") <= 0:
+        draft.idle("buf_size", "below 1 it leaves the size to vc_buf_size")
     if not config.whole("wait_for_tail_credit"):
         return {"buffer": amount(size, "flit")}, {}
-    if packet > size:
-        text = f"a VC is taken again when the tail of a packet has left, although {packet} flits do not fit into {size}"
-        draft.approximate("wait_for_tail_credit", f"{text}: saturation comes later")
-        return {"buffer": amount(size, "flit")}, {}
-    return {"buffer": amount(packet, "flit")}, {"flow_control": "virtual_cut_through"}
+    packet = max(packets)
+    if packet <= size and len(packets) == 1:
+        return {"buffer": amount(packet, "flit")}, {"flow_control": "virtual_cut_through"}
+    why = f"{packet} flits do not fit into {size}" if packet > size else "packets have several lengths"
+    text = f"a VC is taken again when a tail has left, since {why}; where VCs are few, saturation comes later"
+    draft.approximate("wait_for_tail_credit", text)
+    return {"buffer": amount(size, "flit")}, {}
 
 
 def _share(draft: Draft) -> int:

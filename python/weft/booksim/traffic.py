@@ -22,7 +22,7 @@ def packet_flits(draft: Draft, classes: int) -> int:
         reads, writes = (config.wholes(f"{kind}_request_size", classes)[0] for kind in ("read", "write"))
         if reads != writes and _mixed(draft, classes):
             what = f"requests to read and to write have {reads} and {writes} flits, here all have one length"
-            draft.refuse("use_read_write", what, "write equal sizes, or write_fraction = 0.0; or 1.0;")
+            draft.refuse("read_request_size", what, "write equal sizes, or write_fraction = 0.0; or 1.0;")
         return _length(draft, "read_request_size", writes if config.reals("write_fraction", classes)[0] > 0 else reads)
     listed = [tokenize(one) for one in tokenize(config.text("packet_size"))]
     if not listed:
@@ -33,6 +33,18 @@ def packet_flits(draft: Draft, classes: int) -> int:
     if len(used) > 1:
         draft.refuse("packet_size", "here all packets of a terminal have one length", "write one number")
     return _length(draft, "packet_size", min(map(leading_int, used)))
+
+
+def reply_flits(draft: Draft, classes: int) -> int:
+    """Flits of a reply; 0 if nothing is answered."""
+    config = draft.config
+    if not _answered(draft, classes):
+        return 0
+    reads, writes = (config.wholes(f"{kind}_reply_size", classes)[0] for kind in ("read", "write"))
+    if reads != writes and _mixed(draft, classes):
+        what = f"replies to reads and writes have {reads} and {writes} flits, here all have one length"
+        draft.refuse("read_reply_size", what, "write equal sizes, or write_fraction = 0.0; or 1.0;")
+    return _length(draft, "read_reply_size", writes if config.reals("write_fraction", classes)[0] > 0 else reads)
 
 
 def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
@@ -49,7 +61,8 @@ def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
         load = sum(loads)
         if load <= 0:
             config.fail("injection_rate", "nothing is sent", "write a rate above 0.0")
-        why = f"x {flits} flits" if flits > 1 and not config.whole("injection_rate_uses_flits") else ""
+        why = f"times {flits} flits" if flits > 1 and not config.whole("injection_rate_uses_flits") else ""
+        why += f"; the sum of {classes} classes" if classes > 1 else ""
         draft.put("traffic.load", min(load, 1.0), "injection_rate", "injection_rate_uses_flits", why=why)
         if load > 1:
             text = (
@@ -150,13 +163,7 @@ def _mixed(draft: Draft, classes: int) -> bool:
 
 
 def _replies(draft: Draft, classes: int, batch: bool) -> None:
-    config = draft.config
-    reads, writes = (config.wholes(f"{kind}_reply_size", classes)[0] for kind in ("read", "write"))
-    if reads != writes and _mixed(draft, classes):
-        what = f"replies to reads and writes have {reads} and {writes} flits, here all have one length"
-        draft.refuse("use_read_write", what, "write equal sizes, or write_fraction = 0.0; or 1.0;")
-    flits = writes if config.reals("write_fraction", classes)[0] > 0 else reads
-    reply = {"packet": amount(_length(draft, "read_reply_size", flits), "flit")}
+    reply = {"packet": amount(reply_flits(draft, classes), "flit")}
     draft.put("traffic.reply", reply, "use_read_write", "read_reply_size", "write_reply_size")
     if not batch:
         _vc_ranges(draft)
@@ -169,11 +176,13 @@ def _vc_ranges(draft: Draft) -> None:
     config = draft.config
     vcs, divided = config.whole("num_vcs"), []
     for kind in _KINDS:
-        begin, end = config.whole(f"{kind}_begin_vc"), config.whole(f"{kind}_end_vc")
+        half = (0, vcs // 2 - 1) if kind.endswith("request") else (vcs // 2, vcs - 1)
+        asked = (config.whole(f"{kind}_begin_vc"), config.whole(f"{kind}_end_vc"))
+        begin, end = (default if one < 0 else one for one, default in zip(asked, half, strict=True))
         if begin > end or end >= vcs:
             what = f"VCs {begin} to {end} are no part of {vcs}"
             config.fail(f"{kind}_end_vc", what, f"write ranges from 0 to {vcs - 1}")
-        divided += [f"{kind}_begin_vc"] if (begin, end) not in ((-1, -1), (0, vcs - 1)) else []
+        divided += [f"{kind}_begin_vc"] if (begin, end) != (0, vcs - 1) else []
     if divided:
         text = "requests and replies share all VCs: saturation differs, the zero-load latency does not"
         draft.approximate(divided[0], text)
