@@ -48,6 +48,8 @@ class Imported:
         PeerError
             If another file would be lost.
         """
+        if path.is_dir():
+            raise PeerError.saying("it is a folder", f"give a file: --out {path / self.scenario.source}", str(path))
         contents = {path: self.scenario.text.encode()}
         contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
         for file, content in contents.items():

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age", "class": "round_robin"}
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
+# Allocation steps in a cycle.
+_MOST_STEPS = 16
+
 _STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 
 # Settings that are 0 in the model that we match: what follows from another value.
@@ -32,14 +35,10 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
         draft.refuse("router", "there is only the input-queued router", "write router = iq;")
     delay, speedup = _pipeline(draft, packet)
     credit_delay = config.at_least("credit_delay", 0)
-    found = models.router(delay, speedup, credit_delay, _allocator(draft))
+    found = models.router(delay, min(speedup * _ports(draft), _MOST_STEPS), credit_delay, _allocator(draft))
     for key, consequence in _OFF.items():
         if config.whole(key) > 0:
             draft.approximate(key, consequence)
-    for key in ("input_speedup", "output_speedup"):
-        if config.at_least(key, 1) > 1:
-            text = "the switch has one port for each input and output: it saturates earlier; no effect on a lone packet"
-            draft.approximate(key, text)
     if config.whole("noq") > 0:
         draft.refuse("noq", "VCs are not divided by the next output", "write noq = 0;")
     if config.real("internal_speedup") > 1 and config.whole("output_buffer_size") != -1:
@@ -78,6 +77,16 @@ def _share(draft: Draft) -> int:
     return size
 
 
+def _ports(draft: Draft) -> int:
+    """Steps of the switch in place of ports: a step moves a flit from every input and to every output."""
+    speedups = {key: draft.config.at_least(key, 1) for key in ("input_speedup", "output_speedup")}
+    for key, speedup in speedups.items():
+        if speedup > 1:
+            text = f"inputs and outputs of the switch take {speedup} steps in a cycle: saturation comes later"
+            draft.approximate(key, text)
+    return max(speedups.values())
+
+
 def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
     """Cycles of a lone head flit in a router, and allocation steps in a cycle."""
     config = draft.config
@@ -88,8 +97,9 @@ def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
     for key in _STAGES:
         if config.whole(key) > 1000:
             config.fail(key, "no pipeline is that long", f"write {key} = 1000; or less")
-    if not 1 <= speedup <= 16:
-        config.fail("internal_speedup", "here a router takes 1 to 16 steps in a cycle", "write 1.0 to 16.0")
+    if not 1 <= speedup <= _MOST_STEPS:
+        what = f"here a router takes 1 to {_MOST_STEPS} steps in a cycle"
+        config.fail("internal_speedup", what, f"write 1.0 to {_MOST_STEPS}.0")
     if crossing < 1:
         config.fail("st_final_delay", "a flit can't cross the switch in no time", "write st_final_delay = 1;")
     if aborts(routing, vcs, switch, speedup):
@@ -116,7 +126,8 @@ def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
     if routing and speedup < 2:
         text = (
             f"it is in the delay of each router ({max(delays)} cycles), but not between packets in one VC: a VC "
-            f"passes a packet of {packet} flits in {packet + 1} cycles, in BookSim2 in {packet + 1 + routing}; "
+            f"passes packets of {amount(packet, 'flit')} in {packet + 1} cycles each, in BookSim2 in "
+            f"{packet + 1 + routing}; "
             "where VCs are few, latencies rise and saturation comes later"
         )
         draft.approximate("routing_delay", text)
