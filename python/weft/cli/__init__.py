@@ -31,6 +31,7 @@ _COMMANDS = {
     "list": "catalogue",
     "schema": "schema",
     "validate": "validate",
+    "import": "import_",
 }
 
 DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130
