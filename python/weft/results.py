@@ -16,6 +16,8 @@ from weft.store import Store
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from weft.plot.accessor import Plots
+
 
 class Results:
     """Finished points of a sweep.
@@ -136,19 +138,23 @@ class Results:
         coordinates = self.points[point]["coordinates"].items()
         return ", ".join(f"{path} = {label(value)}" for path, value in coordinates) or self.name
 
-    def plot(self, path: str | Path | None = None) -> Path:
-        """Draw latency, accepted load and energy over offered load.
+    def scenario(self, point: int) -> dict[str, Any]:
+        """The resolved scenario of a point."""
+        import yaml
 
-        Parameters
-        ----------
-        path : path, optional
-            Where to; the ending chooses the format. By default ``plot.png`` in the folder of the sweep.
-        """
-        from weft.plot import load_curves
+        read: dict[str, Any] = yaml.safe_load((self.folder(point) / "scenario.yaml").read_text(encoding="utf-8"))
+        return read
 
-        path = self.root / "plot.png" if path is None else Path(path)
-        load_curves.draw(self, path)
-        return path
+    def link_states(self, point: int) -> pl.DataFrame:
+        """Spans of the power states of a point's managed channels, if `measure.link_states` asked for them."""
+        return self._recorded(point, "link_states")
+
+    @cached_property
+    def plot(self) -> Plots:
+        """Figures: ``results.plot()`` draws the usual one, ``results.plot.latency_cdf("cdf.pdf")`` one of a kind."""
+        from weft.plot.accessor import Plots
+
+        return Plots(self)
 
 
 def open(folder: str | Path) -> Results:

@@ -1,0 +1,67 @@
+"""Energy per bit against latency: the trade of link power management, and which series is best at each load.
+
+A ring marks a point that no other of the same load beats in both. Saturated points have no latency and are left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.lines import Line2D
+
+from weft import quantities as q
+from weft.errors import ResultsError
+from weft.plot import over_load, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Panel
+    from weft.plot.choice import Choice
+    from weft.plot.style import Look
+
+_RING = {"marker": "o", "markersize": 9, "markerfacecolor": "none", "linestyle": "", "color": "#000000"}
+_X, _Y = q.LATENCY.column, q.ENERGY.column
+
+
+def figure(choice: Choice) -> Figure:
+    """A panel per pattern; a curve goes from load to load, of which the ends are written."""
+    rows = [panel for panel in choice.panels() if any(over_load.steady(curve).height for curve in panel.curves)]
+    if not rows:
+        raise ResultsError.saying(f"{choice.title}: every point is saturated", "add lower loads to the sweep")
+    looks = style.looks([curve.label for panel in rows for curve in panel.curves])
+    ring = Line2D([], [], label="best at its load", **(_RING | {"markersize": 7}))
+    columns = min(2, len(rows))
+    drawing = style.canvas(
+        choice.title,
+        [*style.entries(looks, saturated=False), ring],
+        width=style.COLUMN if columns == 1 else style.PAGE,
+        height=2.5 * -(-len(rows) // columns),
+    )
+    for axes, panel in zip(style.grid(drawing, len(rows), columns), rows, strict=True):
+        _panel(axes, panel, looks)
+    return drawing
+
+
+def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
+    axes.set_title(panel.title, loc="left")
+    axes.set_xlabel(q.LATENCY.axis)
+    axes.set_ylabel(q.ENERGY.axis)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    points = []
+    for curve in panel.curves:
+        frame = over_load.steady(curve).drop_nulls([_X, _Y])
+        look = looks[curve.label]
+        axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
+        rows = list(zip(frame["load"], frame[_X], frame[_Y], strict=True))
+        points += rows
+        for load, x, y in rows[:: max(1, len(rows) - 1)]:
+            axes.annotate(f"{load:g}", (x, y), xytext=(5, 3), textcoords="offset points", fontsize=6)
+    best = [
+        (x, y)
+        for load, x, y in points
+        if not any(other[0] == load and other[1:] != (x, y) and other[1] <= x and other[2] <= y for other in points)
+    ]
+    axes.plot([x for x, _ in best], [y for _, y in best], label="_best", zorder=4, **_RING)
