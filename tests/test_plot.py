@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from weft.plot.load_curves import figure
+from weft.plot.draw import figure
 from weft.plot.style import look
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import weft
-from weft.plot.load_curves import figure
+from weft.plot.draw import figure
 
 if TYPE_CHECKING:
     from pathlib import Path

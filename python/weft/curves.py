@@ -113,7 +113,8 @@ def overlay(parts: Sequence[Part]) -> list[Panel]:
         pl.Series("panel", short(_PATTERN, frame[_PATTERN]) if _PATTERN in varied else [""] * frame.height),
     )
     named = ["part", *apart] if len(parts) > 1 else apart
-    frame = frame.with_columns(pl.concat_str(named, separator=", ").alias("series") if named else pl.lit("").alias("series"))
+    series = pl.concat_str(named, separator=", ") if named else pl.lit("")
+    frame = frame.with_columns(series.alias("series"))
     numbers = [
         column
         for column, kind in frame.schema.items()

@@ -26,6 +26,7 @@ _COMMANDS = {
     "explain": "explain",
     "list": "catalogue",
     "schema": "schema",
+    "plot": "plot",
     "validate": "validate",
 }
 

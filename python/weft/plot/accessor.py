@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.plot.choice import Choice
+from weft.plot.draw import figure, save
 from weft.plot.kinds import DEFAULT, KINDS
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from weft.plot.choice import Choice, Wanted
+    from weft.plot.choice import Wanted
     from weft.results import Results
 
 
@@ -61,18 +63,12 @@ class Plots:
         others : sequence of Results, optional
             Further results in the same figure.
         """
-        from weft.plot.draw import save
-
         path = self._results.root / f"{kind}.png" if path is None else Path(path)
         return save(self.figure(kind, point=point, others=others), path)
 
     def figure(self, kind: str, *, point: Wanted | Sequence[Wanted] = (), others: Sequence[Results] = ()) -> Figure:
         """Give a matplotlib figure to be shown or changed; parameters as of `draw`."""
-        from weft.plot.draw import figure
-
         return figure(kind, self._choice(point, others))
 
     def _choice(self, point: Wanted | Sequence[Wanted], others: Sequence[Results]) -> Choice:
-        from weft.plot.choice import Choice
-
         return Choice.of([self._results, *others], [point] if isinstance(point, int | str | dict) else point)

@@ -5,7 +5,7 @@ An ideal link is proportional: it pays only for the cycles in which it carries a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from weft.quantities import Billed
 
 # Two dashes for the references.
-_ALWAYS_ON = {"color": "#444444", "linestyle": (0, (5, 1.5)), "linewidth": 0.9}
-_IDEAL = {"color": "#444444", "linestyle": (0, (1, 1.2)), "linewidth": 0.9}
+_ALWAYS_ON: dict[str, Any] = {"color": "#444444", "linestyle": (0, (5, 1.5)), "linewidth": 0.9}
+_IDEAL: dict[str, Any] = {"color": "#444444", "linestyle": (0, (1, 1.2)), "linewidth": 0.9}
 
 
 def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:

@@ -1,4 +1,4 @@
-"""Channel utilisation, busiest channel first: how evenly a routing spreads its traffic. A line per point and link class."""
+"""Channel utilisation, busiest first, a line per point and link class: how evenly a routing spreads its traffic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def figure(choice: Choice) -> Figure:
     spots = choice.spots()
     frames = [spot.results.channels(spot.point) for spot in spots]
     classes = list(dict.fromkeys(name for frame in frames for name in frame["link_class"]))
-    names = {pair: ", ".join(word for word in pair if word) for pair in product([spot.label for spot in spots], classes)}
+    pairs = product([spot.label for spot in spots], classes)
+    names = {pair: ", ".join(word for word in pair if word) for pair in pairs}
     looks = style.looks(list(names.values()))
     drawing = style.canvas(choice.title, style.entries(looks, saturated=False), width=style.COLUMN, height=2.3)
     axes = drawing.add_subplot()

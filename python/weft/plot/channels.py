@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from weft import quantities as q
 from weft.errors import ResultsError
@@ -13,6 +12,7 @@ from weft.plot import style
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
@@ -43,7 +43,9 @@ def mean_map(
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, (rows, columns), values)
     np.add.at(counts, (rows, columns), 1)
-    return np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
+    means = np.full(shape, np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
 
 
 def show(axes: Axes, cells: npt.NDArray[np.float64], high: float) -> AxesImage:

@@ -51,7 +51,8 @@ class Spot:
 
     def lacks(self, what: str, key: str) -> ResultsError:
         """The error that says which key of a scenario keeps what is missing here."""
-        return ResultsError.saying(f"{self.name} of {self.results.root} has no {what}", f"set {key} and run the point again")
+        what = f"{self.name} of {self.results.root} has no {what}"
+        return ResultsError.saying(what, f"set {key} and run the point again")
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,14 @@ class Choice:
         what = f"{', '.join(str(each.root) for each in results)}: no finished point"
         if not wanted:
             raise ResultsError.saying(what, "run the scenario")
-        known = [f"{path}: {', '.join(dict.fromkeys(_labels(part, path)))}" for part in parts for path in part.results.coordinates]
-        points = [f"0 to {len(part.results) - 1}" for part in parts]
+        points = f"points are {', '.join(f'0 to {len(part.results) - 1}' for part in parts)}"
+        known = [
+            f"{path}: {', '.join(dict.fromkeys(_labels(part, path)))}"
+            for part in parts
+            for path in part.results.coordinates
+        ]
         asked = " or ".join(map(_said, wanted))
-        raise ResultsError.saying(f"{what} is {asked}", "\n  ".join([f"points are {', '.join(points)}", *dict.fromkeys(known)]))
+        raise ResultsError.saying(f"{what} is {asked}", "\n  ".join([points, *dict.fromkeys(known)]))
 
     @property
     def title(self) -> str:
@@ -113,7 +118,8 @@ class Choice:
             fits = "one point" if most == 1 else f"{most} points"
             raise ResultsError.saying(f"this figure shows {fits} at most, and {count} are chosen", self._example())
         words = [self._words(part, point) for part in self.parts for point in part.points]
-        varied = [path for path in dict.fromkeys(path for each in words for path in each) if len({each.get(path) for each in words}) > 1]
+        paths = dict.fromkeys(path for each in words for path in each)
+        varied = [path for path in paths if len({each.get(path) for each in words}) > 1]
         places = [(part.results, point) for part in self.parts for point in part.points]
         labels = [", ".join(each[path] for path in varied if path in each) for each in words]
         return [
@@ -138,13 +144,12 @@ class Choice:
     def _example(self) -> str:
         """How to choose fewer."""
         part = self.parts[0]
-        lines = [
-            f"  {point}  {part.results.describe(point)}" for point in part.points[:_LISTED]
-        ]
-        more = f"  and {len(part.points) - _LISTED} more" if len(part.points) > _LISTED else ""
-        coordinates = part.results.points[part.points[0]]["coordinates"]
-        words = ",".join(f"{path.rpartition('.')[2]}={label(value).partition('(')[0]}" for path, value in coordinates.items())
-        return "\n".join([f"choose with --point {part.points[0]} or --point {words}", *lines, *([more] if more else [])])
+        first = part.points[0]
+        coordinates = part.results.points[first]["coordinates"].items()
+        words = ",".join(f"{path.rpartition('.')[2]}={label(value).partition('(')[0]}" for path, value in coordinates)
+        lines = [f"  {point}  {part.results.describe(point)}" for point in part.points[:_LISTED]]
+        more = [f"  and {len(part.points) - _LISTED} more"] if part.points[_LISTED:] else []
+        return "\n".join([f"choose with --point {first} or --point {words}", *lines, *more])
 
 
 def _names(results: Sequence[Results]) -> list[str]:
@@ -163,12 +168,12 @@ def _labels(part: Part, path: str) -> list[str]:
 
 
 def _matching(part: Part, wanted: Sequence[Wanted]) -> list[int]:
-    points = part.results.points
-    return [
-        row
-        for row, point in enumerate(points)
-        if any(row == each if isinstance(each, int) else _fits(point["coordinates"], each) for each in map(_parsed, wanted))
-    ]
+    asked = list(map(_parsed, wanted))
+
+    def fits(row: int, coordinates: Mapping[str, Any]) -> bool:
+        return any(row == each if isinstance(each, int) else _fits(coordinates, each) for each in asked)
+
+    return [row for row, point in enumerate(part.results.points) if fits(row, point["coordinates"])]
 
 
 def _parsed(wanted: Wanted) -> int | dict[str, Any]:
@@ -203,4 +208,6 @@ def _equal(value: Any, target: Any) -> bool:
 
 
 def _said(wanted: Wanted) -> str:
-    return ", ".join(f"{path} = {label(value)}" for path, value in wanted.items()) if isinstance(wanted, dict) else f"{wanted}"
+    if isinstance(wanted, dict):
+        return ", ".join(f"{path} = {label(value)}" for path, value in wanted.items())
+    return f"{wanted}"

@@ -53,7 +53,8 @@ def _widths(spot: Spot) -> list[int]:
     ((name, parameters),) = topology.items()
     widths = parameters.get("widths")
     if not widths:
-        raise ResultsError.saying(f"the routers of a {name} form no grid", "draw channel_heatmap, from router to router")
+        what = f"the routers of a {name} form no grid"
+        raise ResultsError.saying(what, "draw channel_heatmap, from router to router")
     return [int(width) for width in widths]
 
 

@@ -51,12 +51,17 @@ def figure(choice: Choice, draw: Callable[[Axes, Spot, Look], None], label: str)
     axes.set_xlabel(q.PACKET_LATENCY.axis)
     axes.set_ylabel(label)
     seen = [latencies(spot)[0] for spot in spots]
-    if max(values[-1] for values in seen) > _WIDE * max(1.0, min(values[0] for values in seen)):
+    if wide(min(values[0] for values in seen), max(values[-1] for values in seen)):
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
     for spot in spots:
         draw(axes, spot, looks[spot.label])
     return drawing
+
+
+def wide(low: float, high: float) -> bool:
+    """Whether latencies are spread too wide for a linear axis."""
+    return high > _WIDE * max(1.0, low)
 
 
 def thin(values: Floats, heights: Floats) -> npt.NDArray[np.intp]:

@@ -14,6 +14,7 @@ from weft.plot.style import RC
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     from matplotlib.figure import Figure
 
@@ -32,10 +33,14 @@ def figure(kind: str, choice: Choice) -> Figure:
     WeftError
         If there is no such kind, or the choice does not suit it.
     """
-    module = import_module(f"weft.plot.{known(kind).name}")
+    return drawn(import_module(f"weft.plot.{known(kind).name}"), choice)
+
+
+def drawn(module: ModuleType, choice: Choice) -> Figure:
+    """The figure of a module, in the look of all."""
     with mpl.rc_context(RC):  # type: ignore[arg-type] # its keys are a closed list of literals
-        drawn: Figure = module.figure(choice)
-    return drawn
+        made: Figure = module.figure(choice)
+    return made
 
 
 def save(drawing: Figure, path: Path) -> Path:

@@ -5,7 +5,7 @@ A ring marks a point that no other of the same load beats in both. Saturated poi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice
     from weft.plot.style import Look
 
-_RING = {"marker": "o", "markersize": 9, "markerfacecolor": "none", "linestyle": "", "color": "#000000"}
+_RING: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 9,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.8,
+    "linestyle": "",
+    "color": "#000000",
+}
+# Where the loads of a series are written, so that those of series that coincide can be read [points].
+_PLACES = ((12, 6), (12, -6), (-12, 6), (-12, -6), (0, 10), (0, -10))
 _X, _Y = q.LATENCY.column, q.ENERGY.column
 
 
@@ -49,16 +58,21 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
     axes.set_xlabel(q.LATENCY.axis)
     axes.set_ylabel(q.ENERGY.axis)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
+    style.plain_log(axes)
     points = []
-    for curve in panel.curves:
+    for number, curve in enumerate(panel.curves):
         frame = over_load.steady(curve).drop_nulls([_X, _Y])
         look = looks[curve.label]
         axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
         rows = list(zip(frame["load"], frame[_X], frame[_Y], strict=True))
         points += rows
         for load, x, y in rows[:: max(1, len(rows) - 1)]:
-            axes.annotate(f"{load:g}", (x, y), xytext=(5, 3), textcoords="offset points", fontsize=6)
+            place: dict[str, Any] = {
+                "xytext": _PLACES[number % len(_PLACES)],
+                "textcoords": "offset points",
+                "fontsize": 6,
+            }
+            axes.annotate(f"{load:g}", (x, y), color=look.line["color"], ha="center", va="center", **place)
     best = [
         (x, y)
         for load, x, y in points

@@ -38,6 +38,7 @@ def figure(choice: Choice) -> Figure:
 def _bars(axes: Axes, spot: Spot, number: int, width: float, shift: float) -> None:
     packets = np.asarray(spot.summary["hop_histogram"], dtype=float)
     if not packets.sum():
-        raise ResultsError.saying(f"{spot.name}: no packet of the window was delivered", "choose another point with --point")
+        what = f"{spot.name} of {spot.results.root} has no hops: no packet of the window was delivered"
+        raise ResultsError.saying(what, "choose another point with --point")
     places = np.arange(len(packets)) + shift
     axes.bar(places, 100 * packets / packets.sum(), width=width, label=spot.label, **style.fill(number))

@@ -24,9 +24,11 @@ def figure(choice: Choice) -> Figure:
     jobs = [{job["job"]: job for job in spot.summary["jobs"] if job["batch_packets"] is not None} for spot in spots]
     names = list(dict.fromkeys(name for each in jobs for name in each))
     if not names:
-        raise ResultsError.saying(f"{choice.title}: no job sends a batch", f"set {KINDS['jobs'].needs} and run the point again")
+        what = f"{choice.title}: no job sends a batch"
+        raise ResultsError.saying(what, f"set {KINDS['jobs'].needs} and run the point again")
     handles = [Patch(label=spot.label, **style.fill(number)) for number, spot in enumerate(spots) if spot.label]
-    drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=0.6 + 0.22 * len(names) * max(1.5, len(spots)))
+    height = 0.6 + 0.22 * len(names) * max(1.5, len(spots))
+    drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=height)
     axes = drawing.add_subplot()
     thick = 0.8 / len(spots)
     for number, (spot, each) in enumerate(zip(spots, jobs, strict=True)):

@@ -9,29 +9,36 @@ import numpy as np
 from weft.plot import distribution
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice, Spot
     from weft.plot.style import Look
 
-_BINS = 80
+_BINS = 100
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point."""
-    drawing = distribution.figure(choice, _draw, "Packets [%/cycle]")
+    """A line per point, all with the same bins."""
+    seen = [distribution.latencies(spot)[0] for spot in choice.spots()]
+    ends = _ends(min(values[0] for values in seen), max(values[-1] for values in seen))
+
+    def draw(axes: Axes, spot: Spot, look: Look) -> None:
+        values, packets = distribution.latencies(spot)
+        counts, _ = np.histogram(values, bins=ends, weights=packets)
+        density = np.concatenate([[0.0], 100 * counts / packets.sum() / np.diff(ends), [0.0]])
+        # Bin [a, b) holds the latencies a to b - 1.
+        axes.plot(np.append(ends, ends[-1]) - 0.5, density, drawstyle="steps-pre", label=spot.label, **look.dense)
+
+    drawing = distribution.figure(choice, draw, "Packets [%/cycle]")
     drawing.axes[0].set_ylim(bottom=0)
     return drawing
 
 
-def _draw(axes: Axes, spot: Spot, look: Look) -> None:
-    """Bins hold whole cycles: equally many, or with a logarithmic axis, equally many per decade."""
-    values, packets = distribution.latencies(spot)
-    low, high = values[0], values[-1] + 1
-    ends = np.geomspace(low, high, _BINS + 1) if axes.get_xscale() == "log" and low > 0 else np.linspace(low, high, _BINS + 1)
-    ends = np.unique(np.round(ends))
-    counts, _ = np.histogram(values, bins=ends, weights=packets)
-    density = 100 * counts / packets.sum() / np.diff(ends)
-    # Bin [a, b) holds the latencies a to b - 1.
-    axes.plot(np.append(ends, ends[-1]) - 0.5, np.concatenate([[0.0], density, [0.0]]), drawstyle="steps-pre", label=spot.label, **look.dense)
+def _ends(low: float, high: float) -> npt.NDArray[np.float64]:
+    """Bins hold whole cycles: equally many, or equally many per decade where latencies are spread wide."""
+    if distribution.wide(low, high):
+        return np.unique(np.round(np.geomspace(max(1, low), high + 1, _BINS + 1)))
+    width = np.ceil((high + 1 - low) / _BINS)
+    return np.arange(low, high + 1 + width, width)

@@ -17,6 +17,7 @@ from weft.plot import over_time, style
 from weft.plot.kinds import KINDS
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -55,11 +56,11 @@ def figure(choice: Choice) -> Figure:
     return drawing
 
 
-def _bars(axes: Axes, spans: pl.DataFrame, rows: np.ndarray, state: str, *, many: bool) -> None:  # type: ignore[type-arg] # of numbers
+def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: str, *, many: bool) -> None:
     left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - 0.45, rows + 0.45
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
     fill = style.state_fill(state) | ({"hatch": None} if many else {})
-    axes.add_collection(PolyCollection(corners, label=state, rasterized=many, **fill), autolim=False)
+    axes.add_collection(PolyCollection(list(corners), label=state, rasterized=many, **fill), autolim=False)
 
 
 def _spans(spot: Spot) -> tuple[pl.DataFrame, str]:

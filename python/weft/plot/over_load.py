@@ -7,9 +7,7 @@ stand at the upper edge.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from matplotlib.ticker import LogLocator, NullFormatter
+from typing import TYPE_CHECKING, Any
 
 from weft import quantities as q
 from weft.errors import ResultsError
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
 _LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
 # Inches: height of a panel where so many stand side by side.
-_HEIGHTS = {1: 2.3, 2: 2.3, 3: 1.9}
+_HEIGHTS = {1: 2.3, 2: 2.3, 3: 2.3}
 
 
 @dataclass(frozen=True)
@@ -69,18 +67,19 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     if not shown:
         missing = ", ".join(view.y.column for view in views)
         what = f"{choice.title}: no point has {missing}"
-        raise ResultsError.saying(what, "choose points in which packets were delivered, or run them again with this version")
+        raise ResultsError.saying(what, "choose points in which packets were delivered")
     looks = style.looks([curve.label for panel in rows for curve in panel.curves])
     columns = len(shown) if len(shown) > 1 else min(2, len(rows))
     places = [(panel, view) for panel in rows for view in shown]
+    over = any(_over(curve.frame).any() for panel in rows for curve in panel.curves)
     drawing = style.canvas(
         choice.title,
-        [*style.entries(looks, saturated=any(_over(curve.frame).any() for panel in rows for curve in panel.curves)), *handles],
+        [*style.entries(looks, saturated=over), *handles],
         width=style.COLUMN if columns == 1 else style.PAGE,
         height=_HEIGHTS[columns] * -(-len(places) // columns),
     )
     for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
-        _panel(axes, panel, view, looks)
+        _panel(axes, panel, view, looks, small=columns > 2)
     return drawing
 
 
@@ -109,10 +108,12 @@ def across(quantity: Quantity) -> str:
     return "load" if quantity is q.OFFERED else quantity.column
 
 
-def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) -> None:
+def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, small: bool) -> None:
     axes.set_title(", ".join(word for word in (panel.title, view.title) if word), loc="left")
-    axes.set_xlabel(view.x.axis)
-    axes.set_ylabel(view.y.axis)
+    # Beside two others a panel is small: the unit stands in a line of its own.
+    bottom, side = (quantity.axis.replace(" [", "\n[") if small else quantity.axis for quantity in (view.x, view.y))
+    axes.set_xlabel(bottom)
+    axes.set_ylabel(side)
     axes.set_xlim(0, 1.04 * panel.end)
     if view.extra:
         view.extra(axes, panel, looks)
@@ -120,9 +121,7 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) -> None
         draw(axes, curve, view, looks[curve.label])
     if view.log:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        style.plain_log(axes)
     elif view.y not in _LATENCIES:
         axes.set_ylim(bottom=0)
     if view.y in _LATENCIES:
@@ -152,5 +151,5 @@ def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) 
     for curve in panel.curves:
         places = saturated(curve)[across(view.x)].drop_nulls()
         # Markers on the edge stick out of the panel: that is no reason to lay it out anew.
-        options = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
+        options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
         axes.plot(places, [top] * len(places), **options, **looks[curve.label].hollow)

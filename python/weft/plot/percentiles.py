@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from matplotlib import colormaps
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from weft import quantities as q
 from weft.errors import ResultsError
@@ -51,15 +50,14 @@ def figure(choice: Choice) -> Figure:
         axes.set_ylabel(q.PACKET_LATENCY.axis)
         axes.set_yscale("log")
         _bands(axes, curve, shown, looks)
+    low, high = panels[0].get_ylim()
+    panels[0].set_ylim(low, 1.3 * high)
     for axes, (_, curve) in zip(panels, curves, strict=True):
         loads = over_load.saturated(curve)["load"]
-        top = axes.get_ylim()[1]
         options = style.SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
-        axes.plot(loads, [top] * len(loads), **options)
+        axes.plot(loads, [1.3 * high] * len(loads), **options)
     panels[0].set_xlim(0, 1.04 * max(panel.end for panel in rows))
-    panels[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panels[0].yaxis.set_major_formatter("{x:g}")
-    panels[0].yaxis.set_minor_formatter(NullFormatter())
+    style.plain_log(panels[0])
     return drawing
 
 
@@ -72,6 +70,7 @@ def _bands(axes: Axes, curve: Curve, shown: dict[str, q.Quantity], looks: dict[s
     frame = over_load.steady(curve).drop_nulls([quantity.column for quantity in shown.values()])
     for (_, lower), (name, upper) in pairwise(shown.items()):
         colour = looks[name]["color"]
-        axes.fill_between(frame["load"], frame[lower.column], frame[upper.column], color=colour, alpha=0.25, linewidth=0)
+        low, high = frame[lower.column], frame[upper.column]
+        axes.fill_between(frame["load"], low, high, color=colour, alpha=0.25, linewidth=0)
     for name, quantity in shown.items():
         axes.plot(frame["load"], frame[quantity.column], label=f"{name} %", **looks[name])

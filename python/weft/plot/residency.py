@@ -36,7 +36,7 @@ def figure(choice: Choice) -> Figure:
     for axes, (panel, curve) in zip(style.grid(drawing, len(shown), columns), shown, strict=True):
         axes.set_title("\n".join(word for word in (panel.title, curve.label) if word), loc="left")
         axes.set_xlabel(q.OFFERED.axis)
-        axes.set_ylabel("Time of managed channels [%]")
+        axes.set_ylabel("Share of time [%]")
         _stack(axes, curve, states)
     return drawing
 

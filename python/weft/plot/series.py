@@ -1,4 +1,4 @@
-"""Time series of a point: utilisation of each link class, and the power states of the channels that ever left ``on``."""
+"""Time series of a point: utilisation of each link class, and power states of the classes that ever left ``on``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from weft import quantities as q
 from weft.plot import over_time, style
 from weft.plot.kinds import KINDS
 
@@ -60,8 +59,11 @@ def samples(spot: Spot) -> pl.DataFrame:
         return frame
     classes = spot.results.channels(spot.point).select("channel", "link_class")
     states = [column for column in frame.columns if column.startswith("channels_")]
-    together = frame.join(classes, on="channel").group_by("from_cycle", "interval_cycles", "link_class", maintain_order=True)
-    return together.agg(pl.col("flits").sum(), pl.col("utilisation").mean(), pl.col(states).sum()).sort("from_cycle", maintain_order=True)
+    parts = frame.join(classes, on="channel").group_by(
+        "from_cycle", "interval_cycles", "link_class", maintain_order=True
+    )
+    together = parts.agg(pl.col("flits").sum(), pl.col("utilisation").mean(), pl.col(states).sum())
+    return together.sort("from_cycle", maintain_order=True)
 
 
 def _states(frame: pl.DataFrame) -> pl.DataFrame | None:
@@ -70,7 +72,8 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame | None:
     away = frame.filter(pl.sum_horizontal(counts) > pl.col("channels_on"))["link_class"].unique()
     if away.is_empty():
         return None
-    sums = frame.filter(pl.col("link_class").is_in(away.to_list())).group_by("from_cycle", "interval_cycles", maintain_order=True).agg(pl.col(counts).sum())
+    managed = frame.filter(pl.col("link_class").is_in(away.to_list()))
+    sums = managed.group_by("from_cycle", "interval_cycles", maintain_order=True).agg(pl.col(counts).sum())
     shares = [(100 * pl.col(f"channels_{state}") / pl.sum_horizontal(counts)).alias(state) for state in style.STATES]
     return sums.select("from_cycle", "interval_cycles", *shares)
 

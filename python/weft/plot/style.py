@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullFormatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,11 +78,10 @@ class Picture(Figure):
     """A figure that a notebook shows by itself."""
 
     def _repr_png_(self) -> bytes:
-        import matplotlib as mpl
-
         stream = BytesIO()
         with mpl.rc_context(RC | {"savefig.dpi": 150}):  # type: ignore[arg-type] # its keys are a closed list of literals
-            FigureCanvasAgg(self).print_png(stream)
+            FigureCanvasAgg(self)
+            self.savefig(stream, format="png")
         return stream.getvalue()
 
 
@@ -161,6 +162,13 @@ def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float
         columnspacing=1.2,
     )
     return drawing
+
+
+def plain_log(axes: Axes) -> None:
+    """Plain numbers on a logarithmic vertical axis that may span less than a decade."""
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
