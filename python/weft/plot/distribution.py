@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice, Spot
-    from weft.plot.style import Look
 
     Floats = npt.NDArray[np.float64]
+    # Corners, and how they are joined.
+    Line = tuple[Floats, Floats, Literal["steps-pre", "steps-post"]]
 
 # Steps that a printed line can show across and up, and how wide latencies may be spread on a linear axis.
 _ACROSS, _UP = 1500, 1500
@@ -42,20 +42,21 @@ def latencies(spot: Spot) -> tuple[Floats, Floats]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def figure(choice: Choice, draw: Callable[[Axes, Spot, Look], None], label: str) -> Figure:
-    """A panel with a line per point, over latency."""
+def figure(choice: Choice, label: str, line: Callable[[Floats, Floats], Line]) -> Figure:
+    """A panel with a line per point over latency; `line` makes it of latencies and their packets."""
     spots = choice.spots()
     looks = style.looks([spot.label for spot in spots])
     drawing = style.canvas(choice.title, style.entries(looks, saturated=False), width=style.COLUMN, height=2.3)
     axes = drawing.add_subplot()
     axes.set_xlabel(q.PACKET_LATENCY.axis)
     axes.set_ylabel(label)
-    seen = [latencies(spot)[0] for spot in spots]
-    if wide(min(values[0] for values in seen), max(values[-1] for values in seen)):
+    seen = [latencies(spot) for spot in spots]
+    if wide(min(values[0] for values, _ in seen), max(values[-1] for values, _ in seen)):
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
-    for spot in spots:
-        draw(axes, spot, looks[spot.label])
+    for spot, (values, packets) in zip(spots, seen, strict=True):
+        x, y, steps = line(values, packets)
+        axes.plot(x, y, drawstyle=steps, label=spot.label, **looks[spot.label].dense)
     return drawing
 
 

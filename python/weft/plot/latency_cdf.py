@@ -9,22 +9,20 @@ import numpy as np
 from weft.plot import distribution
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.plot.choice import Choice, Spot
-    from weft.plot.style import Look
+    from weft.plot.choice import Choice
+    from weft.plot.distribution import Floats, Line
 
 
 def figure(choice: Choice) -> Figure:
     """A line per point."""
-    return distribution.figure(choice, _draw, "Packets that are as fast [%]")
+    drawing = distribution.figure(choice, "Packets that are as fast [%]", _line)
+    drawing.axes[0].set_ylim(0, 102)
+    return drawing
 
 
-def _draw(axes: Axes, spot: Spot, look: Look) -> None:
-    values, packets = distribution.latencies(spot)
+def _line(values: Floats, packets: Floats) -> Line:
     shares = 100 * np.cumsum(packets) / packets.sum()
     shown = distribution.thin(values, shares)
-    x, y = np.insert(values[shown], 0, values[0]), np.insert(shares[shown], 0, 0.0)
-    axes.plot(x, y, drawstyle="steps-post", label=spot.label, **look.dense)
-    axes.set_ylim(0, 102)
+    return np.insert(values[shown], 0, values[0]), np.insert(shares[shown], 0, 0.0), "steps-post"

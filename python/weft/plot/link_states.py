@@ -60,7 +60,7 @@ def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: s
     left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - 0.45, rows + 0.45
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
     fill = style.state_fill(state) | ({"hatch": None} if many else {})
-    axes.add_collection(PolyCollection(list(corners), label=state, rasterized=many, **fill), autolim=False)
+    axes.add_collection(PolyCollection(corners, label=state, rasterized=many, **fill), autolim=False)  # type: ignore[arg-type] # an array is faster
 
 
 def _spans(spot: Spot) -> tuple[pl.DataFrame, str]:
