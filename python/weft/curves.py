@@ -21,7 +21,7 @@ LOAD = "traffic.load"
 _PATTERN = "traffic.pattern"
 _NOT_APART = (LOAD, _PATTERN, "seed")
 # Where the summary names a model that the sweep need not have set.
-_NAMED = {_PATTERN: "pattern", "routing": "routing", "power.policy": "policy", "topology": "topology"}
+NAMED = {_PATTERN: "pattern", "routing": "routing", "power.policy": "policy", "topology": "topology"}
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def overlay(parts: Sequence[Part]) -> list[Panel]:
     frame = pl.concat(frames, how="diagonal_relaxed")
     paths = dict.fromkeys(path for part in parts for path in part.results.coordinates)
     if len(parts) > 1:
-        paths |= dict.fromkeys(path for path in _NAMED if path in frame.columns)
+        paths |= dict.fromkeys(path for path in NAMED if path in frame.columns)
     varied = [path for path in paths if frame[path].n_unique() > 1]
     apart = [path for path in varied if path not in _NOT_APART]
     frame = frame.with_columns(
@@ -156,10 +156,10 @@ def _rows(part: Part) -> pl.DataFrame:
     frame = part.results.frame[part.points]
     # jobs with loads of their own leave the scenario without one
     load = pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4))
-    paths = [path for path in part.results.coordinates if path not in _NAMED]
+    paths = [path for path in part.results.coordinates if path not in NAMED]
     models = [
         pl.col(column).cast(pl.String).alias(path)
-        for path, name in _NAMED.items()
+        for path, name in NAMED.items()
         for column in [path if path in part.results.coordinates else name]
         if column in frame.columns
     ]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from weft.curves import Panel, Part, overlay, short
+from weft.curves import LOAD, NAMED, Panel, Part, overlay, short
 from weft.errors import ResultsError
 from weft.labels import label
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Curves in one panel that an eye can tell apart; lines of a message.
 _MOST, _LISTED = 14, 8
+# What the summary tells of every point, by path.
+_SUMMARY = NAMED | {LOAD: "load", "seed": "seed"}
 
 Wanted = int | str | dict[str, Any]
 
@@ -170,10 +172,16 @@ def _labels(part: Part, path: str) -> list[str]:
 def _matching(part: Part, wanted: Sequence[Wanted]) -> list[int]:
     asked = list(map(_parsed, wanted))
 
-    def fits(row: int, coordinates: Mapping[str, Any]) -> bool:
-        return any(row == each if isinstance(each, int) else _fits(coordinates, each) for each in asked)
+    def fits(row: int) -> bool:
+        return any(row == each if isinstance(each, int) else _fits(_values(part.results, row), each) for each in asked)
 
-    return [row for row, point in enumerate(part.results.points) if fits(row, point["coordinates"])]
+    return [row for row in part.points if fits(row)]
+
+
+def _values(results: Results, row: int) -> dict[str, Any]:
+    """Values of a point by path: its coordinates, and what the summary says where the sweep set nothing."""
+    summary = results.summaries[row]
+    return {path: summary.get(name) for path, name in _SUMMARY.items()} | results.points[row]["coordinates"]
 
 
 def _parsed(wanted: Wanted) -> int | dict[str, Any]:
@@ -189,10 +197,10 @@ def _parsed(wanted: Wanted) -> int | dict[str, Any]:
     return {path.strip(): value.strip() for path, _, value in pairs}
 
 
-def _fits(coordinates: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether every wanted coordinate, named by its path or the end of it, has that value."""
+def _fits(values: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether every wanted value, named by its path or the end of it, is there."""
     return all(
-        any(_equal(value, target) for path, value in coordinates.items() if f".{path}".endswith(f".{key}"))
+        any(_equal(value, target) for path, value in values.items() if f".{path}".endswith(f".{key}"))
         for key, target in wanted.items()
     )
 
