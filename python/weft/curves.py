@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft import quantities as q
-from weft.confidence import student_t95
 from weft.labels import label
+from weft.student import quantile95
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ class Curve:
         alone = self.frame[inside] if inside in self.frame.columns else self.frame["seeds"].cast(pl.Float64) * None
         rows = zip(self.frame["seeds"], self.frame[f"{quantity.column}_std"], alone, strict=True)
         return pl.Series(
-            [batches if seeds < 2 else student_t95(seeds - 1) * spread / seeds**0.5 for seeds, spread, batches in rows],
+            [batches if seeds < 2 else quantile95(seeds - 1) * spread / seeds**0.5 for seeds, spread, batches in rows],
             dtype=pl.Float64,
         )
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, arguments
+from weft.cli import DONE, arguments, folders
 from weft.errors import WeftError
 from weft.plot.kinds import KINDS, Takes
 
@@ -54,10 +54,9 @@ def main(options: argparse.Namespace) -> int:
     from weft.plot.choice import Choice
     from weft.plot.draw import figure, save
     from weft.plot.kinds import known
-    from weft.results import open as open_results
 
     kind = known(options.kind)
-    choice = Choice.of([open_results(folder) for folder in options.results], options.points)
+    choice = Choice.of([folders.opened(folder) for folder in options.results], options.points)
     out = options.out or Path(options.results[0]) / f"{kind.name}.{options.format or 'png'}"
     print(f"picture  {save(figure(kind.name, choice), out)}")
     return DONE

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, STALLED
+from weft.cli import DONE, STALLED, folders
 from weft.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -41,9 +41,8 @@ def explain(options: argparse.Namespace) -> int:
     from weft.plot import stall
     from weft.plot.choice import Choice
     from weft.plot.draw import drawn, save
-    from weft.results import open as open_results
 
-    results = open_results(options.file)
+    results = folders.opened(options.file)
     stuck = dict(results.stalls)
     (chosen,) = Choice.of([results], options.points).parts
     rows = [row for row in chosen.points if row in stuck]

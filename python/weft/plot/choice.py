@@ -51,11 +51,6 @@ class Spot:
         """Coordinates in words, for a message."""
         return self.results.describe(self.point)
 
-    def lacks(self, what: str, key: str) -> ResultsError:
-        """The error that says which key of a scenario keeps what is missing here."""
-        what = f"{self.name} of {self.results.root} has no {what}"
-        return ResultsError.saying(what, f"set {key} and run the point again")
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -181,7 +176,8 @@ def _matching(part: Part, wanted: Sequence[Wanted]) -> list[int]:
 def _values(results: Results, row: int) -> dict[str, Any]:
     """Values of a point by path: its coordinates, and what the summary says where the sweep set nothing."""
     summary = results.summaries[row]
-    return {path: summary.get(name) for path, name in _SUMMARY.items()} | results.points[row]["coordinates"]
+    coordinates: dict[str, Any] = results.points[row]["coordinates"]
+    return {path: summary.get(name) for path, name in _SUMMARY.items()} | coordinates
 
 
 def _parsed(wanted: Wanted) -> int | dict[str, Any]:

@@ -13,8 +13,8 @@ import polars as pl
 from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
+from weft.errors import ResultsError
 from weft.plot import over_time, style
-from weft.plot.kinds import KINDS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -72,17 +72,16 @@ def _spans(spot: Spot) -> tuple[pl.DataFrame, str]:
         If no states were kept, or all channels were on all the time.
     """
     folder = spot.results.folder(spot.point)
-    if (folder / "link_states.parquet").is_file():
+    exact, sampled = ((folder / f"{name}.parquet").is_file() for name in ("link_states", "series"))
+    if not exact and sampled and "channel" in (series := spot.results.series(spot.point)).columns:
+        spans, kept = _sampled(series), "sampled"
+    else:
         spans = spot.results.link_states(spot.point)
-        if spans.is_empty():
-            raise spot.lacks("managed channel", "power.policy")
-        return spans, "" if spot.summary["link_states_complete"] else "cut off at measure.link_states.max_spans"
-    if not (folder / "series.parquet").is_file() or "channel" not in spot.results.series(spot.point).columns:
-        raise spot.lacks("power states of its channels over time", KINDS["link_states"].needs)
-    spans = _sampled(spot.results.series(spot.point))
+        kept = "" if spot.summary["link_states_complete"] else "cut off at measure.link_states.max_spans"
     if spans.is_empty():
-        raise spot.lacks("channel that ever left the state on", "power.policy")
-    return spans, "sampled"
+        what = f"{spot.name} of {spot.results.root}: no link ever left the state on"
+        raise ResultsError.saying(what, "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the point")
+    return spans, kept
 
 
 def _sampled(series: pl.DataFrame) -> pl.DataFrame:

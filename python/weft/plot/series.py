@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.plot import over_time, style
-from weft.plot.kinds import KINDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +51,6 @@ def samples(spot: Spot) -> pl.DataFrame:
     ResultsError
         If nothing was recorded.
     """
-    if not (spot.results.folder(spot.point) / "series.parquet").is_file():
-        raise spot.lacks("time series", KINDS["series"].needs)
     frame = spot.results.series(spot.point)
     if "channel" not in frame.columns:
         return frame

@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 
 from weft import quantities as q
 from weft.plot import over_time, style
-from weft.plot.kinds import KINDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,8 +40,6 @@ def figure(choice: Choice) -> Figure:
 
 
 def _frame(spot: Spot) -> pl.DataFrame:
-    if not (spot.results.folder(spot.point) / "transient.parquet").is_file():
-        raise spot.lacks("latencies by time of creation", KINDS["transient"].needs)
     frame = spot.results.transient(spot.point)
     seen = pl.col("packets") > 0
     return frame.with_columns(pl.when(seen).then(pl.col(q.LATENCY.column, "packet_latency_max_cycles")))
