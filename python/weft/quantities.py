@@ -97,5 +97,5 @@ ENERGIES = (
     _billed("links between routers", "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
 )
 
-# A value of `ENDING`.
-STALLED = "stalled"
+# Values of `ENDING`.
+DRAINED, STALLED = "drained", "stalled"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice
 
 # Rows that a printed column can show; more routers than that share a cell, which then is a mean.
-_CELLS = 512
+_CELLS = 256
 
 
 def figure(choice: Choice) -> Figure:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from weft import quantities as q
 from weft.curves import LOAD, NAMED, Panel, Part, overlay, short
 from weft.errors import ResultsError
 from weft.labels import label
@@ -120,7 +121,9 @@ class Choice:
         places = [(part.results, point) for part in self.parts for point in part.points]
         labels = [", ".join(each[path] for path in varied if path in each) for each in words]
         return [
-            Spot(results, point, f"{name} (saturated)" if name and results.summaries[point]["saturated"] else name)
+            Spot(
+                results, point, f"{name} ({ending})" if name and (ending := _ending(results.summaries[point])) else name
+            )
             for (results, point), name in zip(places, labels, strict=True)
         ]
 
@@ -147,6 +150,11 @@ class Choice:
         lines = [f"  {point}  {part.results.describe(point)}" for point in part.points[:_LISTED]]
         more = [f"  and {len(part.points) - _LISTED} more"] if part.points[_LISTED:] else []
         return "\n".join([f"choose with --point {first} or --point {words}", *lines, *more])
+
+
+def _ending(summary: Mapping[str, Any]) -> str:
+    """How a point ended, where that limits what its numbers say."""
+    return "" if summary[q.ENDING.column] == q.DRAINED else str(summary[q.ENDING.column])
 
 
 def _names(results: Sequence[Results]) -> list[str]:

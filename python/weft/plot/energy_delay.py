@@ -29,8 +29,8 @@ _RING: dict[str, Any] = {
     "linestyle": "",
     "color": "#000000",
 }
-# Where the loads of a series are written, so that those of series that coincide can be read [points].
-_PLACES = ((12, 6), (12, -6), (-12, 6), (-12, -6), (0, 10), (0, -10))
+# Room of a number beside a point, as shares of the panel.
+_ROOM = (0.15, 0.05)
 _X, _Y = q.LATENCY.column, q.ENERGY.column
 
 
@@ -41,10 +41,11 @@ def figure(choice: Choice) -> Figure:
         raise ResultsError.saying(f"{choice.title}: every point is saturated", "add lower loads to the sweep")
     looks = style.looks([curve.label for panel in rows for curve in panel.curves])
     ring = Line2D([], [], label="best at its load", **(_RING | {"markersize": 7}))
+    number = Line2D([], [], color="#000000", linestyle="", marker="$0.1$", markersize=12, label=q.OFFERED.axis)
     columns = min(2, len(rows))
     drawing = style.canvas(
         choice.title,
-        [*style.entries(looks, saturated=False), ring],
+        [*style.entries(looks, saturated=False), ring, number],
         width=style.COLUMN if columns == 1 else style.PAGE,
         height=2.5 * -(-len(rows) // columns),
     )
@@ -58,24 +59,31 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
     axes.set_xlabel(q.LATENCY.axis)
     axes.set_ylabel(q.ENERGY.axis)
     axes.set_yscale("log")
-    style.plain_log(axes)
-    points = []
-    for number, curve in enumerate(panel.curves):
+    points: list[tuple[float, float, float]] = []
+    ends: list[tuple[float, float, float]] = []
+    for curve in panel.curves:
         frame = over_load.steady(curve).drop_nulls([_X, _Y])
         look = looks[curve.label]
         axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
         rows = list(zip(frame["load"], frame[_X], frame[_Y], strict=True))
         points += rows
-        for load, x, y in rows[:: max(1, len(rows) - 1)]:
-            place: dict[str, Any] = {
-                "xytext": _PLACES[number % len(_PLACES)],
-                "textcoords": "offset points",
-                "fontsize": 6,
-            }
-            axes.annotate(f"{load:g}", (x, y), color=look.line["color"], ha="center", va="center", **place)
+        ends += rows[:: max(1, len(rows) - 1)]
+    style.plain_log(axes)
+    _write_loads(axes, ends)
     best = [
         (x, y)
         for load, x, y in points
         if not any(other[0] == load and other[1:] != (x, y) and other[1] <= x and other[2] <= y for other in points)
     ]
     axes.plot([x for x, _ in best], [y for _, y in best], label="_best", zorder=4, **_RING)
+
+
+def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:
+    """Numbers beside the ends of curves; of those that would lie over each other the first."""
+    across, up = _ROOM
+    taken: list[tuple[float, float]] = []
+    for load, x, y in ends:
+        left, low = (axes.transScale + axes.transLimits).transform((x, y))
+        if all(abs(left - other) > across or abs(low - height) > up for other, height in taken):
+            taken.append((left, low))
+            axes.annotate(f"{load:g}", (x, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize=6)

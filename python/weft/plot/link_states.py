@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Spans above which a file holds their picture instead of themselves, and are drawn without hatching.
+# Spans above which a file holds their picture instead of themselves, drawn without hatching and gaps between rows.
 _MANY = 5_000
 # Inches: a row at most, all rows at least and at most.
 _ROW, _LEAST, _MOST = 0.16, 1.5, 6.5
@@ -57,9 +57,10 @@ def figure(choice: Choice) -> Figure:
 
 
 def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: str, *, many: bool) -> None:
-    left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - 0.45, rows + 0.45
+    half = 0.5 if many else 0.45
+    left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - half, rows + half
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
-    fill = style.state_fill(state) | ({"hatch": None} if many else {})
+    fill = style.state_fill(state) | ({"hatch": None, "antialiased": False} if many else {})
     axes.add_collection(PolyCollection(corners, label=state, rasterized=many, **fill), autolim=False)  # type: ignore[arg-type] # an array is faster
 
 

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,8 @@ HEAT = "cividis_r"
 
 # Inches: the column of a two-column paper, and its page.
 COLUMN, PAGE = 3.5, 7.16
+# A logarithmic axis with less between its ends has round numbers instead of powers and their parts.
+_NARROW = 8
 # Inches: a letter and the line of an entry of the legend; a line of text; a letter of the title.
 _LETTER, _HANDLE, _LINE, _BOLD = 0.062, 0.5, 0.16, 0.075
 
@@ -165,8 +167,9 @@ def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float
 
 
 def plain_log(axes: Axes) -> None:
-    """Plain numbers on a logarithmic vertical axis that may span less than a decade."""
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    """Plain numbers on a logarithmic vertical axis that may span less than a decade; to be called once all is drawn."""
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > _NARROW * low else MaxNLocator(6))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(NullFormatter())
 
