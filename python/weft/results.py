@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -18,6 +17,9 @@ from weft.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+
+    from weft.plot.accessor import Plots
 
 # Tables of a point that are kept where a scenario asks for them, and a way to ask.
 RECORDS = {
@@ -266,19 +268,12 @@ class Results:
 
         return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
 
-    def plot(self, path: str | Path | None = None) -> Path:
-        """Draw latency, accepted load and energy over offered load.
+    @cached_property
+    def plot(self) -> Plots:
+        """Figures: ``results.plot()`` draws the usual one, ``results.plot.latency_cdf("cdf.pdf")`` one of a kind."""
+        from weft.plot.accessor import Plots
 
-        Parameters
-        ----------
-        path : path, optional
-            Where to; the ending chooses the format. By default ``plot.png`` in the folder of the sweep.
-        """
-        from weft.plot import load_curves
-
-        path = self.root / "plot.png" if path is None else Path(path)
-        load_curves.draw(self, path)
-        return path
+        return Plots(self)
 
 
 def open(folder: str | Path) -> Results:

@@ -30,6 +30,7 @@ _COMMANDS = {
     "explain": "explain",
     "list": "catalogue",
     "schema": "schema",
+    "plot": "plot",
     "validate": "validate",
     "import": "import_",
 }
