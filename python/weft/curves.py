@@ -26,9 +26,9 @@ class Curve:
     label : str
         What sets this series apart; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load, means over seeds. Columns: ``load`` [flits/terminal/cycle], ``saturated``
-        and ``stalled`` (true if any seed was), and the columns of `weft.quantities` (null where nothing was
-        measured).
+        Rows in the order of load, means over seeds. Columns: ``load`` [flits/terminal/cycle], ``points`` (their
+        numbers in the results), ``saturated`` and ``stalled`` (true if any seed was), and the columns of
+        `weft.quantities` (null where nothing was measured).
     """
 
     label: str
@@ -45,7 +45,7 @@ class Panel:
 
 def panels(results: Results) -> list[Panel]:
     """Arrange the finished points of a sweep."""
-    frame = results.frame
+    frame = results.frame.with_row_index("points")
     if frame.is_empty():
         return []
     varied = [column for column in results.coordinates if frame[column].n_unique() > 1]
@@ -60,7 +60,7 @@ def panels(results: Results) -> list[Panel]:
     )
     measured = [quantity.column for quantity in _MEASURED]
     rows = frame.group_by("panel", "series", "load", maintain_order=True).agg(
-        pl.col("saturated", "stalled").any(), pl.col(measured).mean()
+        pl.col("points"), pl.col("saturated", "stalled").any(), pl.col(measured).mean()
     )
     return [
         Panel(str(title), [Curve(str(label), _sorted(curve)) for (label,), curve in _parts(panel, "series")])

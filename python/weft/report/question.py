@@ -33,19 +33,29 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     """
     bare = _bare(scenario)
     rows = [(section, label(bare[section]), "") for section in _SECTIONS]
-    rows += [(f"traffic.{key}", label(value), "") for key, value in bare["traffic"].items()]
+    rows += [(f"traffic.{key}", _words(value), "") for key, value in bare["traffic"].items()]
     named = {path for path, _, _ in rows}
     rest = {key: value for key, value in scenario.items() if key != "name"}
     differences = _differences("", rest, _defaults(scenario, bare, file))
     return rows + [row for row in differences if row[0] not in named and not _inherited(row[0], scenario)]
 
 
+def _words(value: Any) -> str:
+    """A label; the members of a list of jobs or phases apart."""
+    several = isinstance(value, list) and any(isinstance(each, dict) for each in value)
+    return "; ".join(map(label, value)) if several else label(value)
+
+
 def _inherited(path: str, scenario: dict[str, Any]) -> bool:
-    """Whether a property of a link class is that of `links.default`."""
+    """Whether a property of a link class is that of `links.default`, or the one that follows from its latency."""
     section, _, rest = path.partition(".")
-    key = rest.rpartition(".")[2]
-    here, default = at(scenario, path), at(scenario, f"links.default.{key}")
-    return section == "links" and not rest.startswith("default.") and here == default
+    link_class, _, key = rest.rpartition(".")
+    if section != "links" or not link_class:
+        return False
+    here = at(scenario, path)
+    if key == "credit_latency" and here == at(scenario, f"links.{link_class}.latency"):
+        return True
+    return link_class != "default" and here == at(scenario, f"links.default.{key}")
 
 
 def _differences(path: str, value: Any, usual: Any) -> Iterator[tuple[str, str, str]]:
@@ -65,28 +75,33 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
 
 def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> dict[str, Any]:
     """The bare scenario as the engine completes it; empty where it makes no sense without the rest."""
-    from weft._engine import expand
+    from weft._engine import expand, schema
 
+    window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of it
     for sections in _NEEDED_TOGETHER:
-        text = json.dumps(bare | {name: scenario[name] for name in sections if name in scenario})
+        text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
         try:
-            return expand(str(file), text, [], [])[0].resolved
+            usual = expand(str(file), text, [], [])[0].resolved
         except ScenarioError:
             continue
+        usual["measure"]["window"] = schema()["properties"]["measure"]["default"]["window"]
+        return usual
     return {}
 
 
 def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
-    """A scenario without the keys that have a default."""
+    """A scenario without the keys that have a default; the topology as it is, since files may leave out what others need."""
     from weft._engine import schema
 
     whole = schema()
     traffic = {key: scenario["traffic"][key] for key in _TRAFFIC if key in scenario["traffic"]}
     kept = {section: scenario[section] for section in _SECTIONS} | {"traffic": traffic}
-    return {
-        section: {key: _required(inner, whole["properties"][section], whole["$defs"], key) for key, inner in value.items()}
-        for section, value in kept.items()
-    }
+    for section in ("routing", "traffic"):
+        kept[section] = {
+            key: _required(inner, whole["properties"][section], whole["$defs"], key)
+            for key, inner in kept[section].items()
+        }
+    return kept
 
 
 def _required(value: Any, schema: dict[str, Any], definitions: dict[str, Any], key: str) -> Any:
