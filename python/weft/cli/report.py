@@ -27,10 +27,10 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Write the page; returns the exit status."""
+    import weft
     from weft import report
-    from weft.results import open
 
-    results = [open(folder) for folder in options.results]
+    results = [weft.open(folder) for folder in options.results]
     path = Path(options.out) if options.out else results[0].root / "report.html"
     report.write(results, path)
     print(f"report   {path}")

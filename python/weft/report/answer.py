@@ -76,7 +76,9 @@ def _endings(sources: Sources) -> list[str]:
     counts = [(saturated, "saturated"), (stalled, "stalled"), (missing, "not finished")]
     told = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts if count]
     whole = len(sources) + missing
-    return [f"{whole} {'point' if whole == 1 else 'points'}" + (f": {', '.join(told)}." if told else ", none saturated.")]
+    return [
+        f"{whole} {'point' if whole == 1 else 'points'}" + (f": {', '.join(told)}." if told else ", none saturated.")
+    ]
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
@@ -111,7 +113,5 @@ def _saving(sources: Sources) -> list[str]:
     summary = sources.summaries[point]
     where = f" ({sources.described[point]})" if len(known) > 1 else ""
     more = "less" if share >= 0 else "more"
-    return [
-        f"Against links that are always on, {abs(share):.1%} {more} energy at best: "
-        f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J{where}."
-    ]
+    joules = f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J"
+    return [f"Against links that are always on, {abs(share):.1%} {more} energy at best: {joules}{where}."]

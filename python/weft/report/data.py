@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 # Bytes that the latency histograms of all points may take.
 HISTOGRAM_BYTES = 1_000_000
-_SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross", "X": "x"}
+_SYMBOLS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "v": "triangle-down",
+    "P": "cross",
+    "X": "x",
+}
 _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 
 
@@ -32,7 +40,11 @@ def collect(sources: Sources) -> dict[str, Any]:
         "points": _points(sources),
         "tables": {
             name: [quantities.described(quantity) for quantity in of]
-            for name, of in (("points", quantities.TABLE), ("jobs", quantities.JOBS), ("classes", quantities.LINK_CLASSES))
+            for name, of in (
+                ("points", quantities.TABLE),
+                ("jobs", quantities.JOBS),
+                ("classes", quantities.LINK_CLASSES),
+            )
         },
         "percentiles": quantities.PERCENTILES,
         "states": quantities.STATE_COLOURS,
@@ -105,7 +117,9 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
             begin = np.arange(0, len(pairs), joined)
             last = np.append(begin[1:], len(pairs)) - 1
             pairs = np.stack([pairs[last, 0], np.add.reduceat(pairs[:, 1], begin)], axis=1)
-        made.append({"latency": pack.counts(pairs[:, 0]), "packets": pack.counts(pairs[:, 1]), "joined": max(joined, 1)})
+        made.append(
+            {"latency": pack.counts(pairs[:, 0]), "packets": pack.counts(pairs[:, 1]), "joined": max(joined, 1)}
+        )
     return made
 
 
@@ -124,10 +138,12 @@ def _stalls(sources: Sources) -> dict[int, str]:
 def _drawings(sources: Sources) -> dict[str, Any]:
     """Networks and channels, the most telling points first, as long as there is room."""
     gallery = Gallery()
-    for number in _telling(sources):
+    telling = _telling(sources)
+    for number in telling:
         gallery.hang(number, *sources.places[number])
     kept = gallery.drawings
     return {
+        "first": next((number for number in telling if number in kept.channels), 0),
         "networks": kept.networks,
         "channels": kept.channels,
         "frames": kept.frames,
@@ -154,9 +170,7 @@ def facts(sources: Sources) -> dict[str, Any]:
     results, row = sources.places[0]
     scenario = results.scenario(row)
     varied = set(sources.varied)
-    swept = {
-        path: list(dict.fromkeys(label(value) for value in _values(sources, path))) for path in sources.varied
-    }
+    swept = {path: list(dict.fromkeys(label(value) for value in _values(sources, path))) for path in sources.varied}
     rows = question.chosen(scenario, results.folder(row) / "scenario.yaml")
     return {
         "title": ", ".join(sources.names),
@@ -212,5 +226,3 @@ def _each(values: Any) -> str:
 def _span(times: list[str]) -> str:
     first, last = min(times), max(times)
     return f"{first} UTC" if first == last else f"{first} to {last} UTC"
-
-

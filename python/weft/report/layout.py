@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Empty units between the tiles of a grid of more than two dimensions; width of a tree over its height.
-_GAP = 1.6
+# Steps between the routers of a grid, right and down; those of dimension 2; empty units between tiles.
+_CELL = (1.4, 1.0)
+_ASLANT = (0.7, 0.5)
+_GAP = 1.2
+# Largest bend of a link within a row: arcs stay clear of the routers of the next row, which is nearer with three dimensions.
+_BEND, _BEND_ASLANT = 0.78, 0.4
+# Width of a tree over its height.
 _TREE_ASPECT = 2.2
-# Largest bend of a link within a row, in units: arcs stay clear of the next row.
-_BEND = 0.42
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,9 @@ def lay_out(network: Mapping[str, Any], routers: int, start: Ints, end: Ints) ->
         case "grid" if len(network["widths"]) == 1 and _beyond_neighbours(start, end):
             return Layout(*_circle(routers), straight, "routers on a circle, in their order")
         case "grid":
-            x, y = _tiles(np.asarray(places).reshape(routers, -1), network["widths"])
-            bend = _arcs(x, y, start, end)
+            digits = np.asarray(places).reshape(routers, -1)
+            x, y = _tiles(digits, network["widths"])
+            bend = _arcs(digits, x, y, start, end)
             return Layout(x, y, bend, _grid_words(network["widths"]))
         case "groups":
             x, y = _groups(np.asarray(places).reshape(routers, -1))
@@ -91,31 +95,37 @@ def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
 
 
 def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
-    """Dimension 0 goes right and 1 down; each further pair of dimensions makes rows and columns of such tiles."""
+    """Dimension 0 goes right, 1 down and 2 aslant, within the cells of the others; then come rows and columns of tiles."""
     at = [np.zeros(len(digits)), np.zeros(len(digits))]
-    pitch, extent = [1.0, 1.0], [0.0, 0.0]
-    for dimension, width in enumerate(widths):
-        axis = dimension % 2
-        if dimension >= 2:
-            pitch[axis] = extent[axis] + _GAP
+    pitch, extent = list(_CELL), [0.0, 0.0]
+    if len(widths) > 2:
+        for axis, step in enumerate(_ASLANT):
+            at[axis] += digits[:, 2] * step
+            extent[axis] = (widths[2] - 1) * step
+            pitch[axis] += extent[axis]
+    for place, dimension in enumerate(each for each in range(len(widths)) if each != 2):
+        axis = place % 2
+        if place >= 2:
+            pitch[axis] = extent[axis] + _CELL[axis] + _GAP
         at[axis] += digits[:, dimension] * pitch[axis]
-        extent[axis] += (width - 1) * pitch[axis]
+        extent[axis] += (widths[dimension] - 1) * pitch[axis]
     return at[0], at[1]
 
 
 def _grid_words(widths: Sequence[int]) -> str:
-    words = ["dimension 0 from left to right", "1 from top to bottom"][: len(widths)]
-    if len(widths) > 2:
-        names = " and ".join(f"{dimension}" for dimension in range(2, len(widths)))
-        words.append(f"{names} from tile to tile")
+    words = ["dimension 0 from left to right", "1 from top to bottom", "2 aslant"][: len(widths)]
+    if len(widths) > 3:
+        words.append(f"{' and '.join(map(str, range(3, len(widths))))} from tile to tile")
     return ", ".join(words)
 
 
-def _arcs(x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
+def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
     """Links that pass over other routers of their row bend, the more the farther they reach."""
-    length = np.hypot(x[end] - x[start], y[end] - y[start])
-    longest = max(float(length.max(initial=0.0)), 2.0)
-    bend = np.where(length > 1.01, _BEND * (0.25 + 0.75 * length / longest), 0.0)
+    steps = np.abs(digits[end] - digits[start]).max(axis=1)
+    far = steps / max(int(digits.max()), 2)
+    dimensions = digits.shape[1]
+    most = _BEND if dimensions < 3 else _BEND_ASLANT
+    bend = np.where(steps > 1, most * (0.15 + 0.85 * far), 0.0)
     # Arcs bulge up and to the left whichever end a link begins at.
     forward = (x[end] - x[start] > 0) | ((x[end] == x[start]) & (y[end] > y[start]))
     vertical = x[end] == x[start]

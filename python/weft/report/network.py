@@ -134,7 +134,9 @@ def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
     for name, end in (("injected", "to_router"), ("ejected", "from_router")):
         side = channels.filter(pl.col("terminal").is_not_null() & pl.col(end).is_not_null())
         at = side[end].to_numpy()
-        columns[name] = pack.counts(np.bincount(at, weights=side["flits"].to_numpy(), minlength=routers).astype(np.int64))
+        columns[name] = pack.counts(
+            np.bincount(at, weights=side["flits"].to_numpy(), minlength=routers).astype(np.int64)
+        )
         columns["count"] = pack.counts(np.bincount(at, minlength=routers))
     return columns
 

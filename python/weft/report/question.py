@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from weft.errors import ScenarioError
 from weft.labels import at, label
 
@@ -15,8 +17,9 @@ if TYPE_CHECKING:
 # What a scenario can't be without; in `traffic`, several keys can say who sends how much.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch")
-# Sections that may have to stay as they are for the rest to make sense (a routing that needs more VCs than the default).
-_NEEDED_TOGETHER = ((), ("links",), ("links", "router"), ("links", "router", "measure"))
+# Sections that may have to stay as they are for the rest to make sense: a graph file that says nothing of terminals, a
+# routing that needs more VCs than the default.
+_NEEDED_TOGETHER = ((), ("topology",), ("topology", "links"), ("topology", "links", "router"))
 
 
 def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
@@ -32,18 +35,20 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
         Where it lies; files that it names lie beside it.
     """
     bare = _bare(scenario)
-    rows = [(section, label(bare[section]), "") for section in _SECTIONS]
+    usual, kept = _defaults(scenario, bare, file)
+    rows = [(section, label((scenario if section in kept else bare)[section]), "") for section in _SECTIONS]
     rows += [(f"traffic.{key}", _words(value), "") for key, value in bare["traffic"].items()]
     named = {path for path, _, _ in rows}
     rest = {key: value for key, value in scenario.items() if key != "name"}
-    differences = _differences("", rest, _defaults(scenario, bare, file))
+    differences = _differences("", rest, usual)
     return rows + [row for row in differences if row[0] not in named and not _inherited(row[0], scenario)]
 
 
 def _words(value: Any) -> str:
-    """A label; the members of a list of jobs or phases apart."""
-    several = isinstance(value, list) and any(isinstance(each, dict) for each in value)
-    return "; ".join(map(label, value)) if several else label(value)
+    """A label; a list of jobs or phases as it is written."""
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        return str(yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20)).strip()
+    return label(value)
 
 
 def _inherited(path: str, scenario: dict[str, Any]) -> bool:
@@ -73,8 +78,8 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
     return len(value) == len(usual) == 1 and set(value) != set(usual)
 
 
-def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> dict[str, Any]:
-    """The bare scenario as the engine completes it; empty where it makes no sense without the rest."""
+def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The bare scenario as the engine completes it, and the sections that had to stay as they are for that."""
     from weft._engine import expand, schema
 
     window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of it
@@ -85,23 +90,23 @@ def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> dic
         except ScenarioError:
             continue
         usual["measure"]["window"] = schema()["properties"]["measure"]["default"]["window"]
-        return usual
-    return {}
+        return usual, sections
+    return {}, ()
 
 
 def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
-    """A scenario without the keys that have a default; the topology as it is, since files may leave out what others need."""
+    """A scenario without the keys that have a default."""
     from weft._engine import schema
 
     whole = schema()
-    traffic = {key: scenario["traffic"][key] for key in _TRAFFIC if key in scenario["traffic"]}
-    kept = {section: scenario[section] for section in _SECTIONS} | {"traffic": traffic}
-    for section in ("routing", "traffic"):
-        kept[section] = {
-            key: _required(inner, whole["properties"][section], whole["$defs"], key)
-            for key, inner in kept[section].items()
-        }
-    return kept
+    properties, definitions = whole["properties"], whole["$defs"]
+    traffic = {
+        key: _required(value, properties["traffic"], definitions, key)
+        for key, value in scenario["traffic"].items()
+        if key in _TRAFFIC
+    }
+    models = {section: _required(scenario[section], whole, definitions, section) for section in _SECTIONS}
+    return models | {"traffic": traffic}
 
 
 def _required(value: Any, schema: dict[str, Any], definitions: dict[str, Any], key: str) -> Any:
@@ -112,7 +117,9 @@ def _required(value: Any, schema: dict[str, Any], definitions: dict[str, Any], k
     for branch in (schema, *_branches(schema, definitions)):
         if set(value) <= set(branch.get("properties", ())):
             needed = branch.get("required", ())
-            return {name: _required(inner, branch, definitions, name) for name, inner in value.items() if name in needed}
+            return {
+                name: _required(inner, branch, definitions, name) for name, inner in value.items() if name in needed
+            }
     return value
 
 

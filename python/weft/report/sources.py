@@ -88,7 +88,9 @@ class Sources:
         words = []
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]
-            told = [f"{path} {label(coordinates[path])}" for path in self.varied if path in coordinates]
+            told = [
+                f"{path.rpartition('.')[2]} {label(coordinates[path])}" for path in self.varied if path in coordinates
+            ]
             if len(self.results) > 1:
                 told.insert(0, self.names[self.results.index(results)])
             words.append(", ".join(told) or results.describe(row) or f"point {number}")
@@ -97,7 +99,9 @@ class Sources:
     @cached_property
     def lines(self) -> list[Line]:
         """The load curves of all results."""
-        return [line for each, results in enumerate(self.results) if len(results) for line in self._lines(each, results)]
+        return [
+            line for each, results in enumerate(self.results) if len(results) for line in self._lines(each, results)
+        ]
 
     def _lines(self, each: int, results: Results) -> Iterator[Line]:
         begin = sum(map(len, self.results[:each]))

@@ -2,6 +2,9 @@
 // The drawing of a network on a canvas: links in both directions, routers, zoom and pan, and what lies under the pointer.
 // It knows geometry and colours only; network.js tells it what they mean.
 
+// Pixels per unit below which the two directions of a link are drawn as one line.
+const FAR = 14;
+
 class NetworkCanvas {
   constructor(base, overlay) {
     this.base = base;
@@ -31,23 +34,55 @@ class NetworkCanvas {
   // What each channel looks like: `style[channel]` is an index of `styles` ({colour, width, dash}); later ones lie above.
   paint(style, styles) {
     this.styles = styles;
-    const counts = new Uint32Array(styles.length + 1);
-    for (let channel = 0; channel < style.length; channel++) if (this.present[channel]) counts[style[channel] + 1]++;
-    for (let each = 0; each < styles.length; each++) counts[each + 1] += counts[each];
-    this.begins = counts.slice();
-    this.ordered = new Uint32Array(counts[styles.length]);
-    for (let channel = 0; channel < style.length; channel++) if (this.present[channel]) this.ordered[counts[style[channel]]++] = channel;
+    const links = this.from.length;
+    // From afar a link is one line, which looks like the later style of its two directions.
+    const upper = (channel) => {
+      const other = channel < links ? channel + links : channel - links;
+      return !this.present[other] || style[channel] > style[other] || (style[channel] === style[other] && channel < links);
+    };
+    this.both = this.sorted(style, (channel) => this.present[channel]);
+    this.single = this.sorted(style, (channel) => this.present[channel] && upper(channel));
     this.draw();
   }
 
+  // Channels by style, and where each style begins.
+  sorted(style, wanted) {
+    const begins = new Uint32Array(this.styles.length + 1);
+    for (let channel = 0; channel < style.length; channel++) if (wanted(channel)) begins[style[channel] + 1]++;
+    for (let each = 0; each < this.styles.length; each++) begins[each + 1] += begins[each];
+    const next = begins.slice();
+    const channels = new Uint32Array(begins[this.styles.length]);
+    for (let channel = 0; channel < style.length; channel++) if (wanted(channel)) channels[next[style[channel]]++] = channel;
+    return { begins, channels };
+  }
+
   fit() {
-    const bounds = [Math.min(...chunked(this.x, Math.min)), Math.max(...chunked(this.x, Math.max)), Math.min(...chunked(this.y, Math.min)), Math.max(...chunked(this.y, Math.max))];
+    const bounds = this.bounds();
     const width = Math.max(bounds[1] - bounds[0], 1) + 1;
     const height = Math.max(bounds[3] - bounds[2], 1) + 1;
     this.scale = Math.min(this.base.clientWidth / width, this.base.clientHeight / height, 160);
     this.whole = this.scale;
     this.left = this.base.clientWidth / 2 - (this.scale * (bounds[0] + bounds[1])) / 2;
     this.top = this.base.clientHeight / 2 - (this.scale * (bounds[2] + bounds[3])) / 2;
+  }
+
+  // Left, right, upper and lower end of all routers and of the middles of all links.
+  bounds() {
+    const { x, y } = this;
+    const found = [Infinity, -Infinity, Infinity, -Infinity];
+    const reach = (px, py) => {
+      found[0] = Math.min(found[0], px);
+      found[1] = Math.max(found[1], px);
+      found[2] = Math.min(found[2], py);
+      found[3] = Math.max(found[3], py);
+    };
+    x.forEach((_, router) => reach(x[router], y[router]));
+    this.bend.forEach((bend, link) => {
+      const [a, b] = [this.from[link], this.to[link]];
+      const length = Math.hypot(x[b] - x[a], y[b] - y[a]) || 1;
+      reach((x[a] + x[b]) / 2 + ((y[b] - y[a]) / length) * bend, (y[a] + y[b]) / 2 - ((x[b] - x[a]) / length) * bend);
+    });
+    return found;
   }
 
   resized() {
@@ -70,16 +105,19 @@ class NetworkCanvas {
   }
 
   draw() {
-    if (!this.network || !this.ordered) return;
+    if (!this.network || !this.both) return;
     const began = performance.now();
     const context = this.context(this.base);
-    const thick = Math.min(Math.max(this.scale * 0.03, 0.6), 3);
+    // Lines get thinner where there are many in the same space.
+    const crowd = Math.sqrt((this.base.clientWidth * this.base.clientHeight) / (this.from.length + 1)) / 70;
+    const thick = Math.min(Math.max(this.scale * 0.03, 0.6), 2.6) * Math.min(Math.max((crowd * this.scale) / this.whole, 0.5), 1);
+    const { begins, channels } = this.scale < FAR ? this.single : this.both;
     this.styles.forEach((style, number) => {
       context.strokeStyle = style.colour;
       context.lineWidth = thick * style.width;
       context.setLineDash(style.dash ? [4, 5] : []);
       context.beginPath();
-      for (let place = this.begins[number]; place < this.begins[number + 1]; place++) this.trace(context, this.ordered[place]);
+      for (let place = begins[number]; place < begins[number + 1]; place++) this.trace(context, channels[place]);
       context.stroke();
     });
     context.setLineDash([]);
@@ -106,7 +144,8 @@ class NetworkCanvas {
     const bend = 2 * this.scale * (back ? -this.bend[link] : this.bend[link]);
     const ox = (-dy / length) * aside;
     const oy = (dx / length) * aside;
-    return [x1 + ox, y1 + oy, (x1 + x2) / 2 + ox + (dy / length) * bend, (y1 + y2) / 2 + oy - (dx / length) * bend, x2 + ox, y2 + oy, bend !== 0];
+    // A bend of less than two pixels is drawn straight.
+    return [x1 + ox, y1 + oy, (x1 + x2) / 2 + ox + (dy / length) * bend, (y1 + y2) / 2 + oy - (dx / length) * bend, x2 + ox, y2 + oy, Math.abs(bend) > 4];
   }
 
   trace(context, channel) {
@@ -128,6 +167,14 @@ class NetworkCanvas {
     context.fillStyle = css("--router");
     context.strokeStyle = css("--ink");
     context.lineWidth = radius > 4 ? 1.2 : 0.6;
+    if (radius < 2) {
+      context.fillStyle = css("--ink");
+      for (let router = 0; router < this.x.length; router++) {
+        const [x, y] = this.place(router);
+        context.fillRect(x - radius / 2, y - radius / 2, radius, radius);
+      }
+      return;
+    }
     context.beginPath();
     for (let router = 0; router < this.x.length; router++) {
       const [x, y] = this.place(router);

@@ -10,19 +10,24 @@ function draw(id, title, x, y, traces, layout = {}) {
   if (!traces.length) return;
   drawnCharts.set(id, () => draw(id, title, x, y, traces, layout));
   const axis = { gridcolor: css("--grid"), linecolor: css("--dim"), zeroline: false, ticks: "outside", tickcolor: css("--dim"), automargin: true };
+  const named = traces.filter((trace) => trace.name && trace.showlegend !== false);
+  const wide = named.reduce((sum, trace) => sum + 48 + 7.2 * trace.name.length, 0);
+  const rows = named.length > 1 ? Math.ceil(wide / Math.max(place.clientWidth - 90, 200)) : 0;
   const merged = {
-    title: { text: title, x: 0.02, xanchor: "left", font: { size: 15 } },
+    title: { text: title, x: 0.02, xanchor: "left", y: 1, yanchor: "top", pad: { t: 12 }, font: { size: 15 } },
     font: { family: "system-ui, sans-serif", size: 12.5, color: css("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: 64, r: 18, t: 44, b: 48 },
-    legend: { orientation: "h", y: -0.22, x: 0 },
+    margin: { l: 64, r: 18, t: 44 + 20 * rows, b: 48 },
+    legend: { orientation: "h", y: 1.01, yanchor: "bottom", x: 0 },
+    showlegend: rows > 0,
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },
     hoverlabel: { align: "left" },
     ...layout,
     xaxis: { ...axis, title: { text: x }, ...layout.xaxis },
     yaxis: { ...axis, title: { text: y }, rangemode: "tozero", ...layout.yaxis },
   };
-  Plotly.react(place, traces, merged, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+  Plotly.react(place, traces, merged, { responsive: true, displaylogo: false, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"] });
   if (!place.dataset.listens) {
     place.dataset.listens = "yes";
     place.on("plotly_click", (event) => {
@@ -81,7 +86,15 @@ function loadCharts(panel) {
   const energy = quantity("energy_per_bit_pj");
   draw("chart-energy", `Energy per bit${of}`, OFFERED, axisTitle(energy),
     curves.flatMap((curve, k) => curveTraces(curve, offered[k], means(curve, energy.column), { unit: energy.unit })),
-    { xaxis: { rangemode: "tozero" }, yaxis: { type: "log", rangemode: "normal", dtick: "D2" } });
+    { xaxis: { rangemode: "tozero" }, yaxis: logAxis(curves.flatMap((curve) => means(curve, energy.column))) });
+}
+
+// A logarithmic axis with marks at 1, 2 and 5 of each power of ten.
+function logAxis(values) {
+  const known = values.filter((value) => value > 0);
+  const [low, high] = [Math.floor(Math.log10(Math.min(...known))), Math.ceil(Math.log10(Math.max(...known)))];
+  const ticks = Array.from({ length: Math.max(high - low + 1, 0) }, (_, k) => low + k).flatMap((power) => (high - low > 4 ? [1] : [1, 2, 5]).map((digit) => digit * 10 ** power));
+  return { type: "log", rangemode: "normal", tickvals: ticks, ticktext: ticks.map((tick) => String(Number(tick.toPrecision(1)))) };
 }
 
 // Latency lines end where saturation begins; saturated points stand at the upper edge.
@@ -118,8 +131,8 @@ function curveCharts(curve) {
       x: labels, y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: PATTERNS[state] } },
       hovertemplate: `${state}: %{y:.4f} at %{x}<extra></extra>`,
     })), { barmode: "stack", xaxis: { type: "category" }, yaxis: { range: [0, 1] } });
-  references("chart-energy-references", "Energy per delivered bit", "Energy per delivered bit [pJ/bit]", curve, offered, report.energy_lines, "log");
-  references("chart-power-references", "Mean power of all links", "Mean power [W]", curve, offered, report.power_lines, "linear");
+  references("chart-energy-references", "Energy per delivered bit", "Energy per delivered bit [pJ/bit]", curve, offered, report.energy_lines, true);
+  references("chart-power-references", "Mean power of all links", "Mean power [W]", curve, offered, report.power_lines, false);
 }
 
 const PATTERNS = { on: "", shadow: ".", draining: "/", waking: "x", off: "" };
@@ -128,7 +141,7 @@ function shade(alpha) {
   return `rgba(0,114,178,${Math.max(alpha, 0.05)})`;
 }
 
-function references(id, title, y, curve, offered, lines, type) {
+function references(id, title, y, curve, offered, lines, log) {
   const looks = [{ dash: "solid", symbol: "circle", colour: curve.colour }, { dash: "dash", symbol: "square", colour: css("--dim") }, { dash: "dot", symbol: "diamond", colour: css("--dim") }];
   const traces = lines.flatMap(([name, words], k) => {
     const values = means(curve, name);
@@ -137,7 +150,7 @@ function references(id, title, y, curve, offered, lines, type) {
       line: { color: looks[k].colour, dash: looks[k].dash }, marker: { symbol: curve.over.map((over) => looks[k].symbol + (over ? "-open" : "")), size: 7, color: looks[k].colour },
       hovertemplate: `${words}: %{y:.4g} at %{x:.4g}<extra></extra>` }];
   });
-  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: { type, ...(type === "log" ? { rangemode: "normal", dtick: "D2" } : {}) } });
+  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(lines.flatMap(([name]) => means(curve, name))) : {} });
 }
 
 function pointCharts(point) {

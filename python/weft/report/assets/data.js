@@ -49,6 +49,7 @@ function written(value, digits) {
   if (value === null || value === undefined) return "-";
   if (typeof value !== "number") return String(value);
   if (Number.isInteger(value)) return value.toLocaleString("en-US").replaceAll(",", "\u2009");
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(3);
   if (digits === undefined || (value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits)) return String(Number(value.toPrecision(4)));
   return value.toFixed(digits);
 }

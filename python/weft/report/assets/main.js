@@ -126,17 +126,11 @@ function roomNote() {
   byId("room-note").textContent = told.join(" ");
 }
 
-function firstPoint() {
-  const drawn = Object.keys(report.channels).map(Number);
-  const filmed = Object.keys(report.frames).map(Number);
-  return [...filmed, ...drawn, 0].find((point) => (filmed.length ? filmed.includes(point) : true));
-}
-
 showPanels();
 showCurves();
 showPoints();
 roomNote();
-choosePoint(firstPoint());
+choosePoint(report.first);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   redrawCharts();
   view.paint();

@@ -97,7 +97,7 @@ class NetworkView {
     const top = this.top();
     const ramp = this.ramp();
     this.canvas.paint(Uint8Array.from(use, (value) => Math.min(RAMP_STEPS - 1, Math.floor((RAMP_STEPS * value) / top))),
-      ramp.map((colour, k) => ({ colour, width: 0.7 + (0.9 * k) / RAMP_STEPS })));
+      ramp.map((colour, k) => ({ colour, width: 0.5 + (1.3 * k) / RAMP_STEPS })));
     this.rampLegend("Utilisation", top, "flits/cycle", ramp);
   }
 
@@ -120,7 +120,7 @@ class NetworkView {
     const ramp = this.ramp();
     const awake = Float64Array.from({ length: 2 * this.network.links }, (_, channel) => 1 - (cycles.off?.[channel] ?? 0) / this.window());
     this.canvas.paint(Uint8Array.from(awake, (share) => Math.min(RAMP_STEPS - 1, Math.floor(RAMP_STEPS * share))),
-      ramp.map((colour, k) => ({ colour, width: 0.7 + (0.9 * k) / RAMP_STEPS })));
+      ramp.map((colour, k) => ({ colour, width: 0.5 + (1.3 * k) / RAMP_STEPS })));
     this.rampLegend("Share of the window not switched off", 1, "", ramp);
   }
 
@@ -292,7 +292,7 @@ function absence(point) {
 }
 
 function words(network) {
-  const told = [`${written(network.routers)} routers, ${written(network.links)} links; ${network.words}. Each link is drawn as two lines, a direction keeps to its right.`];
+  const told = [`${written(network.routers)} routers, ${written(network.links)} links; ${network.words}. Each link is drawn as two lines, a direction keeps to its right; from afar as one, in the colour of the busier direction.`];
   if (network.left_out) told.push(`${written(network.left_out)} links are not drawn: those with the most flits are.`);
   told.push("Drag to move, click and turn the wheel (or + and -) to zoom.");
   return told.join(" ");
