@@ -243,6 +243,20 @@ class Results:
         with Database([self]) as database:
             return database.frame(sql)
 
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write one HTML file with tables, charts and the drawing of the network, which opens without a network.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to; by default ``report.html`` in the folder of the sweep.
+        """
+        from weft import report
+
+        path = self.root / "report.html" if path is None else Path(path)
+        report.write([self], path)
+        return path
+
     def plot(self, path: str | Path | None = None) -> Path:
         """Draw latency, accepted load and energy over offered load.
 

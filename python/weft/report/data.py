@@ -38,14 +38,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "title": ", ".join(sources.names),
         "digits": pack.DIGITS,
         "points": _points(sources),
-        "tables": {
-            name: [quantities.described(quantity) for quantity in of]
-            for name, of in (
-                ("points", quantities.TABLE),
-                ("jobs", quantities.JOBS),
-                ("classes", quantities.LINK_CLASSES),
-            )
-        },
+        "tables": {name: [quantities.described(each) for each in of] for name, of in quantities.TABLES.items()},
         "percentiles": quantities.PERCENTILES,
         "states": quantities.STATE_COLOURS,
         "heat": _heat(),
@@ -128,7 +121,8 @@ def _listed(sources: Sources, name: str) -> list[list[dict[str, Any]]]:
 
 
 def _stalls(sources: Sources) -> dict[int, str]:
-    begin, texts = 0, {}
+    begin = 0
+    texts: dict[int, str] = {}
     for results in sources.results:
         texts |= {begin + row: text for row, text in results.stalls}
         begin += len(results)
@@ -153,7 +147,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 
 
 def _telling(sources: Sources) -> list[int]:
-    """Points in the order in which they are kept: of each curve the highest steady one, the ends, the middle, the rest."""
+    """Points in the order in which they are kept: of each curve the highest steady one, ends, middle, the rest."""
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:
         steady = [place for place, over in enumerate(line.over) if not over]
@@ -181,7 +175,6 @@ def facts(sources: Sources) -> dict[str, Any]:
         "first": sources.described[0],
         "sentences": answer.sentences(sources),
         "notes": [line for each in sources.results if len(each) for line in notes.lines(each)],
-        "damaged": [(hash, label(place), why) for each in sources.results for hash, place, why in each.damaged],
         "provenance": _provenance(sources),
     }
 

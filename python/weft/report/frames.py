@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from weft.report import pack
 from weft.report.quantities import STATES
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from weft.results import Results

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _CELL = (1.4, 1.0)
 _ASLANT = (0.7, 0.5)
 _GAP = 1.2
-# Largest bend of a link within a row: arcs stay clear of the routers of the next row, which is nearer with three dimensions.
+# Largest bend of a link within a row: arcs stay clear of the routers of the next row, which is nearer with three
+# dimensions.
 _BEND, _BEND_ASLANT = 0.78, 0.4
 # Width of a tree over its height.
 _TREE_ASPECT = 2.2
@@ -95,7 +96,7 @@ def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
 
 
 def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
-    """Dimension 0 goes right, 1 down and 2 aslant, within the cells of the others; then come rows and columns of tiles."""
+    """Dimension 0 goes right, 1 down, 2 aslant within a cell; the others make rows and columns of tiles."""
     at = [np.zeros(len(digits)), np.zeros(len(digits))]
     pitch, extent = list(_CELL), [0.0, 0.0]
     if len(widths) > 2:

@@ -17,8 +17,6 @@ STATES = ("on", "shadow", "draining", "off", "waking")
 # Colours of the link states, told apart by colour-blind eyes (Okabe and Ito 2008); off is a grey.
 STATE_COLOURS = {"on": "#0072B2", "shadow": "#56B4E9", "draining": "#E69F00", "waking": "#D55E00", "off": "#9AA0A6"}
 
-_OF_LATENCY = {"min": "Shortest", "max": "Longest"}
-
 # In the order of the table of points.
 TABLE = (
     q.ENDING,
@@ -59,6 +57,8 @@ LINK_CLASSES = (
     Quantity("utilisation_max", "Utilisation of the busiest channel", "flits/cycle", "max utilisation", 4),
     Quantity("energy_j", "Energy in the window", "J", "energy", 9),
 )
+
+TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
 
 # Lines of the energy charts: column, name of the line.
 ENERGY_LINES = (

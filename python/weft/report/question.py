@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from weft._engine import expand, schema
 from weft.errors import ScenarioError
 from weft.labels import at, label
 
@@ -80,8 +81,6 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
 
 def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The bare scenario as the engine completes it, and the sections that had to stay as they are for that."""
-    from weft._engine import expand, schema
-
     window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of it
     for sections in _NEEDED_TOGETHER:
         text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
@@ -96,8 +95,6 @@ def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tup
 
 def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
     """A scenario without the keys that have a default."""
-    from weft._engine import schema
-
     whole = schema()
     properties, definitions = whole["properties"], whole["$defs"]
     traffic = {
@@ -109,12 +106,12 @@ def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
     return models | {"traffic": traffic}
 
 
-def _required(value: Any, schema: dict[str, Any], definitions: dict[str, Any], key: str) -> Any:
+def _required(value: Any, outer: dict[str, Any], definitions: dict[str, Any], key: str) -> Any:
     """The value of a key without what has a default; a model keeps its name and its required parameters."""
     if not isinstance(value, dict):
         return value
-    schema = _property(_resolved(schema, definitions), key, definitions)
-    for branch in (schema, *_branches(schema, definitions)):
+    own = _property(_resolved(outer, definitions), key, definitions)
+    for branch in (own, *_branches(own, definitions)):
         if set(value) <= set(branch.get("properties", ())):
             needed = branch.get("required", ())
             return {

@@ -11,15 +11,17 @@ function draw(id, title, x, y, traces, layout = {}) {
   drawnCharts.set(id, () => draw(id, title, x, y, traces, layout));
   const axis = { gridcolor: css("--grid"), linecolor: css("--dim"), zeroline: false, ticks: "outside", tickcolor: css("--dim"), automargin: true };
   const named = traces.filter((trace) => trace.name && trace.showlegend !== false);
-  const wide = named.reduce((sum, trace) => sum + 48 + 7.2 * trace.name.length, 0);
-  const rows = named.length > 1 ? Math.ceil(wide / Math.max(place.clientWidth - 90, 200)) : 0;
+  // Entries of the legend are as wide as the widest: about 7 pixels a letter.
+  const entry = 50 + 7 * Math.max(0, ...named.map((trace) => trace.name.length));
+  const columns = Math.max(1, Math.floor((place.clientWidth - 90) / entry));
+  const rows = named.length > 1 ? Math.ceil(named.length / columns) : 0;
   const merged = {
     title: { text: title, x: 0.02, xanchor: "left", y: 1, yanchor: "top", pad: { t: 12 }, font: { size: 15 } },
     font: { family: "system-ui, sans-serif", size: 12.5, color: css("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     margin: { l: 64, r: 18, t: 44 + 20 * rows, b: 48 },
-    legend: { orientation: "h", y: 1.01, yanchor: "bottom", x: 0 },
+    legend: { orientation: "h", y: 1.01, yanchor: "bottom", x: 0, font: { size: 12 } },
     showlegend: rows > 0,
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },
     hoverlabel: { align: "left" },
@@ -27,7 +29,7 @@ function draw(id, title, x, y, traces, layout = {}) {
     xaxis: { ...axis, title: { text: x }, ...layout.xaxis },
     yaxis: { ...axis, title: { text: y }, rangemode: "tozero", ...layout.yaxis },
   };
-  Plotly.react(place, traces, merged, { responsive: true, displaylogo: false, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+  Plotly.react(place, traces, merged, { responsive: true, displaylogo: false, displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
   if (!place.dataset.listens) {
     place.dataset.listens = "yes";
     place.on("plotly_click", (event) => {
@@ -164,7 +166,7 @@ function pointCharts(point) {
   const step = (y, words) => (latency.length ? [{ x: latency, y, mode: "lines", type: "scatter", line: { shape: "hv", color: "#0072B2", width: 2 }, hovertemplate: `${words} %{x} cycles: %{y:.6g}<extra></extra>`, showlegend: false }] : []);
   draw("chart-cdf", `Latency distribution${joined}`, "Packet latency [cycles]", "Share of packets at most as late", step(shares, "at most"), { yaxis: { range: [0, 1.02] } });
   const beyond = shares.map((share, place) => (place + 1 < shares.length ? 1 - share : null));
-  draw("chart-ccdf", `Latency tail${joined}`, "Packet latency [cycles]", "Share of packets that are later", step(beyond, "later than"), { yaxis: { type: "log", rangemode: "normal", exponentformat: "power" } });
+  draw("chart-ccdf", `Latency tail${joined}`, "Packet latency [cycles]", "Share of packets that are later", step(beyond, "later than"), { yaxis: { type: "log", rangemode: "normal", dtick: 1, exponentformat: "power" } });
   const hops = valueOf("hop_histogram", point) ?? [];
   const all = hops.reduce((sum, count) => sum + count, 0);
   draw("chart-hops", "Hops", "Links between routers on the way of a packet", "Share of packets",

@@ -126,7 +126,8 @@ function roomNote() {
   byId("room-note").textContent = told.join(" ");
 }
 
-showPanels();
+if (pointCount > 1) showPanels();
+else byId("load-charts").hidden = true;
 showCurves();
 showPoints();
 roomNote();

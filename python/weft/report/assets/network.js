@@ -132,7 +132,8 @@ class NetworkView {
     return Object.fromEntries(Object.entries(this.kept.cycles).map(([state, text]) => [state, decode(text)]));
   }
 
-  // The same scale for all pictures of a film, so that they can be compared.
+  // The same scale for all pictures of a film, so that they can be compared. In short intervals a channel may count more
+  // than a flit per cycle, since flits are counted ahead of the wire: that is no higher utilisation.
   top() {
     if (!this.filming()) return Math.max(...chunked(this.use, Math.max), 1e-9);
     if (!this.film.top) {
@@ -140,6 +141,7 @@ class NetworkView {
       const channels = 2 * this.network.links;
       const cycles = decode(this.film.cycles);
       this.film.top = Math.max(1e-9, ...Array.from(cycles, (each, k) => Math.max(...chunked(flits.subarray(k * channels, (k + 1) * channels), Math.max)) / each));
+      this.film.top = Math.min(this.film.top, 1);
     }
     return this.film.top;
   }
