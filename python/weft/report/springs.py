@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-_PIVOTS = 50
-# Pairs of routers over all steps: bounds the time to about a second.
-_PAIRS = 60_000_000
+# Pivots at most; fewer where searches are deep, but enough for two axes.
+_PIVOTS, _FEWEST = 50, 3
+_DEPTHS = 5_000
+# Every pair of routers pushes in every step: steps at most, pairs over all steps, and routers up to which any do.
 _STEPS = 300
+_PAIRS = 60_000_000
+_CROWD = 1500
 
 
 def place(routers: int, start: Ints, end: Ints) -> tuple[Floats, Floats]:
@@ -28,7 +31,7 @@ def place(routers: int, start: Ints, end: Ints) -> tuple[Floats, Floats]:
     if routers < 3:
         return np.arange(routers, dtype=float), np.zeros(routers)
     at = _by_distances(routers, start, end)
-    steps = min(_STEPS, _PAIRS // routers**2)
+    steps = min(_STEPS, _PAIRS // routers**2) if routers <= _CROWD else 0
     at = _pushed_apart(at, start, end, steps)
     return at[:, 0], at[:, 1]
 
@@ -40,9 +43,10 @@ def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
     first = np.searchsorted(np.concatenate([start, end])[order], np.arange(routers + 1))
     nearest = np.full(routers, np.inf)
     columns: list[Floats] = []
-    pivot = 0
-    for _ in range(min(_PIVOTS, routers)):
+    pivot, depths = 0, 0.0
+    while len(columns) < min(routers, _PIVOTS if depths < _DEPTHS else _FEWEST):
         distance = _hops(pivot, first, neighbours)
+        depths += float(distance.max())
         columns.append(distance)
         nearest = np.minimum(nearest, distance)
         pivot = int(nearest.argmax())
