@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import weft
 from weft.report.question import chosen
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLAIN: dict[str, Any] = {
     "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 2}},
