@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
     """Add a command; the help of the command begins with its line in the list of commands."""
-    description = f"{help[0].upper()}{help[1:]}."
-    return commands.add_parser(name, help=help, description=description, epilog=f"Example: {example}")
+    line = help.replace("%", "%%")  # argparse formats it
+    description = f"{line[0].upper()}{line[1:]}."
+    return commands.add_parser(name, help=line, description=description, epilog=f"Example: {example}")
 
 
 def add_scenario(parser: argparse.ArgumentParser) -> None:
