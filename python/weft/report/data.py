@@ -41,6 +41,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "tables": {name: [quantities.described(each) for each in of] for name, of in quantities.TABLES.items()},
         "percentiles": quantities.PERCENTILES,
         "states": quantities.STATE_COLOURS,
+        "state_order": quantities.STATES,
         "heat": _heat(),
         "energy_lines": quantities.ENERGY_LINES,
         "power_lines": quantities.POWER_LINES,

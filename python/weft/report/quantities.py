@@ -13,6 +13,7 @@ PERCENTILES = {
     "p99_9": "99.9 %",
     "p99_99": "99.99 %",
 }
+# In the order in which films number them.
 STATES = ("on", "shadow", "draining", "off", "waking")
 # Colours of the link states, told apart by colour-blind eyes (Okabe and Ito 2008); off is a grey.
 STATE_COLOURS = {"on": "#0072B2", "shadow": "#56B4E9", "draining": "#E69F00", "waking": "#D55E00", "off": "#9AA0A6"}

@@ -102,7 +102,7 @@ class NetworkView {
   }
 
   paintStates() {
-    const states = Object.keys(report.states);
+    const states = report.state_order;
     const now = this.shownStates();
     if (now) {
       const present = states.filter((_, number) => now.includes(number));
@@ -236,7 +236,7 @@ class NetworkView {
       const use = this.shownUse();
       const states = this.shownStates();
       if (use) rows.push(each("utilisation now [flits/cycle]", (channel) => written(use[channel], 4)));
-      rows.push(each("power state now", (channel) => Object.keys(report.states)[states[channel]]));
+      rows.push(each("power state now", (channel) => report.state_order[states[channel]]));
     }
     rows.push(each("flits in the window", (channel) => written(flits[channel])));
     rows.push(each("utilisation [flits/cycle]", (channel) => written(this.use[channel], 4)));
