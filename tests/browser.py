@@ -46,11 +46,11 @@ class Page:
 
     def ask(self, expression: str, *arguments: Any) -> Any:
         """Value of a JavaScript expression on the page."""
-        return self.driver.execute_script(f"return {expression}", *arguments)  # type: ignore[no-untyped-call]
+        return self.driver.execute_script(f"return {expression}", *arguments)
 
     def do(self, statements: str, *arguments: Any) -> None:
         """Run JavaScript statements on the page."""
-        self.driver.execute_script(statements, *arguments)  # type: ignore[no-untyped-call]
+        self.driver.execute_script(statements, *arguments)
 
     def find(self, selector: str) -> Any:
         """First element that a CSS selector matches."""
@@ -66,4 +66,4 @@ class Page:
 
     def complaints(self) -> list[Any]:
         """What the browser wrote on its console."""
-        return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]
+        return list(self.driver.get_log("browser"))

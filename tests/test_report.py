@@ -19,6 +19,7 @@ import weft
 from weft.cli import main
 from weft.report import frames, network, pack
 from weft.report.data import collect
+from weft.report.quantities import STATES
 from weft.report.sources import Sources
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def test_a_film_has_the_samples_of_the_series(results: Results) -> None:
         own = series.filter(pl.col("channel") == channel)
         assert flits[:, place].tolist() == own["flits"].to_list()
         assert unpacked(film["from_cycle"]).tolist() == own["from_cycle"].to_list()
-        for number, state in enumerate(frames.STATES):
+        for number, state in enumerate(STATES):
             assert (states[:, place] == number).tolist() == (own[f"channels_{state}"] > 0).to_list()
     assert not flits[:, 1].any(), "no channel carries no flits"
 
@@ -164,7 +165,7 @@ def test_a_film_of_link_states_shows_the_state_at_the_end_of_each_picture(result
     for picture, end in enumerate(ends):
         now = spans.filter((pl.col("from_cycle") < end) & (pl.col("to_cycle") >= end)).sort("channel")
         assert now["channel"].to_list() == order.tolist()
-        assert [frames.STATES[number] for number in states[picture]] == now["state"].to_list()
+        assert [STATES[number] for number in states[picture]] == now["state"].to_list()
 
 
 def test_without_room_the_most_telling_points_are_kept(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,13 +26,14 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
     """A row per load curve: the latency at its lowest load, where it saturates, and the most it accepts."""
     rows = []
     for line in sources.lines:
-        accepted = [value for value in _means(sources, line, q.ACCEPTED) if value is not None]
+        accepted = [mean.value for mean in sources.means(line, q.ACCEPTED) if mean is not None]
+        first = sources.means(line, q.LATENCY)[0]
         rows.append(
             {
                 "panel": line.panel,
                 "curve": line.label,
                 "from_load": line.load[0],
-                "latency": _means(sources, line, q.LATENCY)[0],
+                "latency": first and first.value,
                 "steady_load": _steady(line),
                 "saturation": saturation(line),
                 "accepted": max(accepted, default=None),
@@ -57,16 +58,6 @@ def saturation(line: Line) -> str:
 def _steady(line: Line) -> float | None:
     """The highest load that is neither saturated nor stalled."""
     return max((load for load, over in zip(line.load, line.over, strict=True) if not over), default=None)
-
-
-def _means(sources: Sources, line: Line, quantity: Quantity) -> list[float | None]:
-    """Means over seeds."""
-    means = []
-    for points in line.points:
-        values = [sources.summaries[point].get(quantity.column) for point in points]
-        known = [value for value in values if value is not None]
-        means.append(sum(known) / len(known) if known else None)
-    return means
 
 
 def _endings(sources: Sources) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,13 +10,15 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from weft import notes
+from weft import quantities as q
 from weft.labels import label
 from weft.plot.style import look
 from weft.report import answer, pack, quantities, question
 from weft.report.network import Gallery
 
 if TYPE_CHECKING:
-    from weft.report.sources import Sources
+    from weft.quantities import Quantity
+    from weft.report.sources import Line, Sources
 
 # Bytes that the latency histograms of all points may take.
 HISTOGRAM_BYTES = 1_000_000
@@ -51,6 +54,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "jobs": _listed(sources, "jobs"),
         "link_classes": _listed(sources, "link_classes"),
         "stalls": _stalls(sources),
+        "waiting": _waiting(sources),
         **drawings,
     }
 
@@ -92,12 +96,19 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "load": [pack.rounded(load) for load in line.load],
                 "over": line.over,
                 "points": line.points,
+                "half": {each.column: _half_widths(sources, line, each) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)},
                 "colour": style.line["color"],
                 "dash": _DASHES[style.line["linestyle"]],
                 "symbol": _SYMBOLS[style.full["marker"]],
             }
         )
     return curves
+
+
+def _half_widths(sources: Sources, line: Line, quantity: Quantity) -> list[float | None]:
+    """Half widths of the 95 % confidence intervals of the means of a curve, where they are known."""
+    means = sources.means(line, quantity)
+    return [None if mean is None or mean.half_width is None else pack.rounded(mean.half_width) for mean in means]
 
 
 def _histograms(sources: Sources) -> list[dict[str, Any]]:
@@ -128,6 +139,15 @@ def _stalls(sources: Sources) -> dict[int, str]:
         texts |= {begin + row: text for row, text in results.stalls}
         begin += len(results)
     return texts
+
+
+def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
+    """Router and input port of each queue in the wait-for cycle of a stuck point."""
+    return {
+        point: [[each["at"]["router"], each["at"]["port"]] for each in summary["stall_wait_for"]]
+        for point, summary in enumerate(sources.summaries)
+        if summary.get("stall_wait_for")
+    }
 
 
 def _drawings(sources: Sources) -> dict[str, Any]:
@@ -162,27 +182,29 @@ def _telling(sources: Sources) -> list[int]:
 
 def facts(sources: Sources) -> dict[str, Any]:
     """What the page says in words."""
-    results, row = sources.places[0]
-    scenario = results.scenario(row)
-    varied = set(sources.varied)
-    swept = {path: list(dict.fromkeys(label(value) for value in _values(sources, path))) for path in sources.varied}
-    rows = question.chosen(scenario, results.folder(row) / "scenario.yaml")
     return {
         "title": ", ".join(sources.names),
         "points": len(sources),
-        "chosen": [each for each in rows if each[0] not in varied],
-        "swept": swept,
-        "scenario": (results.folder(row) / "scenario.yaml").read_text(encoding="utf-8"),
-        "first": sources.described[0],
+        "questions": [_question(sources, each) for each, results in enumerate(sources.results) if len(results)],
         "sentences": answer.sentences(sources),
         "notes": [line for each in sources.results if len(each) for line in notes.lines(each)],
         "provenance": _provenance(sources),
     }
 
 
-def _values(sources: Sources, path: str) -> list[Any]:
-    places = [results.points[row]["coordinates"] for results, row in sources.places]
-    return [place[path] for place in places if path in place]
+def _question(sources: Sources, each: int) -> dict[str, Any]:
+    """What one of the results was asked: from the scenario of its first point, and what was swept."""
+    results = sources.results[each]
+    places = [point["coordinates"] for point in results.points]
+    paths = [path for path in results.coordinates if len({label(place[path]) for place in places}) > 1]
+    file = results.folder(0) / "scenario.yaml"
+    return {
+        "name": sources.names[each],
+        "points": len(results),
+        "chosen": [row for row in question.chosen(results.scenario(0), file) if row[0] not in paths],
+        "swept": {path: list(dict.fromkeys(label(place[path]) for place in places)) for path in paths},
+        "scenario": file.read_text(encoding="utf-8"),
+    }
 
 
 def _provenance(sources: Sources) -> list[tuple[str, str]]:
@@ -206,7 +228,7 @@ def _provenance(sources: Sources) -> list[tuple[str, str]]:
             ("system", _each(f"{m['system']}, Python {m['python']}" for m in machines)),
             ("threads", _each(run["threads"] for run in runs)),
             ("started", _span([run["started_utc"] for run in runs])),
-            ("computed in", f"{sum(seconds):.4g} s for {len(runs)} points, the longest {max(seconds):.4g} s"),
+            ("computed in", f"{sum(seconds):.4g} s in all, the longest point {max(seconds):.4g} s"),
         ]
         if rates:
             told.append(("speed", f"{rates[len(rates) // 2] / 1e6:.3g} million flit-hops/s (median)"))
@@ -218,5 +240,5 @@ def _each(values: Any) -> str:
 
 
 def _span(times: list[str]) -> str:
-    first, last = min(times), max(times)
-    return f"{first} UTC" if first == last else f"{first} to {last} UTC"
+    first, last = (datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S UTC") for time in (min(times), max(times)))
+    return first if first == last else f"{first} to {last}"

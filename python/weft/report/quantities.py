@@ -56,7 +56,7 @@ LINK_CLASSES = (
     Quantity("channels", "Channels of the class", "", "channels", 0),
     Quantity("utilisation_mean", "Mean utilisation", "flits/cycle", "mean utilisation", 4),
     Quantity("utilisation_max", "Utilisation of the busiest channel", "flits/cycle", "max utilisation", 4),
-    Quantity("energy_j", "Energy in the window", "J", "energy", 9),
+    Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
 
 TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}

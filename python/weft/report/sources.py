@@ -11,10 +11,12 @@ import polars as pl
 from weft.curves import panels
 from weft.errors import ResultsError
 from weft.labels import label
+from weft.student import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from weft.quantities import Quantity
     from weft.results import Results
 
 
@@ -102,6 +104,17 @@ class Sources:
         return [
             line for each, results in enumerate(self.results) if len(results) for line in self._lines(each, results)
         ]
+
+    def means(self, line: Line, quantity: Quantity) -> list[Mean | None]:
+        """Means over the seeds of each load of a curve; none where nothing was measured."""
+        inside = quantity.column.replace("_mean_", "_ci95_")
+        means: list[Mean | None] = []
+        for points in line.points:
+            summaries = [self.summaries[point] for point in points]
+            known = [each for each in summaries if each.get(quantity.column) is not None]
+            alone = known[0].get(inside) if known and inside != quantity.column else None
+            means.append(Mean.of([each[quantity.column] for each in known], alone) if known else None)
+        return means
 
     def _lines(self, each: int, results: Results) -> Iterator[Line]:
         begin = sum(map(len, self.results[:each]))

@@ -21,7 +21,7 @@ function draw(id, title, x, y, traces, layout = {}) {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     margin: { l: 64, r: 18, t: 44 + 20 * rows, b: 48 },
-    legend: { orientation: "h", y: 1.01, yanchor: "bottom", x: 0, font: { size: 12 } },
+    legend: { orientation: "h", y: 1.03, yanchor: "bottom", x: 0, font: { size: 12 } },
     showlegend: rows > 0,
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },
     hoverlabel: { align: "left" },
@@ -49,7 +49,7 @@ function quantity(name) {
 }
 
 // A line through the points of a curve, with the look that it has in all figures; saturated points are hollow.
-function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys, unit = "" } = {}) {
+function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys, unit = "", half = [] } = {}) {
   const look = { color: curve.colour, symbol: curve.symbol, size: 8 };
   const hover = `${curve.label || "all"}<br>%{x:.4g}: %{text} ${unit}<extra></extra>`;
   const kept = (wanted) => curve.load.map((_, place) => place).filter((place) => wanted(place) && ys[place] !== null && xs[place] !== null);
@@ -64,7 +64,7 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
   const over = kept((place) => curve.over[place]);
   return [
     trace(inLine, { mode: "lines", line: { color: curve.colour, dash: curve.dash, width: 2 }, name: curve.label, showlegend: false, hoverinfo: "skip" }),
-    trace(steady, { mode: "markers", marker: look, name: curve.label || "all", showlegend: Boolean(curve.label) }),
+    trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name: curve.label || "all", showlegend: Boolean(curve.label) }),
     trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${curve.label} saturated`, showlegend: false }),
   ].filter((each) => each.x.length);
 }
@@ -82,12 +82,12 @@ function loadCharts(panel) {
   const diagonal = { x: [0, end], y: [0, end], mode: "lines", line: { color: css("--dim"), width: 1 }, name: "accepted = offered", hoverinfo: "skip", showlegend: false };
   const name = "accepted_load";
   draw("chart-accepted", `Accepted load${of}`, OFFERED, axisTitle(quantity(name)),
-    [diagonal, ...curves.flatMap((curve, k) => curveTraces(curve, offered[k], accepted[k], { unit: quantity(name).unit }))], { xaxis: { rangemode: "tozero" } });
+    [diagonal, ...curves.flatMap((curve, k) => curveTraces(curve, offered[k], accepted[k], { unit: quantity(name).unit, half: curve.half[name] }))], { xaxis: { rangemode: "tozero" } });
   latencyChart("chart-latency", `Latency${of}`, OFFERED, curves, offered);
   latencyChart("chart-latency-accepted", `Latency over accepted load${of}`, axisTitle(quantity(name)), curves, accepted);
   const energy = quantity("energy_per_bit_pj");
   draw("chart-energy", `Energy per bit${of}`, OFFERED, axisTitle(energy),
-    curves.flatMap((curve, k) => curveTraces(curve, offered[k], means(curve, energy.column), { unit: energy.unit })),
+    curves.flatMap((curve, k) => curveTraces(curve, offered[k], means(curve, energy.column), { unit: energy.unit, half: curve.half[energy.column] })),
     { xaxis: { rangemode: "tozero" }, yaxis: logAxis(curves.flatMap((curve) => means(curve, energy.column))) });
 }
 
@@ -108,7 +108,7 @@ function latencyChart(id, title, x, curves, xs) {
   const traces = curves.flatMap((curve, k) => curveTraces(curve, xs[k], values[k], {
     line: curve.over.map((over) => !over),
     at: values[k].map((value, place) => (curve.over[place] ? top : value)),
-    unit: latency.unit,
+    unit: latency.unit, half: curve.half[latency.column],
   }));
   draw(id, title, x, axisTitle(latency), traces, { xaxis: { rangemode: "tozero" }, yaxis: { range: [0, top] } });
 }

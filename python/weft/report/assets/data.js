@@ -41,7 +41,7 @@ function means(curve, name) {
 }
 
 function anyKnown(values) {
-  return values.some((value) => value !== null);
+  return values.some((value) => value !== null && value !== undefined);
 }
 
 // A number for reading: so many decimal places, or four significant digits where none are given.

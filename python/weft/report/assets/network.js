@@ -32,7 +32,7 @@ class NetworkView {
     }
     this.use = utilisations(point);
     this.film = report.frames[point] ?? null;
-    byId("network-words").textContent = words(network);
+    byId("network-words").textContent = words(network, this.film);
     this.offer();
     this.whenChanged();
   }
@@ -40,9 +40,10 @@ class NetworkView {
   // Choices that this point has data for.
   offer() {
     const slept = Object.keys(this.kept.cycles).some((state) => state !== "on");
-    options("network-colour", [["utilisation", "utilisation"], ...(slept ? [["state", "power state"]] : [])]);
+    const stuck = report.waiting[this.point];
+    options("network-colour", [["utilisation", "utilisation"], ...(slept ? [["state", "power state"]] : []), ...(stuck ? [["stall", "what waits"]] : [])]);
+    if (stuck) byId("network-colour").value = "stall";
     options("network-when", [["window", "whole window"], ...(this.film ? [["film", "step by step"]] : [])]);
-    byId("network-when-label").title = this.film ? "" : "A run keeps what happens over time with measure.series: {every: 100cycles, of: channel}";
     const slider = byId("network-slider");
     slider.max = this.film ? this.film.pictures - 1 : 0;
     slider.value = Math.min(slider.value, slider.max);
@@ -82,8 +83,8 @@ class NetworkView {
   paint() {
     if (!this.kept) return;
     this.time();
-    if (byId("network-colour").value === "state") this.paintStates();
-    else this.paintUse();
+    const shows = { utilisation: () => this.paintUse(), state: () => this.paintStates(), stall: () => this.paintStall() };
+    shows[byId("network-colour").value]();
     this.tell(this.found, ...(this.at ?? [0, 0]));
   }
 
@@ -108,11 +109,8 @@ class NetworkView {
       const present = states.filter((_, number) => now.includes(number));
       this.canvas.paint(now, states.map((state) => ({ colour: this.stateColour(state), width: state === "off" ? 0.6 : 1.1, dash: state === "off" })));
       byId("network-legend").replaceChildren(...present.map((state) => {
-        const key = element("span", { className: "key" });
-        key.style.borderTopColor = this.stateColour(state);
-        if (state === "off") key.style.borderTopStyle = "dashed";
         const count = now.reduce((sum, each, channel) => sum + (each === states.indexOf(state) && this.canvas.present[channel]), 0);
-        return element("span", {}, key, `${state}: ${written(count)} channels`);
+        return this.key(this.stateColour(state), `${state}: ${written(count)} channels`, state === "off");
       }));
       return;
     }
@@ -122,6 +120,26 @@ class NetworkView {
     this.canvas.paint(Uint8Array.from(awake, (share) => Math.min(RAMP_STEPS - 1, Math.floor(RAMP_STEPS * share))),
       ramp.map((colour, k) => ({ colour, width: 0.5 + (1.3 * k) / RAMP_STEPS })));
     this.rampLegend("Share of the window not switched off", 1, "", ramp);
+  }
+
+  // The channels that lead to the queues of the wait-for cycle.
+  paintStall() {
+    const waits = new Set(report.waiting[this.point].map(([router, port]) => `${router} ${port}`));
+    const { links } = this.network;
+    const { from, to } = this.canvas;
+    const ports = [decode(this.network.from_port), decode(this.network.to_port)];
+    const leadsTo = (channel) => (channel < links ? `${to[channel]} ${ports[1][channel]}` : `${from[channel - links]} ${ports[0][channel - links]}`);
+    const style = Uint8Array.from({ length: 2 * links }, (_, channel) => (waits.has(leadsTo(channel)) ? 1 : 0));
+    const colours = [css("--off"), report.states.waking];
+    this.canvas.paint(style, [{ colour: colours[0], width: 0.8 }, { colour: colours[1], width: 2 }]);
+    byId("network-legend").replaceChildren(this.key(colours[1], `leads to a queue of the wait-for cycle: ${waits.size} queues`), this.key(colours[0], "other channels"));
+  }
+
+  key(colour, textContent, dashed = false) {
+    const line = element("span", { className: "key" });
+    line.style.borderTopColor = colour;
+    if (dashed) line.style.borderTopStyle = "dashed";
+    return element("span", {}, line, textContent);
   }
 
   window() {
@@ -293,9 +311,10 @@ function absence(point) {
   return report.unreadable[point] ?? "The channels of this point are not on the page, which keeps those of as many points as have room; the table of points says of which.";
 }
 
-function words(network) {
+function words(network, film) {
   const told = [`${written(network.routers)} routers, ${written(network.links)} links; ${network.words}. Each link is drawn as two lines, a direction keeps to its right; from afar as one, in the colour of the busier direction.`];
   if (network.left_out) told.push(`${written(network.left_out)} links are not drawn: those with the most flits are.`);
+  if (!film) told.push("What happens over time can be shown where measure.series: {every: 100cycles, of: channel} or measure.link_states: {} keeps it, as far as there is room on the page.");
   told.push("Drag to move, click and turn the wheel (or + and -) to zoom.");
   return told.join(" ");
 }

@@ -5,10 +5,11 @@
 // `onRow(index)` is called for a row that was chosen; `caption` stands above.
 function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
   const body = element("tbody");
+  const numeric = heads.map((_, at) => rows.some((row) => typeof row[at] === "number"));
   const made = rows.map((row, index) => {
     const cells = row.map((value, at) => {
       const cell = element("td", { textContent: written(value, heads[at].digits) });
-      if (typeof value === "number") cell.className = "number";
+      if (numeric[at] && typeof value !== "string") cell.className = "number";
       return cell;
     });
     const line = element("tr", {}, ...cells);
@@ -36,7 +37,7 @@ function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
     const button = element("button", { type: "button", textContent: head.label, title: head.title ?? head.label });
     if (head.unit) button.append(element("small", { textContent: head.unit }));
     const cell = element("th", { scope: "col" }, button);
-    if (rows.some((each) => typeof each[at] === "number")) cell.className = "number";
+    if (numeric[at]) cell.className = "number";
     button.addEventListener("click", () => {
       const down = cell.getAttribute("aria-sort") === "ascending";
       for (const other of row.children) other.removeAttribute("aria-sort");
