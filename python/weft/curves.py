@@ -115,6 +115,8 @@ def overlay(parts: Sequence[Part]) -> list[Panel]:
     named = ["part", *apart] if len(parts) > 1 else apart
     series = pl.concat_str(named, separator=", ") if named else pl.lit("")
     frame = frame.with_columns(series.alias("series"))
+    # a column in which no point measured anything has no type yet
+    frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
     numbers = [
         column
         for column, kind in frame.schema.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from weft.cli import arguments, overrides, stalls
+from weft.cli import arguments, folders, overrides, stalls
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +35,7 @@ def main(options: argparse.Namespace) -> int:
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
+    folders.tell_of_others(options.out or sweep.folder)
     with interruptible(), Bar(sweep.name) as bar:
         results = sweep.run(
             options.out,
