@@ -57,9 +57,10 @@ class Curve:
     label : str
         What sets this series apart; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load. Columns: ``load`` [flits/terminal/cycle], ``saturated`` and ``stalled`` (true if
-        any seed was), ``seeds`` (how many), the numbers of the summary as means over seeds (null where nothing was
-        measured), and their standard deviations over seeds with the ending ``_std``.
+        Rows in the order of load. Columns: ``load`` [flits/terminal/cycle], ``points`` (their rows in the frame of
+        their results), ``saturated`` and ``stalled`` (true if any seed was), ``seeds`` (how many), the numbers of the
+        summary as means over seeds (null where nothing was measured), and their standard deviations over seeds with
+        the ending ``_std``.
     """
 
     label: str
@@ -120,9 +121,10 @@ def overlay(parts: Sequence[Part]) -> list[Panel]:
     numbers = [
         column
         for column, kind in frame.schema.items()
-        if kind.is_numeric() and column not in paths and column != "load"
+        if kind.is_numeric() and column not in paths and column not in {"load", "points"}
     ]
     rows = frame.group_by("panel", "series", "load", maintain_order=True).agg(
+        pl.col("points"),
         pl.col("saturated", "stalled").any(),
         pl.len().alias("seeds"),
         pl.col(numbers).mean(),
@@ -155,7 +157,7 @@ def short(path: str, values: Iterable[object]) -> list[str]:
 
 def _rows(part: Part) -> pl.DataFrame:
     """The chosen rows of the frame, with coordinates as text so that several frames fit together."""
-    frame = part.results.frame[part.points]
+    frame = part.results.frame.with_row_index("points")[part.points]
     # jobs with loads of their own leave the scenario without one
     load = pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4))
     paths = [path for path in part.results.coordinates if path not in NAMED]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -17,7 +18,6 @@ from weft.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from weft.plot.accessor import Plots
 
@@ -245,6 +245,20 @@ class Results:
 
         with Database([self]) as database:
             return database.frame(sql)
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write one HTML file with tables, charts and the drawing of the network, which opens without a network.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to; by default ``report.html`` in the folder of the sweep.
+        """
+        from weft import report
+
+        path = self.root / "report.html" if path is None else Path(path)
+        report.write([self], path)
+        return path
 
     def compare(self, other: Results, on: Sequence[str] | None = None) -> pl.DataFrame:
         """Line up with another result set: a row per place and quantity, as `weft compare` shows them.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "run": "run",
     "saturation": "saturation",
+    "report": "report",
     "status": "status",
     "query": "query",
     "export": "export",
