@@ -91,12 +91,6 @@ ROUTINGS = {
     ("tree4", "nca"): Routing(
         {"shortest_path": {}}, least_vcs=4, differs="all VCs serve every hop; here the VCs are divided by hop"
     ),
-    ("tree4", "anca"): Routing(
-        {"shortest_path": {}},
-        least_vcs=4,
-        differs="links up are chosen by their load and all VCs serve every hop; here links are random and the VCs "
-        "divided by hop: saturation comes earlier",
-    ),
 }
 
 # Routings of which every router and destination have one next hop: written out as a table.
@@ -113,6 +107,7 @@ FOREIGN = {
     "torus": ("dim_order_ni", "valiant_ni", "chaos"),
     "mesh": ("dim_order_ni", "dim_order_pni", "xy_yx", "adaptive_xy_yx", "romm", "romm_ni", "planar_adapt", "chaos"),
     "cmesh": ("xy_yx", "xy_yx_no_express"),
+    "tree4": ("anca",),
     "flatfly": ("valiant", "xyyx", "adaptive_xyyx", "ugal_xyyx", "ugal_pni"),
 }
 

@@ -219,8 +219,9 @@ def _cmesh(draft: Draft, function: str) -> Network:
     return _written(draft, built, wiring.mesh_order(k, function == "dor"), keys)
 
 
-def _tree(draft: Draft, function: str) -> Network:  # noqa: ARG001
+def _tree(draft: Draft, function: str) -> Network:
     config = draft.config
+    _foreign(draft, config.text("topology"), function)
     if (config.whole("k"), config.whole("n")) != (4, 3):
         key = "k" if config.whole("k") != 4 else "n"
         config.fail(key, "BookSim2's qtree and tree4 have 4 children in 3 levels", "write k = 4 and n = 3")
