@@ -22,10 +22,16 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "run": "run",
     "saturation": "saturation",
+    "report": "report",
+    "status": "status",
+    "query": "query",
+    "export": "export",
+    "compare": "compare",
     "check": "check",
     "explain": "explain",
     "list": "catalogue",
     "schema": "schema",
+    "plot": "plot",
     "validate": "validate",
     "import": "import_",
 }
