@@ -66,4 +66,4 @@ class Page:
 
     def complaints(self) -> list[Any]:
         """What the browser wrote on its console."""
-        return list(self.driver.get_log("browser"))
+        return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]

@@ -26,7 +26,11 @@ def add(commands: Commands) -> None:
     arguments.add_execution(parser)
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
-        "--report", nargs="?", const="", metavar="FILE", help="write a page, as `weft report` does (default: report.html)"
+        "--report",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="write a page as `weft report` does (default: report.html in the folder of the results)",
     )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
 

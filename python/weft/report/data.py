@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
 
 # Bytes that the latency histograms of all points may take.
-HISTOGRAM_BYTES = 1_000_000
+HISTOGRAM_BYTES = 700_000
 _SYMBOLS = {
     "o": "circle",
     "s": "square",
@@ -162,6 +162,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
         "networks": kept.networks,
         "channels": kept.channels,
         "frames": kept.frames,
+        "histories": kept.histories,
         "unreadable": kept.unreadable,
         "crowded_out": kept.crowded_out,
     }

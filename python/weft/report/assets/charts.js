@@ -173,6 +173,24 @@ function pointCharts(point) {
     all ? [{ x: hops.map((_, hop) => hop), y: hops.map((count) => count / all), text: hops.map((count) => written(count)), textposition: "none", type: "bar", marker: { color: "#0072B2" }, hovertemplate: "%{x} hops: %{text} packets, %{y:.4f}<extra></extra>" }] : [],
     { xaxis: { dtick: hops.length > 20 ? undefined : 1 } });
   channelChart(point);
+  historyCharts(point);
+}
+
+// What was recorded over time; two lines frame the measured window.
+function historyCharts(point) {
+  const { series, transient } = report.histories[point] ?? {};
+  const [warmup, cycles] = [valueOf("warmup_cycles", point), valueOf("window_cycles", point)];
+  const edge = (x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line: { color: css("--dim"), width: 1, dash: "dash" } });
+  const layout = { shapes: [edge(warmup), edge(warmup + cycles)], xaxis: { rangemode: "tozero" } };
+  const lines = (series?.classes ?? []).map(({ name, channels, flits }, number) => ({
+    x: Array.from(decode(series.from_cycle)), y: Array.from(decode(flits), (count, k) => count / (decode(series.cycles)[k] * channels)),
+    name, mode: "lines", type: "scatter", line: { shape: "hv", color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: DASHES[number % DASHES.length] },
+    hovertemplate: `${name}, from cycle %{x}: %{y:.4f}<extra></extra>`,
+  }));
+  draw("chart-series", "Utilisation over time (dashed: the window)", "Time [cycles]", "Mean utilisation [flits/cycle]", lines, layout);
+  const late = (values, name, look) => ({ x: Array.from(decode(transient.from_cycle)), y: Array.from(values), name, mode: "lines", type: "scatter", line: look, hovertemplate: `${name}, created from cycle %{x} on: %{y:.5g} cycles<extra></extra>` });
+  draw("chart-transient", "Latency by time of creation (dashed: the window)", "Time of creation [cycles]", "Packet latency [cycles]",
+    transient ? [late(decode(transient.mean_cycles), "mean", { color: "#0072B2" }), late(decode(transient.max_cycles), "longest", { color: "#D55E00", dash: "dot" })] : [], layout);
 }
 
 // Channels between routers from the busiest on, a line per class.
@@ -186,12 +204,13 @@ function channelChart(point) {
     const present = channelPresence(network);
     network.classes.forEach((name, number) => {
       const values = Array.from(use).filter((_, channel) => present[channel] && classes[channel % network.links] === number).sort((a, b) => b - a);
-      traces.push({ y: values, x: values.map((_, rank) => rank + 1), name, mode: "lines", type: "scatter", line: { shape: "hvh", width: 2, color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: ["solid", "dash", "dot", "dashdot"][number % 4] }, showlegend: network.classes.length > 1, hovertemplate: `${name}, number %{x}: %{y:.4f}<extra></extra>` });
+      traces.push({ y: values, x: values.map((_, rank) => rank + 1), name, mode: "lines", type: "scatter", line: { shape: "hvh", width: 2, color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: DASHES[number % DASHES.length] }, showlegend: network.classes.length > 1, hovertemplate: `${name}, number %{x}: %{y:.4f}<extra></extra>` });
     });
   }
   draw("chart-channels", "Utilisation of the channels between routers, sorted", "Channels, busiest first", "Utilisation [flits/cycle]", traces);
 }
 
+const DASHES = ["solid", "dash", "dot", "dashdot"];
 const CLASS_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 // Flits per cycle of the window of each channel of a point.
