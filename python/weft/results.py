@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 import yaml
@@ -15,6 +14,12 @@ from weft.frames import frame_of, scalars
 from weft.labels import setting
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from weft.plot.accessor import Plots
 
 # Tables of a point that are kept where a scenario asks for them, and a way to ask.
 RECORDS = {
@@ -255,19 +260,34 @@ class Results:
         report.write([self], path)
         return path
 
-    def plot(self, path: str | Path | None = None) -> Path:
-        """Draw latency, accepted load and energy over offered load.
+    def compare(self, other: Results, on: Sequence[str] | None = None) -> pl.DataFrame:
+        """Line up with another result set: a row per place and quantity, as `weft compare` shows them.
 
         Parameters
         ----------
-        path : path, optional
-            Where to; the ending chooses the format. By default ``plot.png`` in the folder of the sweep.
-        """
-        from weft.plot import load_curves
+        other : Results
+            The set whose values are ``b``; those of this one are ``a``.
+        on : sequence of str, optional
+            Coordinates that pair the points, by default all that have values in common, but for the seed.
 
-        path = self.root / "plot.png" if path is None else Path(path)
-        load_curves.draw(self, path)
-        return path
+        Returns
+        -------
+        polars.DataFrame
+            Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
+            ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
+            ``a_ending`` and ``b_ending``.
+        """
+        from weft.choose import Chosen
+        from weft.compare import compare
+
+        return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
+
+    @cached_property
+    def plot(self) -> Plots:
+        """Figures: ``results.plot()`` draws the usual one, ``results.plot.latency_cdf("cdf.pdf")`` one of a kind."""
+        from weft.plot.accessor import Plots
+
+        return Plots(self)
 
 
 def open(folder: str | Path) -> Results:

@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from weft import notes
 from weft import quantities as q
 from weft.labels import label
-from weft.plot.style import look
+from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, pack, quantities, question
 from weft.report.network import Gallery
 
@@ -42,12 +42,11 @@ def collect(sources: Sources) -> dict[str, Any]:
         "digits": pack.DIGITS,
         "points": _points(sources),
         "tables": {name: [quantities.described(each) for each in of] for name, of in quantities.TABLES.items()},
-        "percentiles": quantities.PERCENTILES,
-        "states": quantities.STATE_COLOURS,
+        "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
+        "states": {state: colour for state, (colour, _) in STATES.items()},
         "state_order": quantities.STATES,
         "heat": _heat(),
-        "energy_lines": quantities.ENERGY_LINES,
-        "power_lines": quantities.POWER_LINES,
+        "billed": quantities.billed(),
         "curves": _curves(sources),
         "curve_table": [_rounded(row) for row in answer.curves(sources)],
         "histograms": _histograms(sources),
@@ -60,8 +59,8 @@ def collect(sources: Sources) -> dict[str, Any]:
 
 
 def _heat() -> list[str]:
-    """The scale of utilisation from its dark end on; lightness alone tells its colours apart."""
-    return [to_hex(colour) for colour in colormaps["cividis"](np.linspace(0, 1, 24))]
+    """The scale of utilisation from its pale end on; lightness alone tells its colours apart."""
+    return [to_hex(colour) for colour in colormaps[HEAT](np.linspace(0, 1, 24))]
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
@@ -85,10 +84,10 @@ def _points(sources: Sources) -> dict[str, Any]:
 
 
 def _curves(sources: Sources) -> list[dict[str, Any]]:
-    labels = list(dict.fromkeys(line.label for line in sources.lines))
+    styles = looks([line.label for line in sources.lines])
     curves = []
     for line in sources.lines:
-        style = look(labels.index(line.label), len(labels))
+        style = styles[line.label]
         curves.append(
             {
                 "panel": line.panel,

@@ -116,7 +116,7 @@ function latencyChart(id, title, x, curves, xs) {
 function curveCharts(curve) {
   const offered = means(curve, "offered_load");
   const steady = curve.over.map((over) => !over);
-  const shades = Object.entries(report.percentiles).map(([key, words]) => [words, means(curve, `packet_latency_${key}_cycles`)]);
+  const shades = report.percentiles.map(([share, name]) => [`${share} %`, means(curve, name)]);
   const bands = shades.filter(([, values]) => anyKnown(values)).map(([words, values], k, all) => ({
     x: offered.filter((_, place) => steady[place]), y: values.filter((_, place) => steady[place]),
     name: `${words} of packets`, mode: "lines+markers", type: "scatter", fill: k ? "tonexty" : "none",
@@ -133,8 +133,9 @@ function curveCharts(curve) {
       x: labels, y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: PATTERNS[state] } },
       hovertemplate: `${state}: %{y:.4f} at %{x}<extra></extra>`,
     })), { barmode: "stack", xaxis: { type: "category" }, yaxis: { range: [0, 1] } });
-  references("chart-energy-references", "Energy per delivered bit", "Energy per delivered bit [pJ/bit]", curve, offered, report.energy_lines, true);
-  references("chart-power-references", "Mean power of all links", "Mean power [W]", curve, offered, report.power_lines, false);
+  const { links, energy, power } = report.billed[byId("billed-select").value];
+  references("chart-energy-references", `Energy per delivered bit, ${links}`, "Energy per delivered bit [pJ/bit]", curve, offered, energy, true);
+  references("chart-power-references", `Mean power, ${links}`, "Mean power [W]", curve, offered, power, false);
 }
 
 const PATTERNS = { on: "", shadow: ".", draining: "/", waking: "x", off: "" };
@@ -143,16 +144,16 @@ function shade(alpha) {
   return `rgba(0,114,178,${Math.max(alpha, 0.05)})`;
 }
 
-function references(id, title, y, curve, offered, lines, log) {
+function references(id, title, y, curve, offered, names, log) {
   const looks = [{ dash: "solid", symbol: "circle", colour: curve.colour }, { dash: "dash", symbol: "square", colour: css("--dim") }, { dash: "dot", symbol: "diamond", colour: css("--dim") }];
-  const traces = lines.flatMap(([name, words], k) => {
-    const values = means(curve, name);
+  const traces = ["as run", "always on", "ideal proportional"].flatMap((words, k) => {
+    const values = means(curve, names[k]);
     if (!anyKnown(values)) return [];
     return [{ x: offered, y: values, name: words, mode: "lines+markers", type: "scatter", customdata: curve.points.map((points) => points[0]),
       line: { color: looks[k].colour, dash: looks[k].dash }, marker: { symbol: curve.over.map((over) => looks[k].symbol + (over ? "-open" : "")), size: 7, color: looks[k].colour },
       hovertemplate: `${words}: %{y:.4g} at %{x:.4g}<extra></extra>` }];
   });
-  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(lines.flatMap(([name]) => means(curve, name))) : {} });
+  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(names.flatMap((name) => means(curve, name))) : {} });
 }
 
 function pointCharts(point) {

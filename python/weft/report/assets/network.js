@@ -165,7 +165,7 @@ class NetworkView {
   }
 
   ramp() {
-    const stops = matchMedia("(prefers-color-scheme: dark)").matches ? report.heat : [...report.heat].reverse();
+    const stops = matchMedia("(prefers-color-scheme: dark)").matches ? [...report.heat].reverse() : report.heat;
     return Array.from({ length: RAMP_STEPS }, (_, k) => stops[Math.round((k * (stops.length - 1)) / (RAMP_STEPS - 1))]);
   }
 
