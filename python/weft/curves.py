@@ -58,8 +58,9 @@ class Curve:
         What sets this series apart; empty if it is the only one.
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` [flits/terminal/cycle], ``saturated`` and ``stalled`` (true if
-        any seed was), ``seeds`` (how many), ``part`` (name of the results) and ``points`` (rows there), the numbers of the summary as means over seeds (null where nothing was
-        measured), and their standard deviations over seeds with the ending ``_std``.
+        any seed was), ``seeds`` (how many), ``part`` (name of the results) and ``points`` (rows there), the numbers
+        of the summary as means over seeds (null where nothing was measured), and their standard deviations over seeds
+        with the ending ``_std``.
     """
 
     label: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -17,7 +18,6 @@ from weft.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from weft.plot.accessor import Plots
 
