@@ -20,7 +20,7 @@ function draw(id, title, x, y, traces, layout = {}) {
     font: { family: "system-ui, sans-serif", size: 12.5, color: css("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: 64, r: 18, t: 44 + 20 * rows, b: 48 },
+    margin: { l: 64, r: 18, t: 46 + 23 * rows, b: 48 },
     legend: { orientation: "h", y: 1.03, yanchor: "bottom", x: 0, font: { size: 12 } },
     showlegend: rows > 0,
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },
