@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_latency_hops_and_accepted_load_are_those_of_booksim(row: dict[str, str]
     points = [scenario.points([*PHASES, ("seed", str(seed))])[0] for seed in range(1, SEEDS + 1)]
     runs: list[Numbers] = []
 
-    def collect(_: int, finished: Finished) -> None:
+    def collect(_: int, finished: Finished, _run: dict[str, Any]) -> None:
         summary = finished.summary
         runs.append(Numbers(*(summary[one.column] for one in (q.LATENCY, q.HOPS, q.ACCEPTED))))
 

@@ -57,8 +57,8 @@ class Curve:
     label : str
         What sets this series apart; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load. Columns: ``load`` [flits/terminal/cycle], ``saturated`` and ``stalled`` (true if
-        any seed was), ``seeds`` (how many), ``part`` (name of the results) and ``points`` (rows there), the numbers
+        Rows in the order of load. Columns: ``load`` [flits/terminal/cycle], ``part`` (name of the results) and
+        ``points`` (rows there), ``saturated`` and ``stalled`` (true if any seed was), ``seeds`` (how many), the numbers
         of the summary as means over seeds (null where nothing was measured), and their standard deviations over seeds
         with the ending ``_std``.
     """
@@ -119,13 +119,13 @@ def overlay(parts: Sequence[Part]) -> list[Panel]:
     numbers = [
         column
         for column, kind in frame.schema.items()
-        if kind.is_numeric() and column not in paths and column not in {"load", "point"}
+        if kind.is_numeric() and column not in paths and column not in {"load", "points"}
     ]
     rows = frame.group_by("panel", "series", "load", maintain_order=True).agg(
+        pl.col("part").first(),
+        pl.col("points"),
         pl.col("saturated", "stalled").any(),
         pl.len().alias("seeds"),
-        pl.col("part").first(),
-        pl.col("point").alias("points"),
         pl.col(numbers).mean(),
         pl.col(numbers).std().name.suffix("_std"),
     )
@@ -156,7 +156,7 @@ def short(path: str, values: Iterable[object]) -> list[str]:
 
 def _rows(part: Part) -> pl.DataFrame:
     """The chosen rows of the frame, with coordinates as text so that several frames fit together."""
-    frame = part.results.frame[part.points]
+    frame = part.results.frame.with_row_index("points")[part.points]
     # jobs with loads of their own leave the scenario without one
     load = pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4))
     paths = [path for path in part.results.coordinates if path not in NAMED]
@@ -173,7 +173,6 @@ def _rows(part: Part) -> pl.DataFrame:
         *([rate] if "window_seconds" in frame.columns else []),
         load.alias("load"),
         pl.lit(part.name).alias("part"),
-        pl.Series("point", part.points),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
     )
 
