@@ -19,7 +19,7 @@ import pytest
 import weft
 from weft.cli import main
 from weft.report import frames, history, network, pack
-from weft.report.data import collect
+from weft.report.data import collect, facts
 from weft.report.quantities import STATES
 from weft.report.sources import Sources
 
@@ -250,10 +250,12 @@ def test_a_damaged_table_is_named_and_the_rest_stays(results: Results, tmp_path:
     copy = weft.open(tmp_path / "copy")
     torn = copy.folder(1) / "channels.parquet"
     torn.write_bytes(torn.read_bytes()[:100])
+    (copy.folder(0) / "scenario.yaml").write_text("topology: [", encoding="utf-8")
+    assert facts(Sources([copy]))["questions"][0]["chosen"], "those of the next point"
     held = collect(Sources([copy]))
-    assert list(held["unreadable"]) == [1]
+    assert sorted(held["unreadable"]) == [0, 1]
     assert "channels.parquet" in held["unreadable"][1]
-    assert len(held["channels"]) == len(results) - 1
+    assert len(held["channels"]) == len(results) - 2
 
 
 def test_the_page_needs_nothing_else(results: Results, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from matplotlib.colors import to_hex
 
 from weft import notes
 from weft import quantities as q
+from weft.errors import ResultsError
 from weft.labels import label
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, pack, quantities, question
@@ -19,6 +21,7 @@ from weft.report.network import Gallery
 if TYPE_CHECKING:
     from weft.quantities import Quantity
     from weft.report.sources import Line, Sources
+    from weft.results import Results
 
 # Bytes that the latency histograms of all points may take.
 HISTOGRAM_BYTES = 700_000
@@ -193,18 +196,27 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """What one of the results was asked: from the scenario of its first point, and what was swept."""
+    """What one of the results was asked: from the scenario of its first sound point, and what was swept."""
     results = sources.results[each]
+    row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]
     paths = [path for path in results.coordinates if len({label(place[path]) for place in places}) > 1]
-    file = results.folder(0) / "scenario.yaml"
+    file = results.folder(row) / "scenario.yaml"
     return {
         "name": sources.names[each],
         "points": len(results),
-        "chosen": [row for row in question.chosen(results.scenario(0), file) if row[0] not in paths],
+        "chosen": [row for row in question.chosen(scenario, file) if row[0] not in paths],
         "swept": {path: list(dict.fromkeys(label(place[path]) for place in places)) for path in paths},
         "scenario": file.read_text(encoding="utf-8"),
     }
+
+
+def _first_scenario(results: Results) -> tuple[int, dict[str, Any]]:
+    """Row and scenario of the first point whose scenario can be read."""
+    for row in range(len(results) - 1):
+        with suppress(ResultsError):
+            return row, results.scenario(row)
+    return len(results) - 1, results.scenario(len(results) - 1)
 
 
 def _provenance(sources: Sources) -> list[tuple[str, str]]:
