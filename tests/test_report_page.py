@@ -255,6 +255,21 @@ def test_a_stall_is_told_in_words(driver: webdriver.Chrome, ring: object) -> Non
     assert page.complaints() == []
 
 
+def test_a_network_without_links_between_routers_is_said_to_have_none(
+    driver: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    scenario = {
+        "topology": {"single_router": {"terminals": 4}},
+        "routing": "shortest_path",
+        "traffic": {"pattern": "uniform", "load": 0.1},
+        "measure": {"warmup": "100cycles", "window": "200cycles"},
+    }
+    page = Page(driver, weft.load(scenario).run(out=tmp_path_factory.mktemp("single") / "out").report())
+    assert "nothing to draw" in page.texts("#network-note")[0]
+    assert not page.find("#network").is_displayed()
+    assert page.complaints() == []
+
+
 def test_ten_thousand_links_stay_usable(driver: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("large")
     (folder / "large.yaml").write_text(LARGE, encoding="utf-8")
