@@ -23,14 +23,14 @@ class Histories:
     def __init__(self) -> None:
         self._left = BYTES
 
-    def of(self, results: Results, row: int) -> dict[str, Any] | None:
+    def of(self, results: Results, row: int, channels: pl.DataFrame) -> dict[str, Any] | None:
         """The history of a point; none if nothing was recorded, or there is no room left."""
         if self._left <= 0:
             return None
         folder = results.folder(row)
         made: dict[str, Any] = {}
         if (folder / "series.parquet").is_file():
-            made["series"] = series(results.series(row), results.channels(row))
+            made["series"] = series(results.series(row), channels)
         if (folder / "transient.parquet").is_file():
             made["transient"] = transient(results.transient(row))
         self._left -= len(json.dumps(made))
@@ -41,6 +41,9 @@ def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
     """Flits of each link class in each interval, and how many channels it has; intervals are joined to `MOST`."""
     if "channel" in samples.columns:
         samples = samples.join(channels.select("channel", "link_class"), on="channel", maintain_order="left")
+    # first by class, which leaves few rows
+    samples = samples.group_by("from_cycle", "link_class").agg(pl.col("flits").sum(), pl.col("interval_cycles").first())
+    samples = samples.sort("from_cycle", "link_class")
     begins = samples["from_cycle"].unique().sort()
     joined = -(-len(begins) // MOST)
     place = pl.col("from_cycle").rank("dense") - 1

@@ -187,7 +187,7 @@ class Gallery:
             channels = results.channels(row)
             known = self._network(results, row, channels)
             film = self._films.film(self._built[known].order, results, row)
-            history = self._histories.of(results, row)
+            history = self._histories.of(results, row, channels)
         except WeftError as problem:
             self.drawings.unreadable[number] = problem.what
             return
