@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
         nargs="?",
         const="",
         metavar="FILE",
-        help="write a page, as `weft report` does (default: report.html)",
+        help="write a page as `weft report` does (default: report.html in the folder of the results)",
     )
     parser.add_argument(
         "--watch",
