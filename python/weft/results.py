@@ -11,12 +11,15 @@ import polars as pl
 import yaml
 
 from weft.errors import ResultsError
-from weft.labels import label, setting
+from weft.frames import frame_of, scalars
+from weft.labels import setting
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from weft.plot.accessor import Plots
 
 # Tables of a point that are kept where a scenario asks for them, and a way to ask.
 RECORDS = {
@@ -122,7 +125,7 @@ class Results:
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
         """Number of each point, and its row of `frame` before models became labels."""
         return [
-            (number, point["coordinates"] | _scalars(summary, point["coordinates"]))
+            (number, point["coordinates"] | scalars(summary, point["coordinates"]))
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
         ]
 
@@ -130,7 +133,7 @@ class Results:
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """Number of the point of each job, and its row of `jobs`."""
         return [
-            (number, point["coordinates"] | _scalars(job, point["coordinates"]))
+            (number, point["coordinates"] | scalars(job, point["coordinates"]))
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
             for job in summary.get("jobs", [])
         ]
@@ -243,19 +246,48 @@ class Results:
         with Database([self]) as database:
             return database.frame(sql)
 
-    def plot(self, path: str | Path | None = None) -> Path:
-        """Draw latency, accepted load and energy over offered load.
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write one HTML file with tables, charts and the drawing of the network, which opens without a network.
 
         Parameters
         ----------
         path : path, optional
-            Where to; the ending chooses the format. By default ``plot.png`` in the folder of the sweep.
+            Where to; by default ``report.html`` in the folder of the sweep.
         """
-        from weft.plot import load_curves
+        from weft import report
 
-        path = self.root / "plot.png" if path is None else Path(path)
-        load_curves.draw(self, path)
+        path = self.root / "report.html" if path is None else Path(path)
+        report.write([self], path)
         return path
+
+    def compare(self, other: Results, on: Sequence[str] | None = None) -> pl.DataFrame:
+        """Line up with another result set: a row per place and quantity, as `weft compare` shows them.
+
+        Parameters
+        ----------
+        other : Results
+            The set whose values are ``b``; those of this one are ``a``.
+        on : sequence of str, optional
+            Coordinates that pair the points, by default all that have values in common, but for the seed.
+
+        Returns
+        -------
+        polars.DataFrame
+            Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
+            ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
+            ``a_ending`` and ``b_ending``.
+        """
+        from weft.choose import Chosen
+        from weft.compare import compare
+
+        return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
+
+    @cached_property
+    def plot(self) -> Plots:
+        """Figures: ``results.plot()`` draws the usual one, ``results.plot.latency_cdf("cdf.pdf")`` one of a kind."""
+        from weft.plot.accessor import Plots
+
+        return Plots(self)
 
 
 def open(folder: str | Path) -> Results:
@@ -279,7 +311,7 @@ def open(folder: str | Path) -> Results:
 def _parquet(path: Path) -> pl.DataFrame:
     """Read a table of a point; whatever is wrong with the file is told as such."""
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         raise _unreadable(path, problem) from problem
 
@@ -287,29 +319,3 @@ def _parquet(path: Path) -> pl.DataFrame:
 def _unreadable(path: Path, problem: object) -> ResultsError:
     first = (str(problem).splitlines() or ["it is damaged"])[0]
     return ResultsError.saying(f"{path} can't be read: {first}", f"remove {path.parent} and run the sweep again")
-
-
-def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Build a frame by column; models become labels, and a column of mixed types becomes text."""
-    columns: dict[str, None] = {}
-    for row in rows:
-        columns |= dict.fromkeys(row)
-    return pl.DataFrame([_series(column, [_cell(row.get(column)) for row in rows]) for column in columns])
-
-
-def _scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers and words of a summary, besides those that coordinates say in more detail."""
-    return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
-
-
-def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, int | float | str) else label(value)
-
-
-def _series(column: str, values: list[Any]) -> pl.Series:
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {int, float}:
-        return pl.Series(column, [None if value is None else float(value) for value in values])
-    if len(kinds) > 1:
-        return pl.Series(column, [None if value is None else label(value) for value in values])
-    return pl.Series(column, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from weft.cli import arguments, overrides, stalls, watched
+from weft.cli import arguments, folders, overrides, stalls, watched
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +26,13 @@ def add(commands: Commands) -> None:
     arguments.add_execution(parser)
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
+        "--report",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="write a page as `weft report` does (default: report.html in the folder of the results)",
+    )
+    parser.add_argument(
         "--watch",
         metavar="PACKET",
         nargs="+",
@@ -43,6 +50,7 @@ def main(options: argparse.Namespace) -> int:
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
+    folders.tell_of_others(options.out or sweep.folder)
     with interruptible():
         told = watched.report(sweep, options.watch, threads=options.threads, blocks=options.blocks)
     with interruptible(), Bar(sweep.name) as bar:
@@ -67,4 +75,6 @@ def main(options: argparse.Namespace) -> int:
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
+    if options.report is not None:
+        print(f"report   {results.report(options.report or None)}")
     return stalls.report(results)
