@@ -8,7 +8,7 @@
 //! # Guarantees
 //! Every input and every output is matched at most once per allocation step. Arbiters are round robin, or by age.
 //! # Not modelled
-//! Bypass of idle routers. Heads of routings that are decided at arrival ask for that one output.
+//! The rest of that router. Heads of routings that are decided at arrival ask for that one output.
 //! # Validation
 //! `engine/tests/conservation.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
 //! rows of a peer.
