@@ -399,7 +399,7 @@ impl Builder<'_> {
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
-            power: Manager::new(policy, all_vcs),
+            power: Manager::new(policy, all_vcs, self.spec.records.link_states),
             history,
             memory,
             answers: if net.replies {

@@ -30,6 +30,7 @@ mod run;
 mod send;
 mod series;
 mod source;
+mod spans;
 pub mod spec;
 mod stall;
 mod state;

@@ -2,6 +2,7 @@
 
 use crate::power::LinkState;
 pub use crate::series::{Sample, Series};
+pub use crate::spans::{LinkStates, Span};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 
@@ -253,6 +254,7 @@ pub struct Outcome {
     /// Width of a bin [cycles] and the bins of latency by creation time, from cycle 0 on.
     pub transient: Option<(u64, Vec<TransientBin>)>,
     pub series: Option<Series>,
+    pub link_states: Option<LinkStates>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
 }

@@ -11,6 +11,7 @@ weft_units::registry! {
 }
 
 use crate::block::Block;
+use crate::spans::Log;
 use crate::state::OutPort;
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
@@ -87,14 +88,18 @@ pub struct Manager {
     /// All VCs of each channel.
     pub(crate) all_vcs: Vec<u16>,
     timers: Wheel<u32, 128>,
+    /// States over time, where they are recorded.
+    pub(crate) log: Option<Log>,
 }
 
 impl Manager {
-    pub(crate) fn new(policy: AnyPolicy, all_vcs: Vec<u16>) -> Self {
+    /// `spans`: most spans to record.
+    pub(crate) fn new(policy: AnyPolicy, all_vcs: Vec<u16>, spans: Option<usize>) -> Self {
         let outputs = all_vcs.len();
         // an alarm per channel, and some slack for one that fires while it is set again
         let timers = if matches!(policy, AnyPolicy::AlwaysOn) { 0 } else { outputs + 1 };
-        Self { policy, accounts: vec![Account::default(); outputs], all_vcs, timers: Wheel::new(4096, timers) }
+        let accounts = vec![Account::default(); outputs];
+        Self { policy, accounts, all_vcs, timers: Wheel::new(4096, timers), log: spans.map(Log::new) }
     }
 
     pub(crate) fn nothing_due(&self, now: u64) -> bool {
@@ -103,6 +108,9 @@ impl Manager {
 
     /// The policy takes charge of channel `o`.
     pub(crate) fn manage(&mut self, o: usize) {
+        if let Some(log) = &mut self.log {
+            log.note(o, LinkState::On, 0);
+        }
         if let AnyPolicy::IdleTimeout(policy) = &self.policy {
             let at = policy.first_look();
             self.set_timer(o, 0, at);
@@ -125,6 +133,9 @@ impl Manager {
         account.since = now;
         out.flits = 0;
         out.state = to as u8;
+        if let Some(log) = &mut self.log {
+            log.note(o, to, now);
+        }
     }
 
     /// A packet wants channel `o`, which may not be used now.

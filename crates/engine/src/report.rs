@@ -6,6 +6,7 @@ use crate::measure::Findings;
 use crate::outcome::{Batch, ChannelCount, Exchange, JobOutcome, Measured, Outcome, PacketSums};
 use crate::power::Account;
 use crate::run::Simulation;
+use crate::spans;
 use crate::spec::{Spec, Stop};
 use crate::state::Kind;
 use crate::tally::Tally;
@@ -25,6 +26,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let packets = Measured { sums: sums.clone(), batches: tally.batches.clone(), latency };
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
         let series = self.recorder.take().map(|mut recorder| recorder.finish(&self.blocks, self.now));
+        let link_states =
+            spec.records.link_states.map(|most| spans::finish(&self.blocks, &order(&self.blocks), most, self.now));
         let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
         Outcome {
             ending: found.ending,
@@ -47,6 +50,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             jobs,
             transient: tally.parts.transient(),
             series,
+            link_states,
             flit_hops: tally.flit_hops,
         }
     }

@@ -97,6 +97,8 @@ pub struct Records {
     /// Latency by creation time, in bins of this many cycles at first.
     pub transient: Option<Cycles>,
     pub series: Option<SeriesSpec>,
+    /// States of the managed channels over time: most spans to keep.
+    pub link_states: Option<usize>,
 }
 
 /// Prices of one power state of one channel.

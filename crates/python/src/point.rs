@@ -73,6 +73,12 @@ impl Point {
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
+    /// The network as data for a drawing: where its routers stand, and how many channels it has.
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let network = py.detach(|| self.inner.network());
+        value::to_python(py, &network.map_err(|problem| errors::scenario_error(py, problem))?)
+    }
+
     /// The paths between two terminals, and what is compared where the routing chooses.
     fn explain_routing<'py>(&self, py: Python<'py>, source: u32, target: u32) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_routing(source, target));

@@ -34,16 +34,19 @@ impl Scenario {
         let prices = self.power.prices.in_femtojoules(&self.power.policy, self.flit.0, clock.cycle_fs)?;
         let phases = self.measure.phases(&traffic, &clock)?;
         check_energy(&prices, &phases)?;
+        let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
+        // both directions of a link between routers
+        let channels = 2 * graph.links().filter(|link| managed[usize::from(link.class)]).count();
         let spec = Spec {
             traffic,
             links,
             router,
             routing: self.routing.clone(),
             policy: self.power.policy.clone(),
-            managed: graph.class_names().iter().map(|class| self.manages(class)).collect(),
+            managed,
             prices,
             phases,
-            records: self.measure.records(&clock)?,
+            records: self.measure.records(&clock, channels)?,
             seed: self.seed,
             cycle_fs: clock.cycle_fs,
             allow_dependency_cycle: self.allow_dependency_cycle,

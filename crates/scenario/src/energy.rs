@@ -5,6 +5,9 @@ use weft_engine::power::LinkState;
 use weft_engine::spec::StatePrice;
 use weft_units::Refusal;
 
+/// Integer prices by state.
+type Prices = [Option<StatePrice>; LinkState::COUNT];
+
 /// Energy of a channel or of a set of channels over the window [fJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Energy {
@@ -20,7 +23,7 @@ impl Energy {
     }
 
     /// Prices the counts of one channel.
-    pub(crate) fn of(channel: &ChannelCount, prices: &[Option<StatePrice>; LinkState::COUNT]) -> Result<Self, Refusal> {
+    pub(crate) fn of(channel: &ChannelCount, prices: &Prices) -> Result<Self, Refusal> {
         let mut energy = Self::default();
         for state in LinkState::ALL {
             let (cycles, flits) = (channel.cycles[state as usize], channel.flits[state as usize]);
@@ -35,6 +38,27 @@ impl Energy {
             energy.dynamic_fj += u128::from(flits) * u128::from(price.flit_fj);
         }
         Ok(energy)
+    }
+
+    /// What the flits of a channel would have cost, had it been on in every cycle.
+    pub(crate) fn always_on(channel: &ChannelCount, prices: &Prices) -> Self {
+        Self::on_for(channel.cycles.iter().sum(), channel, prices)
+    }
+
+    /// What they would have cost, had it been on just in the cycles in which it carried one. Flits count as they leave
+    /// for the link, so a full one may count a few more than there were cycles.
+    pub(crate) fn ideal(channel: &ChannelCount, prices: &Prices) -> Self {
+        let window: u64 = channel.cycles.iter().sum();
+        Self::on_for(window.min(channel.flits.iter().sum()), channel, prices)
+    }
+
+    fn on_for(cycles: u64, channel: &ChannelCount, prices: &Prices) -> Self {
+        let on = prices[LinkState::On as usize].unwrap_or_default();
+        let flits: u64 = channel.flits.iter().sum();
+        Self {
+            standing_fj: u128::from(cycles) * u128::from(on.static_fj_per_cycle),
+            dynamic_fj: u128::from(flits) * u128::from(on.flit_fj),
+        }
     }
 }
 

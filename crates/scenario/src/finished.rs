@@ -1,16 +1,16 @@
 //! The results of one run: a flat summary with units in its keys, and the table of channels.
 
 use crate::RESULT_MODEL_VERSION;
+use crate::bill::{energies, link_classes};
 use crate::channels::{Channel, Channels};
 use crate::energy::Energy;
 use crate::point::Point;
-use crate::records::{SeriesTable, TransientTable};
+use crate::records::{LinkStateTable, SeriesTable, TransientTable};
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::outcome::{Cause, Ending, JobOutcome, Measured, Outcome, Queue, Waiting};
-use weft_engine::power::LinkState;
 use weft_units::{InputFile, Refusal};
 
 /// What is kept of a run.
@@ -21,6 +21,7 @@ pub struct Finished {
     pub channels: Channels,
     pub transient: Option<TransientTable>,
     pub series: Option<SeriesTable>,
+    pub link_states: Option<LinkStateTable>,
     /// The wait-for cycle in words, where the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
@@ -40,6 +41,7 @@ impl Finished {
         let channels = Channels { rows, window: outcome.window };
         let mut summary = identity(point, spec, outcome);
         summary.extend(loads(outcome));
+        summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
         summary.extend(fairness(spec, outcome));
         summary.insert(
@@ -67,7 +69,9 @@ impl Finished {
         let transient = outcome.transient.clone().map(|(width, bins)| TransientTable { width, bins });
         let series =
             outcome.series.clone().map(|series| SeriesTable { rows: series_rows(&channels, &classes, spec), series });
-        Ok(Self { summary: Value::Object(summary), channels, transient, series, stalled, scenario_yaml, inputs })
+        let link_states = outcome.link_states.clone().map(|states| LinkStateTable { spans: states.spans });
+        let summary = Value::Object(summary);
+        Ok(Self { summary, channels, transient, series, link_states, stalled, scenario_yaml, inputs })
     }
 }
 
@@ -127,6 +131,17 @@ fn loads(outcome: &Outcome) -> Map<String, Value> {
         "completion_cycles": completion(outcome),
         "cycles_total": outcome.cycles,
         "flit_hops": outcome.flit_hops,
+    }))
+}
+
+/// What turns cycles and flits into seconds and bits.
+fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
+    let seconds = |cycles: u64| (spec.cycle_fs * u128::from(cycles)) as f64 / 1e15;
+    object(json!({
+        "cycle_seconds": seconds(1),
+        "window_seconds": seconds(outcome.window),
+        "accepted_bits": outcome.accepted_flits * point.scenario.flit.0,
+        "link_states_complete": outcome.link_states.as_ref().map(|states| states.complete),
     }))
 }
 
@@ -209,44 +224,6 @@ fn series_rows(channels: &Channels, classes: &[Arc<str>], spec: &Spec) -> Vec<(O
     classes.iter().enumerate().map(|(class, name)| (Some(name.clone()), count(class) as u32)).collect()
 }
 
-/// Energy over the window. Femtojoules are exact and therefore text (JSON numbers end at 2^53); joules are rounded.
-fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
-    let sum = |of: &dyn Fn(&Channel) -> bool| -> Energy {
-        channels.rows.iter().filter(|row| of(row)).map(|row| row.energy).sum()
-    };
-    let managed = |row: &Channel| spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false);
-    let total = sum(&|_| true);
-    let terminal = sum(&|row| row.count.class == 0);
-    let network = sum(&|row| row.count.class != 0);
-    let joules = |fj: u128| fj as f64 * 1e-15;
-    let bits = outcome.accepted_flits as f64 * flit_bits as f64;
-    let per_bit = |energy: Energy| (bits > 0.0).then(|| energy.total_fj() as f64 * 1e-3 / bits);
-    let mut fields = object(json!({
-        "energy_total_fj": total.total_fj().to_string(),
-        "energy_static_fj": total.standing_fj.to_string(),
-        "energy_dynamic_fj": total.dynamic_fj.to_string(),
-        "energy_total_j": joules(total.total_fj()),
-        "energy_static_j": joules(total.standing_fj),
-        "energy_dynamic_j": joules(total.dynamic_fj),
-        "energy_terminal_j": joules(terminal.total_fj()),
-        "energy_network_j": joules(network.total_fj()),
-        "energy_managed_j": joules(sum(&managed).total_fj()),
-        "energy_per_bit_pj": per_bit(total),
-        "energy_network_per_bit_pj": per_bit(network),
-    }));
-    let cycles = |state: LinkState| -> u64 {
-        channels.rows.iter().filter(|row| managed(row)).map(|row| row.count.cycles[state as usize]).sum()
-    };
-    let all: u64 = LinkState::ALL.into_iter().map(cycles).sum();
-    for state in LinkState::ALL {
-        let share = (all > 0).then(|| cycles(state) as f64 / all as f64);
-        fields.insert(format!("links_{}_share", state.name()), json!(share));
-    }
-    let transitions: u64 = channels.rows.iter().map(|row| row.count.transitions).sum();
-    fields.insert("link_transitions".to_owned(), json!(transitions));
-    fields
-}
-
 /// One member of a wait-for cycle.
 fn waiting(waiting: &Waiting) -> Value {
     let queue = |q: &Queue| json!({ "router": q.router, "port": q.port, "vc": q.vc });
@@ -262,24 +239,4 @@ fn waiting(waiting: &Waiting) -> Value {
         "output": output,
         "waits_for": queue(&waiting.cause.queue()),
     })
-}
-
-/// Utilisation and energy per link class.
-fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
-    let entry = |(class, name): (usize, &Arc<str>)| {
-        let rows: Vec<_> = channels.rows.iter().filter(|row| usize::from(row.count.class) == class).collect();
-        let flits = |row: &&Channel| row.count.flits.iter().sum::<u64>();
-        let share = |flits: u64, rows: usize| {
-            let slots = channels.window as f64 * rows as f64;
-            (slots > 0.0).then(|| flits as f64 / slots)
-        };
-        json!({
-            "link_class": &**name,
-            "channels": rows.len(),
-            "utilisation_mean": share(rows.iter().map(flits).sum(), rows.len()),
-            "utilisation_max": rows.iter().map(flits).max().and_then(|most| share(most, 1)),
-            "energy_j": rows.iter().map(|row| row.energy).sum::<Energy>().total_fj() as f64 * 1e-15,
-        })
-    };
-    Value::Array(classes.iter().enumerate().map(entry).collect())
 }

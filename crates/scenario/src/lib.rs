@@ -10,6 +10,7 @@
 #![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]
 
 mod assemble;
+mod bill;
 mod channels;
 mod config;
 mod diagnostic;
@@ -19,6 +20,7 @@ mod explain;
 mod finished;
 mod links;
 mod measure;
+mod network;
 mod path;
 mod placement;
 mod point;
@@ -39,13 +41,16 @@ pub use diagnostic::Diagnostic;
 pub use energy::Energy;
 pub use expand::{expand, expand_with, read};
 pub use finished::Finished;
-pub use measure::{Complete, Confidence, Measure, SeriesConfig, SeriesOf, StopConfig, TransientConfig, Warmup};
+pub use measure::{
+    Complete, Confidence, LinkStatesConfig, Measure, SeriesConfig, SeriesOf, StopConfig, TransientConfig, Warmup,
+};
 pub use placement::{Count, Placement, Rest};
 pub use point::Point;
 pub use prices::{Price, Prices, Standing};
-pub use records::{SeriesTable, TransientTable};
+pub use records::{LinkStateTable, SeriesTable, TransientTable};
 pub use schema::{models, schema};
 pub use workload::{BatchSize, JobConfig, Phase, ReplyConfig, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
-pub const RESULT_MODEL_VERSION: u32 = 3;
+/// 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links over time) and changes no number.
+pub const RESULT_MODEL_VERSION: u32 = 4;

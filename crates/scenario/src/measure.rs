@@ -37,6 +37,9 @@ pub struct Measure {
     /// Flits and link states over the time of the whole run, saved as series.parquet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesConfig>,
+    /// When each managed link was in which power state in the whole run, saved as link_states.parquet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_states: Option<LinkStatesConfig>,
 }
 
 /// A time, or `auto`.
@@ -95,6 +98,22 @@ pub struct SeriesConfig {
     /// What a row is about.
     #[serde(default)]
     pub of: SeriesOf,
+}
+
+/// Spans of link states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkStatesConfig {
+    /// Spans at most, 1 to 100000000, one per managed channel or more; the record ends, for all channels, in the cycle
+    /// in which there would be more.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_spans: u32,
+}
+
+impl Default for LinkStatesConfig {
+    fn default() -> Self {
+        Self { max_spans: 1_000_000 }
+    }
 }
 
 /// What a row of a time series is about.
@@ -158,6 +177,7 @@ impl Default for Measure {
             stall_limit: Time::Cycles(10_000),
             transient: None,
             series: None,
+            link_states: None,
         }
     }
 }
@@ -165,6 +185,7 @@ impl Default for Measure {
 /// Default limit of a warm-up that ends by itself, at least [cycles]: three times what it needs in small networks.
 const LEAST_LIMIT: Cycles = 20_000;
 const MAX_BATCHES: u32 = 1000;
+const MAX_SPANS: usize = 100_000_000;
 /// Parts of a window that grows at most: each has its own sums, for each job.
 const MAX_GROWN: u64 = 100_000;
 
@@ -272,7 +293,8 @@ impl Measure {
         }
     }
 
-    pub(crate) fn records(&self, clock: &Clock) -> Result<Records, Refusal> {
+    /// `managed`: number of channels whose states are recorded.
+    pub(crate) fn records(&self, clock: &Clock, managed: usize) -> Result<Records, Refusal> {
         let whole = |time: Time, path: &str| match clock.cycles(time, path)? {
             0 => Err(Refusal::new(path, "0 cycles hold nothing", "write 1cycle or more")),
             cycles => Ok(cycles),
@@ -282,7 +304,27 @@ impl Measure {
             let every = whole(series.every, "measure.series.every")?;
             Ok(SeriesSpec { every, channels: series.of == SeriesOf::Channel })
         };
-        Ok(Records { transient: self.transient.map(bin).transpose()?, series: self.series.map(series).transpose()? })
+        Ok(Records {
+            transient: self.transient.map(bin).transpose()?,
+            series: self.series.map(series).transpose()?,
+            link_states: self.link_states.map(|states| states.most(managed)).transpose()?,
+        })
+    }
+}
+
+impl LinkStatesConfig {
+    fn most(self, managed: usize) -> Result<usize, Refusal> {
+        let (path, most) = ("measure.link_states.max_spans", self.max_spans as usize);
+        if !(1..=MAX_SPANS).contains(&most) {
+            let what = format!("{most} is not 1 to {MAX_SPANS}");
+            return Err(Refusal::new(path, what, "write 1000000, or leave it out"));
+        }
+        if most < managed {
+            let what =
+                format!("the policy manages {managed} channels, each of which starts with a span: {most} are too few");
+            return Err(Refusal::new(path, what, format!("write {managed} or more")));
+        }
+        Ok(most)
     }
 }
 

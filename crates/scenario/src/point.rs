@@ -82,6 +82,11 @@ impl Point {
         Ok(crate::explain::topology(self.scenario.topology.name(), &self.spec()?))
     }
 
+    /// The network as data for a drawing.
+    pub fn network(&self) -> Result<Value, Diagnostic> {
+        Ok(crate::network::network(self.scenario.topology.name(), &self.spec()?))
+    }
+
     /// The paths between two terminals; refused where the routing can't run, or there is no such terminal.
     pub fn explain_routing(&self, from: u32, to: u32) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;

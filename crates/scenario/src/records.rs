@@ -4,7 +4,7 @@ use crate::table::{Column, write};
 use parquet::errors::ParquetError;
 use std::io::Write;
 use std::sync::Arc;
-use weft_engine::outcome::{Series, TransientBin};
+use weft_engine::outcome::{Series, Span, TransientBin};
 use weft_engine::power::LinkState;
 
 /// Latency by creation time.
@@ -21,6 +21,12 @@ pub struct SeriesTable {
     pub series: Series,
     /// Name and channels of each row of a sample: a link class or, without a name, a channel.
     pub rows: Vec<(Option<Arc<str>>, u32)>,
+}
+
+/// Which state each managed channel was in from when to when.
+#[derive(Debug, Clone)]
+pub struct LinkStateTable {
+    pub spans: Vec<Span>,
 }
 
 impl TransientTable {
@@ -65,5 +71,20 @@ impl SeriesTable {
             columns.push((format!("channels_{}", state.name()), each(&of)));
         }
         write("series", &columns, out)
+    }
+}
+
+impl LinkStateTable {
+    /// One row per span: by channel (a row of channels.parquet), then by time; `to_cycle` is the first cycle after it.
+    pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
+        let names = LinkState::ALL.map(|state| Arc::<str>::from(state.name()));
+        let counts = |of: fn(&Span) -> u64| Column::Counts(self.spans.iter().map(of).collect());
+        let columns = [
+            ("channel", counts(|span| span.channel.into())),
+            ("state", Column::Texts(self.spans.iter().map(|span| names[span.state as usize].clone()).collect())),
+            ("from_cycle", counts(|span| span.from)),
+            ("to_cycle", counts(|span| span.to)),
+        ];
+        write("link_states", &columns.map(|(name, column)| (name.to_owned(), column)), out)
     }
 }

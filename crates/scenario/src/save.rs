@@ -61,6 +61,11 @@ impl Finished {
             series.write(&mut table).map_err(io::Error::other)?;
             create("series.parquet", &table)?;
         }
+        if let Some(states) = &self.link_states {
+            table.clear();
+            states.write(&mut table).map_err(io::Error::other)?;
+            create("link_states.parquet", &table)?;
+        }
         let summary = serde_json::to_string_pretty(&self.summary)?;
         create(SUMMARY, (summary + "\n").as_bytes())?;
         File::open(folder)?.sync_all()

@@ -23,7 +23,8 @@ pub(crate) fn latency(
     let mut put = |what: &str, value: Value| fields.insert(format!("{name}_{what}_cycles"), value);
     put("mean", json!(per_packet(of(total), total.packets)));
     put("ci95", json!(confidence95(&means)));
-    let quantiles = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
+    put("min", json!((!histogram.is_empty()).then(|| histogram.min())));
+    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
     for (what, quantile) in quantiles {
         put(what, json!((!histogram.is_empty()).then(|| histogram.value_at_quantile(quantile))));
     }

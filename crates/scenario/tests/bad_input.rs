@@ -23,6 +23,12 @@ fn unknown_key_at_the_top() {
 }
 
 #[test]
+fn too_little_room_for_link_states() {
+    insta::assert_snapshot!(refused(&[], &[("measure.link_states.max_spans", "95")]), @"");
+    insta::assert_snapshot!(refused(&[], &[("measure.link_states.max_spans", "0")]), @"");
+}
+
+#[test]
 fn unknown_key_in_a_section() {
     insta::assert_snapshot!(refused(&[("vcs: 4", "vc: 4")], &[]), @r#"
     error: links.default.vc: unknown key `vc`

@@ -7,7 +7,8 @@ use weft_engine::Outcome;
 use weft_engine::outcome::{
     Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums,
 };
-use weft_engine::outcome::{Queue, Sample, Series, Stall, TransientBin, Waiting};
+use weft_engine::outcome::{LinkStates, Queue, Sample, Series, Span, Stall, TransientBin, Waiting};
+use weft_engine::power::LinkState;
 use weft_scenario::{Finished, Point, expand};
 
 /// Two routers with one terminal each; flits of 10 bits; on = 2 fJ per cycle and 10 fJ per flit; off = 0.
@@ -90,6 +91,13 @@ fn outcome(ending: Ending) -> Outcome {
             width: 2,
             rows: vec![Sample { flits: 40, states: [4, 0, 0, 0, 0] }; 4],
         }),
+        link_states: Some(LinkStates {
+            spans: vec![
+                Span { channel: 2, state: LinkState::On, from: 0, to: 75 },
+                Span { channel: 2, state: LinkState::Off, from: 75, to: 140 },
+            ],
+            complete: false,
+        }),
         flit_hops: 160,
     }
 }
@@ -109,6 +117,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     // Two batches with means 20 and 40: s^2 = 200, t(1) = 12.706, sqrt(200 / 2) = 10.
     assert!((s["packet_latency_ci95_cycles"].as_f64().expect("a number") - 127.06).abs() < 1e-9);
     assert_eq!(s["packet_latency_p50_cycles"], 20);
+    assert_eq!((&s["packet_latency_min_cycles"], &s["packet_latency_p90_cycles"]), (&20.into(), &50.into()));
     assert_eq!(s["packet_latency_max_cycles"], 50);
     assert_eq!(s["latency_histogram"], serde_json::json!([[20, 2], [30, 1], [50, 1]]));
     assert_eq!(s["hops_mean"], 1.0);
@@ -117,6 +126,28 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["energy_static_fj"], "550");
     assert_eq!(s["energy_dynamic_fj"], "1200");
     assert_eq!(s["energy_total_fj"], "1750");
+    // All four on for 100 cycles, 2 fJ each; each on for one cycle per flit. The flits cost the same.
+    assert_eq!(s["energy_always_on_fj"], (4 * 100 * 2 + 1200).to_string());
+    assert_eq!(s["energy_ideal_fj"], (120 * 2 + 1200).to_string());
+    // Between routers: 75 cycles on, 40 flits on two channels, of 100 cycles each.
+    let fj = |key: &str| (s[key].as_f64().expect("a number") * 1e15).round();
+    assert_eq!(fj("energy_network_j"), 75.0 * 2.0 + 400.0);
+    assert_eq!(fj("energy_network_always_on_j"), 200.0 * 2.0 + 400.0);
+    assert_eq!((fj("energy_network_ideal_j"), fj("energy_managed_ideal_j")), (40.0 * 2.0 + 400.0, 480.0));
+    assert_eq!(fj("energy_managed_always_on_j"), 800.0);
+    // A cycle is 1 ns: 1750 fJ in 100 ns.
+    assert_eq!((s["cycle_seconds"].as_f64(), s["window_seconds"].as_f64()), (Some(1e-9), Some(1e-7)));
+    let near = |key: &str, value: f64| {
+        let number = s[key].as_f64().expect("a number");
+        assert!((number / value - 1.0).abs() < 1e-12, "{key}: {number}");
+    };
+    near("power_mean_w", 1750e-15 / 1e-7);
+    near("power_network_ideal_mean_w", 480e-15 / 1e-7);
+    near("power_managed_always_on_mean_w", 800e-15 / 1e-7);
+    near("energy_always_on_per_bit_pj", 2.0 / 800.0);
+    near("energy_network_ideal_per_bit_pj", 0.48 / 800.0);
+    assert_eq!(s["accepted_bits"], 800);
+    assert_eq!(s["link_states_complete"], false);
     // 80 flits of 10 bits were delivered: 1750 fJ / 800 b.
     assert!((s["energy_per_bit_pj"].as_f64().expect("a number") - 1.75 / 800.0).abs() < 1e-15);
     assert_eq!(s["links_on_share"], 0.375);
@@ -198,6 +229,11 @@ fn records_read_back() {
     // 40 flits in 75 cycles on 2 channels
     assert_eq!(cell(&samples, 3, "utilisation"), Field::Double(40.0 / 150.0));
     assert_eq!((cell(&samples, 3, "channels_on"), cell(&samples, 3, "channels_off")), (Field::Long(4), Field::Long(0)));
+    let mut bytes = Vec::new();
+    finished.link_states.as_ref().expect("recorded").write(&mut bytes).expect("written");
+    let spans = rows("link-states", bytes);
+    assert_eq!((cell(&spans, 1, "channel"), cell(&spans, 1, "state")), (Field::Long(2), Field::Str("off".to_owned())));
+    assert_eq!((cell(&spans, 1, "from_cycle"), cell(&spans, 1, "to_cycle")), (Field::Long(75), Field::Long(140)));
 }
 
 #[test]
@@ -229,7 +265,14 @@ fn a_folder_is_complete_or_absent_and_never_rewritten() {
     };
     assert_eq!(
         names(&folder),
-        ["channels.parquet", "scenario.yaml", "series.parquet", "summary.json", "transient.parquet"]
+        [
+            "channels.parquet",
+            "link_states.parquet",
+            "scenario.yaml",
+            "series.parquet",
+            "summary.json",
+            "transient.parquet"
+        ]
     );
     assert_eq!(names(&base.join("results")), [point().hash]);
     let saved = std::fs::read_to_string(folder.join("scenario.yaml")).expect("a scenario");

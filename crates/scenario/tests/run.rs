@@ -34,9 +34,37 @@ fn the_first_point_of_every_example_runs_and_its_account_closes() {
         assert!(latency >= implied["zero_load_latency_cycles"].as_f64().expect("a small network") - 1.0);
         let energy: u128 = finished.channels.rows.iter().map(|row| row.energy.total_fj()).sum();
         assert_eq!(summary["energy_total_fj"], energy.to_string());
+        check_references(summary);
         for row in &finished.channels.rows {
             assert_eq!(row.count.cycles.iter().sum::<u64>(), finished.channels.window, "every cycle is in one state");
         }
+    }
+}
+
+/// The first point of each example has links that never sleep.
+fn check_references(summary: &serde_json::Value) {
+    assert_eq!(summary["policy"], "always_on");
+    assert_eq!(summary["energy_always_on_fj"], summary["energy_total_fj"]);
+    assert_eq!(summary["energy_network_always_on_j"], summary["energy_network_j"]);
+    assert_eq!(summary["power_always_on_mean_w"], summary["power_mean_w"]);
+    let fj = |key: &str| summary[key].as_str().expect("exact").parse::<u128>().expect("a number");
+    assert!(fj("energy_dynamic_fj") < fj("energy_ideal_fj") && fj("energy_ideal_fj") < fj("energy_total_fj"));
+}
+
+#[test]
+fn links_that_sleep_lie_between_the_references() {
+    // what is off costs nothing, and going to sleep and waking cost what being on costs
+    let text = "topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}\nrouting: minimal\n\
+                traffic: {pattern: uniform, load: 0.02}\nmeasure: {warmup: 500cycles, window: 4000cycles}\n\
+                power: {policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}}\n";
+    let point = expand("sleepy.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    let finished = point.run(Execution { threads: 1, blocks: 0 }, &Quiet).unwrap_or_else(|error| panic!("{error}"));
+    let joules = |key: &str| finished.summary[key].as_f64().expect("a number");
+    assert!(joules("links_off_share") > 0.2);
+    for of in ["", "network_", "managed_"] {
+        let used = joules(&if of.is_empty() { "energy_total_j".to_owned() } else { format!("energy_{}j", of) });
+        let (ideal, always_on) = (joules(&format!("energy_{of}ideal_j")), joules(&format!("energy_{of}always_on_j")));
+        assert!(ideal < used && used < always_on, "{of}: {ideal} {used} {always_on}");
     }
 }
 

@@ -1,0 +1,85 @@
+//! States of links over time: they close with the account of the window, end for all channels at the same cycle where
+//! there is no room, and are the same in any number of blocks.
+
+mod common;
+use common::*;
+use weft_engine::Spec;
+use weft_engine::outcome::{LinkStates, Outcome};
+use weft_engine::power::LinkState;
+use weft_engine::spec::Execution;
+
+/// 4 x 3 routers that are mostly idle: 2 * (12 * (3 + 2) / 2) = 60 managed channels.
+fn sleepy(most: usize) -> Spec {
+    let mut spec = spec(HYPERX, UGAL);
+    phases(&mut spec, 300, 1500);
+    spec.set_load(0.05);
+    policy(&mut spec, IDLE_TIMEOUT);
+    spec.records.link_states = Some(most);
+    spec
+}
+
+fn states(out: &Outcome) -> &LinkStates {
+    out.link_states.as_ref().expect("recorded")
+}
+
+#[test]
+fn spans_abut_cover_the_run_and_close_with_the_account() {
+    let out = run(&sleepy(100_000));
+    let LinkStates { spans, complete } = states(&out);
+    assert!(complete);
+    let managed: Vec<_> = (0..).zip(&out.channels).filter(|(_, c)| c.from.is_some() && c.to.is_some()).collect();
+    assert_eq!(managed.len(), 60);
+    let (start, end) = (out.warmup, out.warmup + out.window);
+    for (channel, count) in managed {
+        let own: Vec<_> = spans.iter().filter(|span| span.channel == channel).collect();
+        assert_eq!((own[0].from, own[0].state, own[own.len() - 1].to), (0, LinkState::On, out.cycles));
+        assert!(own.windows(2).all(|pair| pair[0].to == pair[1].from && pair[0].from < pair[0].to));
+        let mut cycles = [0; LinkState::COUNT];
+        for span in own {
+            cycles[span.state as usize] += span.to.min(end).saturating_sub(span.from.max(start));
+        }
+        assert_eq!(cycles, count.cycles, "channel {channel}");
+    }
+    assert!(spans.iter().all(|span| out.channels[span.channel as usize].class > 0), "terminal links are not managed");
+}
+
+#[test]
+fn recording_and_its_bound_depend_on_nothing_else() {
+    let mut off = sleepy(0);
+    off.records.link_states = None;
+    let plain = run(&off);
+    assert!(plain.link_states.is_none());
+    let all = run(&sleepy(100_000));
+    let total = states(&all).spans.len();
+    for most in [60, 61, total / 2, total - 1, total, total + 1] {
+        let spec = sleepy(most);
+        let alone = run(&spec);
+        assert_same(&plain, &alone, "recording changes nothing");
+        for (threads, blocks) in [(1, 3), (2, 12)] {
+            let other = run_as(&spec, Execution { threads, blocks });
+            assert_eq!(states(&alone), states(&other), "{blocks} blocks, {most} spans");
+        }
+        check_prefix(states(&all), states(&alone), most);
+    }
+}
+
+/// `cut` is what `all` says of the cycles before the one in which there was no more room.
+fn check_prefix(all: &LinkStates, cut: &LinkStates, most: usize) {
+    let end = cut.spans.iter().map(|span| span.to).max().expect("spans");
+    let before = all.spans.iter().filter(|span| span.from < end);
+    let expected: Vec<_> = before.map(|span| weft_engine::outcome::Span { to: span.to.min(end), ..*span }).collect();
+    assert_eq!(cut.spans, expected);
+    assert!(cut.spans.len() <= most);
+    if cut.complete {
+        assert_eq!(cut, all);
+    }
+}
+
+#[test]
+fn links_that_never_sleep_have_one_span_each() {
+    let mut spec = sleepy(60);
+    policy(&mut spec, r#"{"always_on": {}}"#);
+    let out = run(&spec);
+    let whole = |span: &weft_engine::outcome::Span| (span.from, span.to, span.state) == (0, out.cycles, LinkState::On);
+    assert!(states(&out).complete && states(&out).spans.len() == 60 && states(&out).spans.iter().all(whole));
+}

@@ -1,0 +1,119 @@
+//! The bill of a run: energy and mean power over the window, beside what links that never sleep, and links that draw
+//! power in proportion to what they carry, would have used for the same flits.
+
+use crate::channels::{Channel, Channels};
+use crate::energy::Energy;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use weft_engine::Spec;
+use weft_engine::outcome::Outcome;
+use weft_engine::power::LinkState;
+
+/// What some channels used, and what they would have used in the two reference cases.
+#[derive(Debug, Clone, Copy)]
+struct Bill {
+    used: Energy,
+    always_on: Energy,
+    ideal: Energy,
+}
+
+impl Bill {
+    fn of<'a>(rows: impl Iterator<Item = &'a Channel> + Clone, spec: &Spec) -> Self {
+        Self {
+            used: rows.clone().map(|row| row.energy).sum(),
+            always_on: rows.clone().map(|row| Energy::always_on(&row.count, &spec.prices)).sum(),
+            ideal: rows.map(|row| Energy::ideal(&row.count, &spec.prices)).sum(),
+        }
+    }
+
+    /// The three energies, with what stands before the unit in their keys.
+    fn parts(&self, of: &str) -> [(String, Energy); 3] {
+        let key = |case: &str| format!("{of}{case}");
+        [(of.to_owned(), self.used), (key("_always_on"), self.always_on), (key("_ideal"), self.ideal)]
+    }
+}
+
+/// Energy over the window. Femtojoules are exact and therefore text (JSON numbers end at 2^53); joules are rounded.
+pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
+    let managed = |row: &&Channel| is_managed(row, spec);
+    let rows = || channels.rows.iter();
+    let all = Bill::of(rows(), spec);
+    let network = Bill::of(rows().filter(|row| row.count.class != 0), spec);
+    let mut fields = Map::new();
+    let mut put = |key: String, value: Value| fields.insert(key, value);
+    for (part, fj) in [
+        ("total", all.used.total_fj()),
+        ("static", all.used.standing_fj),
+        ("dynamic", all.used.dynamic_fj),
+        ("always_on", all.always_on.total_fj()),
+        ("ideal", all.ideal.total_fj()),
+    ] {
+        put(format!("energy_{part}_fj"), json!(fj.to_string()));
+        put(format!("energy_{part}_j"), json!(joules(fj)));
+    }
+    let terminal: Energy = rows().filter(|row| row.count.class == 0).map(|row| row.energy).sum();
+    put("energy_terminal_j".to_owned(), json!(joules(terminal.total_fj())));
+    let bits = outcome.accepted_flits as f64 * flit_bits as f64;
+    let seconds = (spec.cycle_fs * u128::from(outcome.window)) as f64 / 1e15;
+    let managed = Bill::of(rows().filter(managed), spec);
+    for (of, bill) in [("", &all), ("_network", &network), ("_managed", &managed)] {
+        for (of, energy) in bill.parts(of) {
+            let fj = energy.total_fj();
+            let mean = (seconds > 0.0).then(|| joules(fj) / seconds);
+            put(format!("power{of}_mean_w"), json!(mean));
+            if of.starts_with("_network") || of.starts_with("_managed") {
+                put(format!("energy{of}_j"), json!(joules(fj)));
+            }
+            if !of.starts_with("_managed") {
+                put(format!("energy{of}_per_bit_pj"), json!((bits > 0.0).then(|| fj as f64 * 1e-3 / bits)));
+            }
+        }
+    }
+    fields.extend(states(channels, spec));
+    fields
+}
+
+fn joules(fj: u128) -> f64 {
+    fj as f64 * 1e-15
+}
+
+fn is_managed(row: &Channel, spec: &Spec) -> bool {
+    spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false)
+}
+
+/// Shares of the states in the time of the managed channels, and how often they changed.
+fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let cycles = |state: LinkState| -> u64 {
+        let managed = channels.rows.iter().filter(|row| is_managed(row, spec));
+        managed.map(|row| row.count.cycles[state as usize]).sum()
+    };
+    let all: u64 = LinkState::ALL.into_iter().map(cycles).sum();
+    for state in LinkState::ALL {
+        let share = (all > 0).then(|| cycles(state) as f64 / all as f64);
+        fields.insert(format!("links_{}_share", state.name()), json!(share));
+    }
+    let transitions: u64 = channels.rows.iter().map(|row| row.count.transitions).sum();
+    fields.insert("link_transitions".to_owned(), json!(transitions));
+    fields
+}
+
+/// Utilisation and energy per link class.
+pub(crate) fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
+    let entry = |(class, name): (usize, &Arc<str>)| {
+        let rows: Vec<_> = channels.rows.iter().filter(|row| usize::from(row.count.class) == class).collect();
+        let flits = |row: &&Channel| row.count.flits.iter().sum::<u64>();
+        let share = |flits: u64, rows: usize| {
+            let slots = channels.window as f64 * rows as f64;
+            (slots > 0.0).then(|| flits as f64 / slots)
+        };
+        json!({
+            "link_class": &**name,
+            "channels": rows.len(),
+            "utilisation_mean": share(rows.iter().map(flits).sum(), rows.len()),
+            "utilisation_max": rows.iter().map(flits).max().and_then(|most| share(most, 1)),
+            "energy_j": rows.iter().map(|row| row.energy).sum::<Energy>().total_fj() as f64 * 1e-15,
+        })
+    };
+    Value::Array(classes.iter().enumerate().map(entry).collect())
+}
