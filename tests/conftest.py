@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from weft._engine import RESULT_MODEL_VERSION
 from weft.results import Results
 from weft.store import Store
 
@@ -81,6 +82,7 @@ def _summary(hash: str, load: float, *, saturated: bool, asleep: bool) -> dict[s
     return {
         "hash": hash,
         "coordinates": {},
+        "result_model": RESULT_MODEL_VERSION,
         "load": load,
         "ending": "saturated" if saturated else "drained",
         "saturated": saturated,

@@ -23,12 +23,13 @@ def test_run_ends_with_the_path_of_the_picture(small: Path, tmp_path: Path, caps
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"plot.png", "points", "sweep.json", "table.csv"}
 
 
-def test_a_point_is_a_folder_with_three_files(small: Path, tmp_path: Path) -> None:
+def test_a_point_is_a_folder_with_four_files(small: Path, tmp_path: Path) -> None:
     main(["run", str(small), "--out", str(tmp_path / "out")])
     folders = list((tmp_path / "out" / "points").iterdir())
     assert len(folders) == 12
     for folder in folders:
-        assert {path.name for path in folder.iterdir()} == {"channels.parquet", "scenario.yaml", "summary.json"}
+        files = {"channels.parquet", "run.json", "scenario.yaml", "summary.json"}
+        assert {path.name for path in folder.iterdir()} == files
         assert json.loads((folder / "summary.json").read_text())["hash"] == folder.name
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -102,9 +104,53 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
 
 
 def test_missing_points_are_counted(made_up: Results) -> None:
-    (made_up.folder(0) / "summary.json").unlink()
+    shutil.rmtree(made_up.folder(0))
     opened = weft.open(made_up.root)
-    assert (len(opened), opened.missing) == (15, 1)
+    assert (len(opened), opened.missing, opened.damaged) == (15, 1, [])
+
+
+def test_a_point_that_is_not_there_is_refused_with_the_range(made_up: Results) -> None:
+    for read in (made_up.channels, made_up.series, made_up.latencies, made_up.scenario, made_up.run_info):
+        with pytest.raises(weft.ResultsError, match="16 finished points are 0 to 15"):
+            read(99)
+
+
+def test_run_json_says_where_and_how_long(tmp_path: Path) -> None:
+    results = weft.load(SCENARIO).run(tmp_path, threads=2, blocks=3)
+    run, summary = results.run_info(0), results.summaries[0]
+    assert (run["threads"], run["blocks"]) == (2, 3)
+    assert run["result_model"] == summary["result_model"]
+    assert run["weft_version"] == summary["weft_version"]
+    assert run["flit_hops_per_second"] == pytest.approx(summary["flit_hops"] / run["seconds"], rel=0.1)
+    assert datetime.fromisoformat(run["started_utc"]).utcoffset() == timedelta(0)
+    assert set(run["machine"]) == {"system", "python", "cpu", "cores", "memory_gib"}
+    assert run["file_bytes"] == {
+        path.name: path.stat().st_size for path in results.folder(0).iterdir() if path.name != "run.json"
+    }
+
+
+def test_the_scenario_of_a_point_is_the_resolved_one(tmp_path: Path) -> None:
+    sweep = weft.load(SCENARIO)
+    resolved = sweep.points[0].resolved
+    assert sweep.run(tmp_path).scenario(0) == resolved
+
+
+def test_latencies_are_those_of_the_packets(tmp_path: Path) -> None:
+    results = weft.load(SCENARIO).run(tmp_path)
+    frame, summary = results.latencies(0), results.summaries[0]
+    assert frame["packets"].sum() == summary["packets"]
+    total = sum(latency * packets for latency, packets in frame.iter_rows())
+    assert total / summary["packets"] == pytest.approx(summary["packet_latency_mean_cycles"], rel=1e-9), (
+        "small latencies are kept exactly"
+    )
+    assert frame["latency_cycles"].max() == summary["packet_latency_max_cycles"]
+
+
+def test_the_command_runs_what_is_missing(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "my results"
+    results = weft.load(small, set={"traffic.load": 0.1}).run(out)
+    assert results.command == f"weft run {small} --set traffic.load=0.1 --out '{out}'"
+    assert weft.load(SCENARIO).run(tmp_path / "memory").command is None
 
 
 def test_models_become_labels(made_up: Results) -> None:

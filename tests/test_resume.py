@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 import weft
+from weft._engine import RESULT_MODEL_VERSION
 from weft.execute import Status
 from weft.store import Store
 
@@ -175,10 +176,11 @@ class Unsaved:
 
 def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
     store, point = Store(tmp_path), cast("Point", SimpleNamespace(hash="abc"))
-    for text in ('{"a": 1}', '{"a": 2}'):
-        store.save(point, cast("Finished", Unsaved(text)))
-        assert (store.summary("abc"), store.stall("abc")) == (json.loads(text), "stuck")
+    for number in (1, 2):
+        summary = {"a": number, "result_model": RESULT_MODEL_VERSION}
+        store.save(point, cast("Finished", Unsaved(json.dumps(summary))))
+        assert (store.summary("abc"), store.stall("abc")) == (summary, "stuck")
     with pytest.raises(OSError, match="no space"):
         store.save(point, cast("Finished", Unsaved("{", full=True)))
-    assert store.summary("abc") == {"a": 2}
+    assert store.summary("abc")["a"] == 2
     assert [path.name for path in (tmp_path / "points").iterdir()] == ["abc"]

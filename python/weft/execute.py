@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from weft._engine import Control
 from weft.errors import WeftError
-from weft.labels import at
+from weft.estimate import Estimate, offered
+from weft.labels import label
+from weft.provenance import Clock, cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +19,29 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
 
 _LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Flight:
+    """A point that runs.
+
+    Attributes
+    ----------
+    hash, words : str
+        Name of its folder, and the coordinates that set it apart.
+    fraction : float
+        Part of warm-up and window that is done; 1 while the last packets are delivered.
+    seconds : float
+        How long it has run.
+    left_seconds : float or None
+        How long it needs yet; ``None`` before there is anything to tell from.
+    """
+
+    hash: str
+    words: str
+    fraction: float
+    seconds: float
+    left_seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -29,24 +54,73 @@ class Status:
         Points in all, finished (the reused ones included), and found complete at the start.
     running : float
         Sum of the fractions done of the points in flight.
+    flying : list of Flight
+        The points in flight.
+    left_seconds : float or None
+        How long the rest takes; ``None`` before there is anything to tell from, or nothing to do.
     """
 
     total: int
     done: int
     reused: int
     running: float
+    flying: list[Flight] = field(default_factory=list)
+    left_seconds: float | None = None
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+class _Board:
+    """Which points run and which have finished; threads write to it, and the main thread reads the status."""
+
+    def __init__(self, points: Sequence[Point], reused: int, workers: int) -> None:
+        self.controls = [Control() for _ in points]
+        self._points, self._reused, self._workers = points, reused, workers
+        self._words = _words(points)
+        self._estimate = Estimate(points)
+        self._clocks: dict[int, Clock] = {}
+        self._done = 0
+        self._lock = Lock()
+
+    def begin(self, place: int, clock: Clock) -> None:
+        """A point begins."""
+        with self._lock:
+            self._clocks[place] = clock
+            self._estimate.begin(place)
+
+    def end(self, place: int, *, done: bool) -> None:
+        """A point has ended, and is done or not."""
+        with self._lock:
+            clock = self._clocks.pop(place)
+            if done:
+                self._done += 1
+                self._estimate.learn(place, clock.seconds)
+
+    def status(self) -> Status:
+        """How far all points are."""
+        with self._lock:
+            running = [(place, self.controls[place].fraction, clock.seconds) for place, clock in self._clocks.items()]
+            flying = [
+                Flight(
+                    self._points[place].hash,
+                    self._words[place],
+                    fraction,
+                    seconds,
+                    self._estimate.left(place, fraction, seconds),
+                )
+                for place, fraction, seconds in running
+            ]
+            return Status(
+                total=len(self._points) + self._reused,
+                done=self._done + self._reused,
+                reused=self._reused,
+                running=sum(flight.fraction for flight in flying),
+                flying=flying,
+                left_seconds=self._estimate.all_left(running, self._workers),
+            )
 
 
 def execute(
     points: Sequence[Point],
-    finish: Callable[[int, Finished], None],
+    finish: Callable[[int, Finished, dict[str, Any]], None],
     *,
     jobs: int | None = None,
     threads: int = 1,
@@ -61,7 +135,7 @@ def execute(
     points : sequence of Point
         What to run.
     finish : callable
-        Given the place of a point in `points` and its result, in the thread that ran it.
+        Given the place of a point in `points`, its result and what `run.json` says, in the thread that ran it.
     jobs, threads, blocks : int
         Points at a time (``None``: as many as there are cores for); threads and blocks of routers inside each
         (blocks 0: chosen by the engine).
@@ -77,42 +151,52 @@ def execute(
     KeyboardInterrupt
         After the points in flight have stopped; they are not finished.
     """
-    controls = [Control() for _ in points]
-    order = sorted(range(len(points)), key=lambda place: -_offered(points[place]))
+    workers = jobs or max(1, cores() // threads)
+    board = _Board(points, reused, workers)
+    order = sorted(range(len(points)), key=lambda place: -offered(points[place]))
 
     def run(place: int) -> None:
-        finished = points[place].run(threads, blocks, controls[place])
-        if not controls[place].stopped:  # a stopped run measured nothing whole
-            finish(place, finished)
-
-    def tell(done: int, running: float) -> None:
-        if watch:
-            watch(Status(len(points) + reused, done + reused, reused, running))
-
-    tell(0, 0.0)
-    with ThreadPoolExecutor(max_workers=jobs or max(1, cores() // threads)) as pool:
-        futures = {pool.submit(run, place): controls[place] for place in order}
+        clock, control = Clock(threads, blocks), board.controls[place]
+        board.begin(place, clock)
+        done = False
         try:
+            finished = points[place].run(threads, blocks, control)
+            if not control.stopped:  # a stopped run measured nothing whole
+                finish(place, finished, clock.record(finished.summary))
+                done = True
+        finally:
+            board.end(place, done=done)
+
+    def tell() -> None:
+        if watch:
+            watch(board.status())
+
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            tell()
+            futures = [pool.submit(run, place) for place in order]
             _follow(futures, tell)
         except BaseException:
-            for control in controls:
+            for control in board.controls:
                 control.stop()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    _raise_first(list(futures))
+    _raise_first(futures)
 
 
-def _offered(point: Point) -> float:
-    load = at(point.resolved, "traffic.load")
-    return float(load) if isinstance(load, int | float) else 0.0
+def _words(points: Sequence[Point]) -> list[str]:
+    """What sets each point apart, in as few words as possible."""
+    labels = [{path: label(value) for path, value in point.coordinates.items()} for point in points]
+    varied = [path for path in (labels[0] if labels else ()) if len({each.get(path) for each in labels}) > 1]
+    return [", ".join(each.get(path, "-") for path in varied) or "the point" for each in labels]
 
 
-def _follow(futures: dict[Future[None], Control], tell: Callable[[int, float], None]) -> None:
+def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
     """Wait for all, and tell now and then; short waits keep Ctrl-C alive."""
     pending = set(futures)
     while pending:
         finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
-        tell(len(futures) - len(pending), sum(futures[future].fraction for future in pending))
+        tell()
         for future in finished:
             if isinstance(problem := future.exception(), OSError):
                 raise problem  # a full disk does not get better with the next point

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def at(tree: Any, path: str) -> Any:
@@ -37,3 +40,14 @@ def label(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def setting(coordinates: Mapping[str, Any]) -> str:
+    """What a sweep set for a point, as words.
+
+    Examples
+    --------
+    >>> setting({"routing": {"valiant": {}}, "traffic.load": 0.3})
+    'routing = valiant, traffic.load = 0.3'
+    """
+    return ", ".join(f"{path} = {label(value)}" for path, value in coordinates.items())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft.labels import setting
+
 if TYPE_CHECKING:
     from weft.results import Results
 
@@ -18,7 +20,19 @@ def lines(results: Results) -> list[str]:
         cycles = [summary["warmup_cycles"] for summary in results.summaries if summary["warmup_settled"]]
         taken = f" after {_range(cycles)} cycles" if cycles else ""
         warmup = [f"{warmup[0]}{taken}", *warmup[1:]]
-    return [*warmup, *_answers(results, "confidence_reached", "wanted confidence reached"), *_fairness(results)]
+    confidence = _answers(results, "confidence_reached", "wanted confidence reached")
+    return [*warmup, *confidence, *_fairness(results), *damage(results)]
+
+
+def damage(results: Results) -> list[str]:
+    """Which points can't be used, why, and how they are run again; nothing where all is well."""
+    if not results.damaged:
+        return []
+    named = [f"  {setting(point.coordinates) or point.hash}: {point.reason}" for point in results.damaged[:_NAMED]]
+    more = [f"  and {len(results.damaged) - _NAMED} more"] if len(results.damaged) > _NAMED else []
+    count = f"{len(results.damaged)} damaged point{'s are' if len(results.damaged) > 1 else ' is'} left out"
+    again = results.command or "run the sweep again into this folder"
+    return [count, *named, *more, f"  to run what is damaged or missing: {again}"]
 
 
 def _answers(results: Results, column: str, words: str) -> list[str]:

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
+import yaml
 
 from weft.errors import ResultsError
-from weft.labels import label
+from weft.labels import label, setting
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+# Tables of a point that are kept where a scenario asks for them, and a way to ask.
+RECORDS = {
+    "series": "measure.series='{every: 100cycles, of: channel}'",
+    "transient": "measure.transient='{bin: 100cycles}'",
+    "link_states": "measure.link_states={}",
+}
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Damaged(NamedTuple):
+    """A point whose files can't be used.
+
+    Attributes
+    ----------
+    hash : str
+        Name of its folder.
+    coordinates : dict
+        What the sweep set.
+    reason : str
+        What is wrong with it.
+    """
+
+    hash: str
+    coordinates: dict[str, Any]
+    reason: str
 
 
 class Results:
@@ -33,8 +62,12 @@ class Results:
         Head of tables and pictures: the name, and the overrides if there are any.
     points : list of dict
         ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
+    summaries : list of dict
+        Contents of ``summary.json`` of each of these points.
     missing : int
         Points without results.
+    damaged : list of Damaged
+        Points whose results are not whole, or of another version: they are left out of all else.
     """
 
     def __init__(self, store: Store) -> None:
@@ -43,25 +76,39 @@ class Results:
         self._store = store
         self.name: str = manifest["name"]
         self.title: str = manifest.get("title", self.name)
-        self.points = [point for point in listed if store.complete(point["hash"])]
-        self.missing = len(listed) - len(self.points)
+        self.points: list[dict[str, Any]] = []
+        self.summaries: list[dict[str, Any]] = []
+        self.damaged: list[Damaged] = []
+        for point in listed:
+            if not store.complete(point["hash"]):
+                continue
+            try:
+                summary = store.summary(point["hash"])
+            except ResultsError as problem:
+                self.damaged.append(Damaged(point["hash"], point["coordinates"], problem.what))
+                continue
+            self.points.append(point)
+            self.summaries.append(summary)
+        self.missing = len(listed) - len(self.points) - len(self.damaged)
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __repr__(self) -> str:
         missing = f", {self.missing} missing" if self.missing else ""
-        return f"<weft.Results {self.name!r}: {len(self)} points{missing}>"
+        damaged = f", {len(self.damaged)} damaged" if self.damaged else ""
+        return f"<weft.Results {self.name!r}: {len(self)} points{missing}{damaged}>"
 
     @property
     def root(self) -> Path:
         """Folder of the sweep."""
         return self._store.root
 
-    @cached_property
-    def summaries(self) -> list[dict[str, Any]]:
-        """Contents of ``summary.json`` of each point."""
-        return [self._store.summary(point["hash"]) for point in self.points]
+    @property
+    def command(self) -> str | None:
+        """The command that runs what is missing or damaged; ``None`` for a scenario that was in memory only."""
+        words = self._store.manifest().get("command")
+        return shlex.join(["weft", *map(str, words), "--out", str(self.root)]) if words else None
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -70,8 +117,7 @@ class Results:
         Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
         """
         rows = [
-            dict(point["coordinates"])
-            | {name: value for name, value in summary.items() if not isinstance(value, dict | list)}
+            point["coordinates"] | _scalars(summary, point["coordinates"])
             for point, summary in zip(self.points, self.summaries, strict=True)
         ]
         return frame_of(rows)
@@ -82,8 +128,38 @@ class Results:
         return list(self.points[0]["coordinates"]) if self.points else []
 
     def folder(self, point: int) -> Path:
-        """Folder of the files of a point (its row number in `frame`)."""
-        return self._store.folder(self.points[point]["hash"])
+        """Folder of the files of a point (its row number in `frame`).
+
+        Raises
+        ------
+        ResultsError
+            If there is no such point.
+        """
+        return self._store.folder(self._at(point)["hash"])
+
+    def _at(self, point: int) -> dict[str, Any]:
+        if not self.points:
+            what = f"{self.root} has no point {point}: none is finished"
+            raise ResultsError.saying(what, f"`weft status {self.root}` says how far the sweep is")
+        if not -len(self) <= point < len(self):
+            what = f"{self.root} has no point {point}: its {len(self)} finished points are 0 to {len(self) - 1}"
+            raise ResultsError.saying(what, "choose one of them: they are the rows of `frame`")
+        return self.points[point]
+
+    def scenario(self, point: int) -> dict[str, Any]:
+        """The resolved scenario of a point: all keys, those with defaults included."""
+        path = self.folder(point) / "scenario.yaml"
+        try:
+            read = yaml.load(path.read_bytes(), _Loader)
+        except (OSError, ValueError, yaml.YAMLError) as problem:
+            raise _unreadable(path, problem) from problem
+        if not isinstance(read, dict):
+            raise _unreadable(path, "it holds no keys")
+        return read
+
+    def run_info(self, point: int) -> dict[str, Any]:
+        """Where, when and how long a point ran (``run.json``); empty for a folder without."""
+        return self._store.run_info(self._at(point)["hash"])
 
     def channels(self, point: int) -> pl.DataFrame:
         """One row per channel of a point: flits [flits] and cycles [cycles] per power state in the window.
@@ -93,15 +169,20 @@ class Results:
         point : int
             Row number in `frame`.
         """
-        return pl.read_parquet(self.folder(point) / "channels.parquet")
+        return _parquet(self.folder(point) / "channels.parquet")
+
+    def latencies(self, point: int) -> pl.DataFrame:
+        """How many packets of the window had which latency: ``latency_cycles`` [cycles], ``packets``."""
+        self._at(point)
+        pairs = self.summaries[point].get("latency_histogram", [])
+        return pl.DataFrame(pairs, schema={"latency_cycles": pl.Int64, "packets": pl.Int64}, orient="row")
 
     @cached_property
     def jobs(self) -> pl.DataFrame:
         """One row per point and job: coordinates by dotted path, then the numbers of the job."""
         return frame_of(
             [
-                point["coordinates"]
-                | {name: value for name, value in job.items() if not isinstance(value, dict | list)}
+                point["coordinates"] | _scalars(job, point["coordinates"])
                 for point, summary in zip(self.points, self.summaries, strict=True)
                 for job in summary.get("jobs", [])
             ]
@@ -115,12 +196,19 @@ class Results:
         """Latency of a point by time of creation, if `measure.transient` asked for it."""
         return self._recorded(point, "transient")
 
+    def link_states(self, point: int) -> pl.DataFrame:
+        """Spans of time of each managed channel in a power state, if `measure.link_states` asked for them.
+
+        Columns: ``channel`` (row of `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the whole run.
+        """
+        return self._recorded(point, "link_states")
+
     def _recorded(self, point: int, name: str) -> pl.DataFrame:
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
             what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
-            raise ResultsError.saying(what, f"set measure.{name} and run the point")
-        return pl.read_parquet(path)
+            raise ResultsError.saying(what, f"add `--set {RECORDS[name]}` to the command that runs the point")
+        return _parquet(path)
 
     @property
     def stalls(self) -> list[tuple[int, str]]:
@@ -133,8 +221,7 @@ class Results:
 
     def describe(self, point: int) -> str:
         """Coordinates of a point as words; the name of the sweep if it has only one point."""
-        coordinates = self.points[point]["coordinates"].items()
-        return ", ".join(f"{path} = {label(value)}" for path, value in coordinates) or self.name
+        return setting(self._at(point)["coordinates"]) or self.name
 
     def plot(self, path: str | Path | None = None) -> Path:
         """Draw latency, accepted load and energy over offered load.
@@ -154,12 +241,32 @@ class Results:
 def open(folder: str | Path) -> Results:
     """Open the folder of a sweep.
 
+    Points that are damaged are left out; `Results.damaged` names them.
+
     Raises
     ------
     ResultsError
-        If the folder was not written by a sweep.
+        If the folder was not written by a sweep, or all its points are damaged or of another version.
     """
-    return Results(Store(folder))
+    results = Results(Store(folder))
+    if results.damaged and not results.points:
+        what = f"none of the {len(results.damaged)} points in {folder} can be used; the first: "
+        help = f"run them again: {results.command}" if results.command else "run the sweep again"
+        raise ResultsError.saying(what + results.damaged[0].reason, help)
+    return results
+
+
+def _parquet(path: Path) -> pl.DataFrame:
+    """Read a table of a point; whatever is wrong with the file is told as such."""
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
+        raise _unreadable(path, problem) from problem
+
+
+def _unreadable(path: Path, problem: object) -> ResultsError:
+    first = (str(problem).splitlines() or ["it is damaged"])[0]
+    return ResultsError.saying(f"{path} can't be read: {first}", f"remove {path.parent} and run the sweep again")
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -168,6 +275,11 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     for row in rows:
         columns |= dict.fromkeys(row)
     return pl.DataFrame([_series(column, [_cell(row.get(column)) for row in rows]) for column in columns])
+
+
+def _scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers and words of a summary, besides those that coordinates say in more detail."""
+    return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
 
 
 def _cell(value: Any) -> Any:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import quantities as q
+from weft.beacon import Beacon
 from weft.errors import ScenarioError
 from weft.execute import Status, execute
 from weft.labels import at
@@ -150,30 +151,32 @@ def find(
     name, title = scenario.title(first[0], sets)
     name, title = f"{name}-saturation", f"{title}: saturation"
     store = Store(out if out is not None else Path("results") / name)
+    search = ["--tolerance", f"{tolerance:g}", "--from", f"{loads[0]:g}", "--to", f"{upper:g}", "--seeds", f"{seeds}"]
+    command = scenario.command("saturation", sets, *search)
     known: set[str] = set()
-    while wanted := [(curve, load) for curve in curves for load in curve.search.wanted()]:
-        for curve, load in wanted:
-            own = curve.coordinates.get(_SEED, first[0].resolved["seed"])
-            curve.expand(scenario, sets, load, range(own, own + seeds))
-        points = [point for curve in curves for load in sorted(curve.points) for point in curve.points[load]]
-        store.write_manifest(name, scenario.source, points, title)
-        fresh = {point.hash: point for curve, load in wanted for point in curve.points[load]}
-        missing = [point for key, point in fresh.items() if key not in known and not store.sound(key)]
-        left = seeds * sum(curve.search.left() for curve in curves)
-        execute(
-            missing,
-            lambda place, finished, missing=missing: store.save(missing[place], finished),  # type: ignore[misc]
-            jobs=jobs,
-            threads=threads,
-            blocks=blocks,
-            reused=len(fresh) - len(missing),
-            watch=_of_all(watch, len(known), len(known) + left),
-        )
-        known |= fresh.keys()
-        for curve, load in wanted:
-            curve.search.learn(load, over=_over(curve.points[load], store))
-    if watch:
-        watch(Status(len(known), len(known), 0, 0.0))
+    with Beacon(store, watch) as beacon:
+        while wanted := [(curve, load) for curve in curves for load in curve.search.wanted()]:
+            for curve, load in wanted:
+                own = curve.coordinates.get(_SEED, first[0].resolved["seed"])
+                curve.expand(scenario, sets, load, range(own, own + seeds))
+            points = [point for curve in curves for load in sorted(curve.points) for point in curve.points[load]]
+            store.write_manifest(name, scenario.source, points, title, command)
+            fresh = {point.hash: point for curve, load in wanted for point in curve.points[load]}
+            missing = [point for key, point in fresh.items() if key not in known and not store.sound(key)]
+            left = seeds * sum(curve.search.left() for curve in curves)
+            execute(
+                missing,
+                lambda place, finished, run, missing=missing: store.save(missing[place], finished, run),  # type: ignore[misc]
+                jobs=jobs,
+                threads=threads,
+                blocks=blocks,
+                reused=len(fresh) - len(missing),
+                watch=_of_all(beacon, len(known), len(known) + left),
+            )
+            known |= fresh.keys()
+            for curve, load in wanted:
+                curve.search.learn(load, over=_over(curve.points[load], store))
+        beacon(Status(len(known), len(known), 0, 0.0))
     frame = frame_of([_row(curve, store) for curve in curves])
     return frame, Results(store)
 
@@ -278,11 +281,9 @@ def _stuck(points: Sequence[Point], store: Store) -> bool:
     return any(store.summary(point.hash)[q.ENDING.column] == q.STALLED for point in points)
 
 
-def _of_all(watch: Callable[[Status], None] | None, before: int, total: int) -> Callable[[Status], None] | None:
+def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
     """The status of one round of runs as that of all rounds."""
-    if watch is None:
-        return None
-    return lambda status: watch(Status(total, before + status.done, status.reused, status.running))
+    return lambda status: watch(replace(status, total=total, done=before + status.done, left_seconds=None))
 
 
 def _row(curve: _Curve, store: Store) -> dict[str, Any]:

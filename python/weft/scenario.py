@@ -108,6 +108,12 @@ class Scenario:
         words = ", ".join(f"{path} = {_brief(value)}" for path, value in sets)
         return f"{name}-{mark.hexdigest()[:8]}", f"{name} ({words})"
 
+    def command(self, name: str, sets: Sequence[tuple[str, str]], *more: str) -> list[str] | None:
+        """Words of the command line that runs this scenario; ``None`` where parts of it are in memory only."""
+        if self.files or not Path(self.source).is_file():
+            return None
+        return [name, self.source, *(word for path, value in sets for word in ("--set", f"{path}={value}")), *more]
+
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else _json(value)

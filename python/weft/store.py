@@ -1,6 +1,7 @@
 """The folder of a sweep's results: one folder per point, named by the hash of its resolved scenario.
 
-A point's folder appears by one rename when it is complete, so a killed run leaves whole points or nothing.
+A point's folder appears by one rename when it is complete, so a killed run leaves whole points or nothing. What
+happens to it later is found by the sizes and the checksum in `run.json`.
 """
 
 from __future__ import annotations
@@ -8,19 +9,21 @@ from __future__ import annotations
 import json
 import shutil
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from weft._engine import RESULT_MODEL_VERSION
 from weft.errors import ResultsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft._engine import Finished, Point
 
-_MANIFEST = "sweep.json"
+_MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
 _STALL = "stall.txt"
 _PARTS = ".*.part"
 _ABANDONED_SECONDS = 3600
@@ -44,36 +47,58 @@ class Store:
         return self._points / hash
 
     def complete(self, hash: str) -> bool:
-        """Whether the results of a point are there."""
-        return (self.folder(hash) / "summary.json").is_file()
+        """Whether the results of a point were written."""
+        return self.folder(hash).is_dir()
 
     def sound(self, hash: str) -> bool:
         """Whether the results of a point are whole and can be read; a damaged point is run again."""
-        if not (self.folder(hash) / "channels.parquet").is_file():
-            return False
         try:
-            return bool(self.summary(hash))
+            self.summary(hash)
         except ResultsError:
             return False
+        return True
 
     def summary(self, hash: str) -> dict[str, Any]:
-        """The measured numbers of a point.
+        """The measured numbers of a point whose files are whole.
 
         Raises
         ------
         ResultsError
-            If the file can't be read.
+            If the point has no results, if a file is missing, cut off or changed, or if another version wrote it.
         """
-        return _read_json(self.folder(hash) / "summary.json")
+        folder = self.folder(hash)
+        text = _bytes(folder / _SUMMARY, "run the sweep again: it runs what is missing")
+        summary = _parsed(text, folder / _SUMMARY, _AGAIN)
+        if (version := summary.get("result_model")) != RESULT_MODEL_VERSION:
+            what = f"{folder}: result model {version}, but this Weft reads {RESULT_MODEL_VERSION}"
+            raise ResultsError.saying(what, "run the sweep again with this version")
+        written = _parsed(_bytes(folder / _RUN, _AGAIN), folder / _RUN, _AGAIN) if (folder / _RUN).exists() else {}
+        _check_files(folder, written, text)
+        return summary
 
-    def save(self, point: Point, finished: Finished) -> None:
-        """Write the results of a point in place of older ones; they appear at once or not at all."""
+    def run_info(self, hash: str) -> dict[str, Any]:
+        """What `run.json` says of the run of a point; empty if there is none."""
+        path = self.folder(hash) / _RUN
+        return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
+
+    def save(self, point: Point, finished: Finished, run: Mapping[str, Any] | None = None) -> None:
+        """Write the results of a point in place of older ones; they appear at once or not at all.
+
+        Parameters
+        ----------
+        point, finished
+            The point and what it measured.
+        run : mapping, optional
+            Where and how long it ran, for `run.json`.
+        """
         folder, mark = self.folder(point.hash), uuid4().hex
         new, old = (self._points / f".{point.hash}.{mark}.{each}.part" for each in ("new", "old"))
         try:
             finished.save(new)
             if finished.stalled is not None:
                 (new / _STALL).write_text(finished.stalled + "\n", encoding="utf-8")
+            text = json.dumps({**(run or {}), **_marks(new)}, indent=1)
+            (new / _RUN).write_text(text + "\n", encoding="utf-8")
             with suppress(FileNotFoundError):
                 folder.rename(old)
             try:
@@ -88,17 +113,31 @@ class Store:
     def stall(self, hash: str) -> str:
         """The packets of a stuck point that wait for each other, in words."""
         path = self.folder(hash) / _STALL
-        return path.read_text(encoding="utf-8").rstrip() if path.is_file() else "stalled"
+        return path.read_text(encoding="utf-8", errors="replace").rstrip() if path.is_file() else "stalled"
 
-    def write_manifest(self, name: str, source: str, points: Iterable[Point], title: str) -> None:
-        """Say which points belong to the sweep, in which order, with which coordinates; drop abandoned rests."""
+    def write_manifest(
+        self, name: str, source: str, points: Iterable[Point], title: str, command: Sequence[str] | None = None
+    ) -> None:
+        """Say which points belong to the sweep, in which order, with which coordinates; drop abandoned rests.
+
+        Parameters
+        ----------
+        name, source, points, title
+            Name of the sweep, file of its scenario, points, and head of its tables.
+        command : sequence of str, optional
+            The words of the command line, without ``--out``, that runs what is missing.
+        """
         self.root.mkdir(parents=True, exist_ok=True)
         listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
-        text = json.dumps({"name": name, "title": title, "source": source, "points": listed}, indent=1)
-        partial = self.root / f".{_MANIFEST}.{uuid4().hex}.part"
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(self.root / _MANIFEST)
+        manifest = {"name": name, "title": title, "source": source, "command": command, "points": listed}
+        self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
         self._drop_abandoned()
+
+    def replace(self, name: str, text: str) -> None:
+        """Write a file of the folder at once; a reader sees the old text or the new."""
+        partial = self.root / f".{name}.{uuid4().hex}.part"
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(self.root / name)
 
     def manifest(self) -> dict[str, Any]:
         """What `write_manifest` wrote.
@@ -106,9 +145,17 @@ class Store:
         Raises
         ------
         ResultsError
-            If this is no folder of results.
+            If this is no folder of results, or its list of points is damaged.
         """
-        return _read_json(self.root / _MANIFEST)
+        path = self.root / _MANIFEST
+        if not path.is_file():
+            what = f"{self.root} holds no results of a sweep: there is no {_MANIFEST}"
+            raise ResultsError.saying(what, "name the folder that `weft run` wrote")
+        manifest = _parsed(_bytes(path, _REWRITE), path, _REWRITE)
+        points = manifest.get("points")
+        if not isinstance(points, list) or not isinstance(manifest.get("name"), str) or not all(map(_named, points)):
+            raise ResultsError.saying(f"{path} is damaged: it lists no points", _REWRITE)
+        return manifest
 
     def _drop_abandoned(self) -> None:
         """Remove what killed runs left; young rests may belong to a run at work in the same folder."""
@@ -118,10 +165,51 @@ class Store:
                     shutil.rmtree(partial) if partial.is_dir() else partial.unlink()
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+_AGAIN = "run the sweep again: it runs damaged points anew"
+_REWRITE = "run the sweep again into this folder: finished points stay"
+
+
+def _bytes(path: Path, help: str) -> bytes:
     try:
-        read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        what = f"{path.parent} holds no results of a sweep: {path.name} can't be read ({problem})"
-        raise ResultsError.saying(what, "name the folder that `weft run` wrote") from problem
+        return path.read_bytes()
+    except OSError as problem:
+        raise ResultsError.saying(f"{path} can't be read: {problem.strerror}", help) from problem
+
+
+def _parsed(text: bytes, path: Path, help: str) -> dict[str, Any]:
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        how = "is empty" if not text.strip() else f"is damaged: {problem}"
+        raise ResultsError.saying(f"{path} {how}", help) from problem
+    if not isinstance(read, dict):
+        raise ResultsError.saying(f"{path} is damaged: it holds no keys", help)
     return read
+
+
+def _named(point: Any) -> bool:
+    """Whether an entry of the list of points names a folder and has coordinates."""
+    match point:
+        case {"hash": str(hash), "coordinates": dict()}:
+            return hash.isalnum()
+    return False
+
+
+def _marks(folder: Path) -> dict[str, Any]:
+    """What tells later whether the files of a folder are those that were written."""
+    sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
+    return {"file_bytes": sizes, "summary_crc32": zlib.crc32((folder / _SUMMARY).read_bytes())}
+
+
+def _check_files(folder: Path, written: Mapping[str, Any], summary: bytes) -> None:
+    """Refuse a folder whose files are not those that were written."""
+    sizes = written.get("file_bytes", {})
+    for name, size in sizes.items() if isinstance(sizes, dict) else ():
+        path = folder / str(name)
+        if not path.is_file():
+            raise ResultsError.saying(f"{path} is missing", _AGAIN)
+        if (found := path.stat().st_size) != size:
+            how = "was cut off" if found < size else "was changed"
+            raise ResultsError.saying(f"{path} {how}: {found} of {size} bytes", _AGAIN)
+    if written.get("summary_crc32", zlib.crc32(summary)) != zlib.crc32(summary):
+        raise ResultsError.saying(f"{folder / _SUMMARY} was changed: its checksum differs", _AGAIN)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import saturation
+from weft.beacon import Beacon
 from weft.execute import execute
 from weft.labels import at
 from weft.quantities import TOLERANCE
@@ -126,18 +127,20 @@ class Sweep:
         for points in self._alike():
             points[0].check_network()
         store = Store(out if out is not None else Path("results") / self.name)
-        store.write_manifest(self.name, self.scenario.source, self.points, self.title)
+        command = self.scenario.command("run", self.sets)
+        store.write_manifest(self.name, self.scenario.source, self.points, self.title, command)
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
-        execute(
-            missing,
-            lambda place, finished: store.save(missing[place], finished),
-            jobs=jobs,
-            threads=threads,
-            blocks=blocks,
-            reused=len(distinct) - len(missing),
-            watch=watch,
-        )
+        with Beacon(store, watch) as beacon:
+            execute(
+                missing,
+                lambda place, finished, run: store.save(missing[place], finished, run),
+                jobs=jobs,
+                threads=threads,
+                blocks=blocks,
+                reused=len(distinct) - len(missing),
+                watch=beacon,
+            )
         return Results(store)
 
     def saturation(

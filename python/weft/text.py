@@ -27,3 +27,17 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
 def number(value: float | None, digits: int) -> str:
     """A number with so many decimal places, or a dash for none."""
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+def clock(seconds: float) -> str:
+    """A duration as a clock shows it; short ones with a decimal place.
+
+    Examples
+    --------
+    >>> clock(3.21), clock(75), clock(3661)
+    ('3.2 s', '1:15', '1:01:01')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    hours, minutes = divmod(round(seconds) // 60, 60)
+    return f"{hours}:{minutes:02}:{round(seconds) % 60:02}" if hours else f"{minutes}:{round(seconds) % 60:02}"

@@ -41,6 +41,18 @@ impl Control {
         if of == 0 { 0.0 } else { (self.shared.cycle.load(Relaxed) as f64 / of as f64).min(1.0) }
     }
 
+    /// The cycle reached; at most `cycles`.
+    #[getter]
+    fn cycle(&self) -> u64 {
+        self.shared.cycle.load(Relaxed)
+    }
+
+    /// Cycles until the end of the window, as far as it is known: packets of the window are delivered after it.
+    #[getter]
+    fn cycles(&self) -> u64 {
+        self.shared.of.load(Relaxed)
+    }
+
     /// Whether the run was asked to stop.
     #[getter]
     fn stopped(&self) -> bool {

@@ -25,15 +25,17 @@ def add(commands: Commands) -> None:
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")
     arguments.add_execution(parser)
     parser.add_argument("--force", action="store_true", help="run all points again")
+    parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
 
 
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
     from weft import notes, table
+    from weft.cli.interrupt import interruptible
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
-    with Bar(sweep.name) as bar:
+    with interruptible(), Bar(sweep.name) as bar:
         results = sweep.run(
             options.out,
             jobs=options.jobs,
@@ -50,5 +52,7 @@ def main(options: argparse.Namespace) -> int:
         (results.root / "jobs.csv").write_text(results.jobs.write_csv(), encoding="utf-8")
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
-    print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
+    print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
+    if not options.no_picture:
+        print(f"picture  {results.plot()}")
     return stalls.report(results)

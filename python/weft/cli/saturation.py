@@ -40,10 +40,11 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Search and print; returns the exit status."""
     from weft import saturation
+    from weft.cli.interrupt import interruptible
     from weft.progress import Bar
 
     scenario, sets = overrides.scenario(options)
-    with Bar("saturation") as bar:
+    with interruptible(), Bar("saturation") as bar:
         frame, results = saturation.find(
             scenario,
             sets,

@@ -52,7 +52,7 @@ def validate(
         points += expanded
     summaries: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
-    def collect(place: int, finished: Finished) -> None:
+    def collect(place: int, finished: Finished, _: dict[str, Any]) -> None:
         summaries[owners[place]].append(finished.summary)
 
     execute(points, collect, jobs=jobs, watch=watch)

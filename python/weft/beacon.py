@@ -1,0 +1,97 @@
+"""A file beside the results that says who is at work in a folder and how far, while a run lasts."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from weft.execute import Status
+    from weft.store import Store
+
+_FILES = ".running.*.json"
+_EVERY_SECONDS = 1.0
+# A run that has said nothing for so long has died, or the machine of the run has.
+_SILENT_SECONDS = 60
+
+
+class Beacon:
+    """Keeps the file while it is used as a context; killed runs leave it behind, and it says so by its age.
+
+    Parameters
+    ----------
+    store : Store
+        Folder of the sweep.
+    watch : callable, optional
+        Told each status too.
+    """
+
+    def __init__(self, store: Store, watch: Callable[[Status], None] | None = None) -> None:
+        self._store, self._watch = store, watch
+        self._who = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        self._name = f".running.{uuid4().hex}.json"
+        self._begun = time.monotonic()
+        self._next = 0.0
+
+    def __enter__(self) -> Self:
+        for path, who in _found(self._store.root):
+            if not _alive(path, who):
+                path.unlink(missing_ok=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        (self._store.root / self._name).unlink(missing_ok=True)
+
+    def __call__(self, status: Status) -> None:
+        """Take a status."""
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + _EVERY_SECONDS
+            said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
+            with suppress(OSError):  # a full disk stops the run where it matters
+                self._store.replace(self._name, json.dumps(said))
+        if self._watch:
+            self._watch(status)
+
+
+def at_work(root: Path) -> list[dict[str, Any]]:
+    """What the runs say that are at work in a folder: host, pid, since when, and their `Status`."""
+    return [who for path, who in _found(root) if _alive(path, who)]
+
+
+def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
+    found = []
+    for path in sorted(root.glob(_FILES)):
+        with suppress(OSError, ValueError):  # it goes away at any time
+            found.append((path, json.loads(path.read_text(encoding="utf-8"))))
+    return found
+
+
+def _alive(path: Path, who: dict[str, Any]) -> bool:
+    """Whether a run still says something; on this machine its process is known to be there or not."""
+    try:
+        if time.time() - path.stat().st_mtime > _SILENT_SECONDS:
+            return False
+        if os.name == "posix" and who["host"] == socket.gethostname():
+            os.kill(who["pid"], 0)
+    except PermissionError:  # the process of another user
+        return True
+    except (OSError, KeyError, TypeError):
+        return False
+    return True

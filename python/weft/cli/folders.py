@@ -1,0 +1,27 @@
+"""Folders of results that a command line names: damaged points are told, and all else goes on without them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.results import Results
+
+
+def opened(folder: str) -> Results:
+    """Open the folder of a sweep, and warn of points that can't be used.
+
+    Raises
+    ------
+    ResultsError
+        If it was not written by a sweep, or has no point that can be used.
+    """
+    from weft import notes, results
+
+    read = results.open(folder)
+    if lines := notes.damage(read):
+        print(
+            "\n".join(f"warning: {line}" if not number else line for number, line in enumerate(lines)), file=sys.stderr
+        )
+    return read
