@@ -1,4 +1,4 @@
-"""The parts of the site that are made from Weft itself: pages from its code, and commands that run as a page is built."""
+"""What of the site is made from Weft itself: pages from its code, and commands that run as a page is built."""
 
 from __future__ import annotations
 

@@ -13,14 +13,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sphinx.application import Sphinx
+
+    Options = dict[str, Callable[[str], Any]]
 
 LIVE = "_generated/live"
 WIDTH = 108
@@ -76,14 +80,23 @@ class File(Live):
         (self.folder / name).write_text(text + "\n", encoding="utf-8")
         language = {".yaml": "yaml", ".json": "json", ".py": "python"}.get(Path(name).suffix, "text")
         caption = nodes.caption("", "", nodes.literal("", name))
-        return [nodes.container("", caption, self.block(text, language), literal_block=True, classes=["literal-block-wrapper"])]
+        return [
+            nodes.container(
+                "", caption, self.block(text, language), literal_block=True, classes=["literal-block-wrapper"]
+            )
+        ]
 
 
 class Shell(Live):
     """Commands, and what they print."""
 
     has_content = True
-    option_spec = {"status": directives.nonnegative_int, "lines": directives.positive_int, "quiet": directives.flag}
+    option_spec: ClassVar[Options] = {
+        "status": directives.nonnegative_int,
+        "first": directives.positive_int,
+        "last": directives.positive_int,
+        "quiet": directives.flag,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Run them, show them."""
@@ -112,18 +125,21 @@ class Shell(Live):
         return shown
 
     def _shown(self, output: str) -> str:
-        """The first lines of it, and how many more there are."""
+        """The first or last lines of it, and how many more there are."""
         lines = output.rstrip().splitlines()
-        most = self.options.get("lines", len(lines))
-        rest = [f"... ({len(lines) - most} more lines)"] if len(lines) > most else []
-        return "\n".join(lines[:most] + rest)
+        first = self.options.get("first", 0 if "last" in self.options else len(lines))
+        last = self.options.get("last", 0)
+        if first + last >= len(lines):
+            return "\n".join(lines)
+        left_out = f"... ({len(lines) - first - last} more lines)"
+        return "\n".join([*lines[:first], left_out, *lines[len(lines) - last :]])
 
 
 class Picture(Live):
     """An image that a command wrote."""
 
     required_arguments = 1
-    option_spec = {"alt": directives.unchanged_required, "width": directives.unchanged}
+    option_spec: ClassVar[Options] = {"alt": directives.unchanged_required, "width": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         """Show it."""

@@ -115,7 +115,8 @@ def key_rows(keys: list[parameters.Parameter]) -> list[list[str]]:
     rows = []
     for parameter in keys:
         family = FAMILY_OF.get(frozenset(word for word, _ in parameter.choices))
-        kind, default = parameter.kind, markdown.code(parameter.default)
+        kind = "one of:" if parameter.choices else parameter.kind
+        default = markdown.code(parameter.default)
         if family:
             kind = f"one of the [{FAMILIES[family].title.lower()}](/_generated/models/{family}/index.md)"
         elif parameter.target.get("properties"):
@@ -143,11 +144,13 @@ def _index() -> str:
         for family, models in _engine.models().items()
     ]
     text = (
-        "A model is one file of code whose header says where it comes from, what it takes, what it keeps, what it leaves "
-        "out and what holds it to theory or to another simulator. These pages are those headers."
+        "A model is one file of code whose header says where it comes from, what it takes, what it keeps, what it "
+        "leaves out and what holds it to theory or to another simulator. These pages are those headers."
     )
     names = [f"{family}/index" for family in FAMILIES]
-    return "\n\n".join(["# Models", text, markdown.table(["family", "", "models"], rows), markdown.contents(names)]) + "\n"
+    return (
+        "\n\n".join(["# Models", text, markdown.table(["family", "", "models"], rows), markdown.contents(names)]) + "\n"
+    )
 
 
 def _not_modelled(root: Path) -> str:
