@@ -169,6 +169,11 @@ def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
     assert set(summary["link_classes"][0]) == _documented("key of a link class")
 
 
+def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
+    (summary,) = weft.load(ring, set={"traffic.load": 1.0}).run(out=tmp_path / "stalled").summaries
+    assert {"stall_packets", "stall_wait_for"} <= set(summary) <= _documented("key") | {"jobs", "link_classes"}
+
+
 @pytest.mark.parametrize("table", ["channels", "series", "transient", "link_states"])
 def test_every_column_of_a_table_is_documented(results: weft.Results, table: str) -> None:
     columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)

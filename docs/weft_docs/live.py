@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Options = dict[str, Callable[[str], Any]]
 
 LIVE = "_generated/live"
+BIN = Path(sys.executable).parent
 WIDTH = 108
 """Columns of a terminal that fit on a page."""
 
@@ -102,7 +103,7 @@ class Shell(Live):
         """Run them, show them."""
         commands = "\n".join(self.content)
         environment = os.environ | {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{BIN}:{os.environ['PATH']}",
             "COLUMNS": str(WIDTH),
             "NO_COLOR": "1",
         }
@@ -126,7 +127,8 @@ class Shell(Live):
 
     def _shown(self, output: str) -> str:
         """The first or last lines of it, and how many more there are."""
-        lines = output.rstrip().splitlines()
+        # a command on the path of this machine is a command
+        lines = output.rstrip().replace(f"{BIN}/", "").splitlines()
         first = self.options.get("first", 0 if "last" in self.options else len(lines))
         last = self.options.get("last", 0)
         if first + last >= len(lines):
