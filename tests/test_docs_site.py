@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
 import html
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import weft
-from weft import _engine, parameters
+from weft import _engine, cli, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -83,6 +88,26 @@ def test_every_command_is_on_its_page(site: Path) -> None:
     headings = _headings(site / "_generated" / "reference" / "commands.html")
     assert len(commands) > 5
     assert {f"weft {command}" for command in commands} <= {re.sub(r"<[^>]+>", "", heading) for heading in headings}
+
+
+def test_the_examples_of_the_help_are_sound() -> None:
+    """They are understood, and the files of the project that they name are there."""
+    for command in commands(cli._parser(None)):
+        example = (command.epilog or "").removeprefix("Example: ")
+        words = shlex.split(example.split("|")[0].split(">")[0])
+        assert words[0] == "weft", command.prog
+        cli._parser(None).parse_args(words[1:])
+        assert all((ROOT / word).exists() for word in words if word.startswith("examples/")), example
+
+
+def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The commands that do something themselves."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for action in below:
+        for command in action.choices.values():
+            yield from commands(command)
+    if not below:
+        yield parser
 
 
 def test_the_notebook_ran(site: Path) -> None:

@@ -42,6 +42,8 @@ FAMILIES = {
         "Allocators", "Who crosses the switch in an allocation step.", "engine/src", "engine/src/allocator.rs"
     ),
 }
+# Whose measurements are in the repository, and where.
+PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv"}
 # The allocators are variants of one enum, and three of them share a file.
 ALLOCATORS = {"three_stage": "three_stage"}
 
@@ -53,7 +55,7 @@ def pages(root: Path) -> dict[str, str]:
         folder = f"models/{family}"
         for model in models:
             made[f"{folder}/{model['name']}"] = _model(schema, root, family, model["name"])
-        made[f"{folder}/index"] = _family(family, models)
+        made[f"{folder}/index"] = _family(root, family, models)
     made["models/index"] = _index()
     made["not_modelled"] = _not_modelled(root)
     return made
@@ -130,11 +132,17 @@ def key_rows(keys: list[parameters.Parameter]) -> list[list[str]]:
 FAMILY_OF = {frozenset(model["name"] for model in models): family for family, models in _engine.models().items()}
 
 
-def _family(family: str, models: list[dict[str, str]]) -> str:
-    rows = [[f"[`{model['name']}`]({model['name']}.md)", markdown.comment(model["summary"])] for model in models]
+def _family(root: Path, family: str, models: list[dict[str, str]]) -> str:
+    rows = []
+    for model in models:
+        name = model["name"]
+        validation = header(source(root, family, name))["Validation"]
+        note = " (for information)" if "for information" in validation and family == "routing" else ""
+        held = [f"{peer}{note}" for peer, file in PEERS.items() if file in validation]
+        rows.append([f"[`{name}`]({name}.md)", markdown.comment(model["summary"]), ", ".join(["theory", *held])])
     place = FAMILIES[family]
     key = f"The key in a scenario is `{family}`."
-    parts = [f"# {place.title}", f"{place.what} {key}", markdown.table(["model", "what it is"], rows)]
+    parts = [f"# {place.title}", f"{place.what} {key}", markdown.table(["model", "what it is", "held to"], rows)]
     return "\n\n".join([*parts, markdown.contents([model["name"] for model in models])]) + "\n"
 
 
