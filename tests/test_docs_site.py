@@ -93,7 +93,7 @@ def test_every_command_is_on_its_page(site: Path) -> None:
 def test_the_examples_of_the_help_are_sound() -> None:
     """They are understood, and the files of the project that they name are there."""
     for command in commands(cli._parser(None)):
-        example = (command.epilog or "").removeprefix("Example: ")
+        example = (command.epilog or "").partition("\n")[0].removeprefix("Example: ")
         words = shlex.split(example.split("|")[0].split(">")[0])
         assert words[0] == "weft", command.prog
         cli._parser(None).parse_args(words[1:])

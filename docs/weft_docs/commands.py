@@ -46,8 +46,11 @@ def _command(parser: argparse.ArgumentParser) -> Iterator[str]:
     ]
     if rows:
         yield markdown.table(["option", "meaning"], rows)
-    if parser.epilog and parser.epilog.startswith("Example: "):
-        yield f"```sh\n{parser.epilog.removeprefix('Example: ')}\n```"
+    example, _, rest = (parser.epilog or "").partition("\n")
+    if example:
+        yield f"```sh\n{example.removeprefix('Example: ')}\n```"
+    if rest.strip():
+        yield f"```text\n{rest.strip()}\n```"
 
 
 def _name(action: argparse.Action) -> str:

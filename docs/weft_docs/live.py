@@ -147,8 +147,8 @@ class Picture(Live):
         """Show it."""
         _, complaints = self.written()
         uri = f"/{LIVE}/{self.env.docname}/{self.arguments[0]}"
-        options: dict[str, Any] = {key: self.options[key] for key in ("alt", "width") if key in self.options}
-        return [*complaints, nodes.image("", uri=uri, align="center", **options)]
+        width = self.options.get("width", "60%")  # a column of a paper
+        return [*complaints, nodes.image("", uri=uri, align="left", width=width, alt=self.options.get("alt", ""))]
 
 
 class Page(Live):
