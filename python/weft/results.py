@@ -116,11 +116,24 @@ class Results:
 
         Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
         """
-        rows = [
-            point["coordinates"] | _scalars(summary, point["coordinates"])
-            for point, summary in zip(self.points, self.summaries, strict=True)
+        return frame_of([row for _, row in self.rows])
+
+    @property
+    def rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """Number of each point, and its row of `frame` before models became labels."""
+        return [
+            (number, point["coordinates"] | _scalars(summary, point["coordinates"]))
+            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
         ]
-        return frame_of(rows)
+
+    @property
+    def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """Number of the point of each job, and its row of `jobs`."""
+        return [
+            (number, point["coordinates"] | _scalars(job, point["coordinates"]))
+            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            for job in summary.get("jobs", [])
+        ]
 
     @property
     def coordinates(self) -> list[str]:
@@ -180,13 +193,7 @@ class Results:
     @cached_property
     def jobs(self) -> pl.DataFrame:
         """One row per point and job: coordinates by dotted path, then the numbers of the job."""
-        return frame_of(
-            [
-                point["coordinates"] | _scalars(job, point["coordinates"])
-                for point, summary in zip(self.points, self.summaries, strict=True)
-                for job in summary.get("jobs", [])
-            ]
-        )
+        return frame_of([row for _, row in self.job_rows])
 
     def series(self, point: int) -> pl.DataFrame:
         """Flits and link states of a point over time, if `measure.series` asked for them."""
@@ -222,6 +229,19 @@ class Results:
     def describe(self, point: int) -> str:
         """Coordinates of a point as words; the name of the sweep if it has only one point."""
         return setting(self._at(point)["coordinates"]) or self.name
+
+    def query(self, sql: str) -> pl.DataFrame:
+        """Ask the results in SQL; `weft query` lists the tables and their columns.
+
+        Raises
+        ------
+        ResultsError
+            If the query is wrong.
+        """
+        from weft.query import Database
+
+        with Database([self]) as database:
+            return database.frame(sql)
 
     def plot(self, path: str | Path | None = None) -> Path:
         """Draw latency, accepted load and energy over offered load.

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 GAP = "  "
 
 
-def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
-    """Lines of a table with a head; the first `left` columns are flush left, the others flush right."""
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
+    """Lines of a table with a head; the first `left` columns (or these ones) are flush left, the others flush right."""
+    flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = [
-            cell.ljust(width) if place < left else cell.rjust(width)
+            cell.ljust(width) if place in flush else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ]
         return GAP.join(padded).rstrip()

@@ -24,8 +24,16 @@ fn unknown_key_at_the_top() {
 
 #[test]
 fn too_little_room_for_link_states() {
-    insta::assert_snapshot!(refused(&[], &[("measure.link_states.max_spans", "95")]), @"");
-    insta::assert_snapshot!(refused(&[], &[("measure.link_states.max_spans", "0")]), @"");
+    insta::assert_snapshot!(refused(&[], &[("measure.link_states.max_spans", "95")]), @r"
+    error: measure.link_states.max_spans: the policy manages 96 channels, each of which starts with a span: 95 are too few
+     --> --set:1:31
+      |
+    1 | measure.link_states.max_spans=95
+      |                               ^^
+      |
+      = help: write 96 or more
+    ");
+    assert!(refused(&[], &[("measure.link_states.max_spans", "0")]).contains("0 is not 1 to 100000000"));
 }
 
 #[test]

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "run": "run",
     "saturation": "saturation",
+    "status": "status",
+    "query": "query",
+    "export": "export",
+    "compare": "compare",
     "check": "check",
     "explain": "explain",
     "list": "catalogue",

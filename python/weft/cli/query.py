@@ -1,0 +1,104 @@
+"""``weft query``: SQL over the results of sweeps."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE, arguments
+from weft.errors import ResultsError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+    from typing import Any
+
+    from weft.cli.arguments import Commands
+    from weft.query import Database
+
+_WIDTH = 110
+# Between a column and its type, so that no line ends there.
+_TIE = "~"
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "query",
+        "ask results in SQL (DuckDB); without a query, list the tables and their columns",
+        "weft query results/quickstart 'select routing, max(accepted_load) from points group by routing'",
+    )
+    parser.add_argument("words", metavar="DIR", nargs="+", help="folders of results, then the query")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_const", const="csv", dest="form", help="print comma-separated values")
+    form.add_argument("--json", action="store_const", const="json", dest="form", help="print a JSON list of rows")
+    form.add_argument("--out", metavar="FILE", type=Path, help="write FILE (.csv, .json or .parquet)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Ask; returns the exit status."""
+    from weft.cli import folders
+    from weft.query import Database
+
+    *named, sql = options.words
+    if len(sql.split()) < 2 or Path(sql).is_dir():  # no query is one word
+        named, sql = options.words, ""
+    if not named:
+        raise ResultsError.saying(f"no folder to ask {sql!r}", "write the folder before the query")
+    with Database([folders.opened(folder) for folder in named]) as database:
+        if sql:
+            show(database, sql, options.form, options.out)
+        else:
+            print("\n".join(_listing(database)))
+    return DONE
+
+
+def show(database: Database, sql: str, form: str | None, out: Path | None) -> None:
+    """Print the answer to a query as a table or in another form, or write it to a file."""
+    if out is not None:
+        database.write(sql, out)
+        print(out)
+    elif form is not None:
+        with TemporaryDirectory(prefix="weft-") as scratch:
+            path = Path(scratch) / f"answer.{form}"
+            database.write(sql, path)
+            print(path.read_text(encoding="utf-8"), end="")
+    else:
+        print("\n".join(_table(*database.rows(sql))))
+
+
+def _table(head: list[str], rows: Iterable[tuple[Any, ...]]) -> list[str]:
+    """Lines of a table; numbers are flush right, and floats have six significant digits."""
+    from weft.text import columns
+
+    kept = list(rows)
+    words = {place for place in range(len(head)) if any(isinstance(row[place], str | bool) for row in kept)}
+    lines = columns(head, [[_cell(value) for value in row] for row in kept], left=words)
+    return lines if kept else [*lines, "(no rows)"]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _listing(database: Database) -> list[str]:
+    """What can be asked: tables with their columns, as a query names them."""
+    from weft.query import TABLES, quoted
+
+    lines = []
+    for name, columns in database.columns().items():
+        words = ", ".join(f"{quoted(column)} {kind.lower()}" for column, kind in columns)
+        lines += [
+            f"{name}: {TABLES[name]}",
+            *textwrap.wrap(words, 110, initial_indent="  ", subsequent_indent="  "),
+            "",
+        ]
+    return [
+        *lines,
+        'weft query DIR "select ..."; `point` joins the tables: select * from channels join points using (point)',
+    ]

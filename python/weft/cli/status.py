@@ -1,0 +1,92 @@
+"""``weft status``: how far a sweep is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE, arguments
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from weft.cli.arguments import Commands
+    from weft.status import SweepStatus
+
+# Damaged points, and points in flight, that are listed.
+_LISTED = 8
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "status",
+        "say how far a sweep is, also while it runs elsewhere",
+        "weft status results/quickstart",
+    )
+    parser.add_argument("folder", metavar="DIR", help="folder of the results")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Look and print; returns the exit status."""
+    from dataclasses import asdict
+
+    from weft.status import status
+
+    found = status(options.folder)
+    if options.json:
+        damage = [damaged._asdict() for damaged in found.damage]
+        print(json.dumps(asdict(found) | {"damage": damage}, indent=1))
+    else:
+        print("\n".join(_text(found)))
+    return DONE
+
+
+def _text(found: SweepStatus) -> list[str]:
+    from weft.text import clock
+
+    counts = [f"{found.done} of {found.points} done"]
+    counts += [
+        f"{number} {word}" for number, word in ((found.missing, "missing"), (found.damaged, "damaged")) if number
+    ]
+    endings = ", ".join(f"{number} {ending}" for ending, number in found.endings.items())
+    rows = [("points", ", ".join(counts)), ("endings", endings or "none yet")]
+    if found.point_seconds_mean is not None:
+        rows.append(("duration", f"{clock(found.point_seconds_mean)} a point, in the mean"))
+    rows += [("results", f"in {found.folder}, result model {found.result_model}")]
+    for run in found.running:
+        rows += [("running", words) for words in _run(run)]
+    if not found.running:
+        rows.append(("running", "nothing"))
+    rows += [("damaged", _damaged(each.coordinates, each.hash, each.reason)) for each in found.damage[:_LISTED]]
+    if len(found.damage) > _LISTED:
+        rows.append(("damaged", f"and {len(found.damage) - _LISTED} more"))
+    if found.missing + found.damaged and not found.running:
+        rows.append(("go on", found.command or "run the scenario again into this folder"))
+    said: set[str] = set()
+    lines = [found.name]
+    for head, words in rows:
+        lines.append(f"  {'' if head in said else head:9} {words}")
+        said.add(head)
+    return lines
+
+
+def _run(run: dict[str, Any]) -> list[str]:
+    """A run at work, and its points in flight."""
+    from weft.execute import Flight, Status
+    from weft.progress import flight_words, words
+
+    flights = [Flight(**flight) for flight in run["flying"]]
+    status = Status(run["total"], run["done"], run["reused"], run["running"], flights, run["left_seconds"])
+    lines = [f"{run['host']}, process {run['pid']}, since {run['started_utc']}: {words(status, run['seconds'])}"]
+    lines += [f"  {flight.words}: {flight_words(flight)}" for flight in flights[:_LISTED]]
+    return [*lines, f"  and {len(flights) - _LISTED} more"] if len(flights) > _LISTED else lines
+
+
+def _damaged(coordinates: dict[str, Any], hash: str, reason: str) -> str:
+    from weft.labels import setting
+
+    return f"{setting(coordinates) or hash}: {reason}"
