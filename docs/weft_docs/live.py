@@ -148,7 +148,7 @@ class Picture(Live):
         _, complaints = self.written()
         uri = f"/{LIVE}/{self.env.docname}/{self.arguments[0]}"
         width = self.options.get("width", "60%")  # a column of a paper
-        return [*complaints, nodes.image("", uri=uri, align="left", width=width, alt=self.options.get("alt", ""))]
+        return [*complaints, nodes.image("", uri=uri, width=width, alt=self.options.get("alt", ""))]
 
 
 class Page(Live):
