@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
     """Add a command; the help of the command begins with its line in the list of commands."""
     description = f"{help[0].upper()}{help[1:]}."
-    return commands.add_parser(name, help=help, description=description, epilog=f"Example: {example}")
+    listed = help.replace("%", "%%")  # argparse expands the line of the list, and only that
+    return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
 
 
 def add_scenario(parser: argparse.ArgumentParser) -> None:
