@@ -94,7 +94,7 @@ class Shell(Live):
     has_content = True
     option_spec: ClassVar[Options] = {
         "status": directives.nonnegative_int,
-        "first": directives.positive_int,
+        "first": directives.nonnegative_int,
         "last": directives.positive_int,
         "quiet": directives.flag,
     }
