@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import quantities as q
-from weft import results as read
+from weft.choose import Chosen, named_path
 from weft.errors import ResultsError
-from weft.labels import at, label
-from weft.results import Results, frame_of
+from weft.frames import frame_of
+from weft.labels import label
 from weft.student import Mean
 
 if TYPE_CHECKING:
@@ -23,73 +21,8 @@ if TYPE_CHECKING:
 
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
 _SEED = "seed"
-# Commas between choices, not those between the options of a model.
-_BETWEEN = re.compile(r",(?![^(]*\))")
 # Half widths that a single run knows.
 _OWN = {q.LATENCY.column: "packet_latency_ci95_cycles"}
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Points of a result set.
-
-    Attributes
-    ----------
-    results : Results
-        The set.
-    words : str
-        What the command line calls it.
-    points : list of int
-        Numbers of the points.
-    fixed : dict
-        What was chosen, by coordinate.
-    """
-
-    results: Results
-    words: str
-    points: list[int]
-    fixed: dict[str, str]
-
-    @classmethod
-    def all_of(cls, results: Results) -> Chosen:
-        """All points of a set."""
-        return cls(results, str(results.root), list(range(len(results))), {})
-
-    @classmethod
-    def named(cls, text: str, open: Any = read.open) -> Chosen:
-        """Points that a text names: a folder, or ``folder:path=value,...``; the end of a path is enough.
-
-        Raises
-        ------
-        ResultsError
-            If the folder holds no results, or no point is meant.
-        """
-        folder, colon, words = (text, "", "") if Path(text).is_dir() else text.rpartition(":")
-        if not colon:
-            return cls.all_of(open(text))
-        results = open(folder)
-        fixed = dict(_setting(each, results) for each in _BETWEEN.split(words))
-        points = [
-            number
-            for number, point in enumerate(results.points)
-            if all(_same(point["coordinates"].get(path), value) for path, value in fixed.items())
-        ]
-        if not points:
-            known = "; ".join(f"{path}: {', '.join(_values(results, path))}" for path in fixed)
-            raise ResultsError.saying(f"no point of {folder} has {words}", f"the sweep has {known}")
-        return cls(results, text, points, fixed)
-
-    def value(self, point: int, path: str) -> Any:
-        """What a point has at a path: what the sweep set, or else what the scenario says."""
-        coordinates = self.results.points[point]["coordinates"]
-        return coordinates[path] if path in coordinates else at(self.scenario(point), path)
-
-    def scenario(self, point: int) -> dict[str, Any]:
-        """The resolved scenario of a point; empty where it is not kept."""
-        try:
-            return self.results.scenario(point)
-        except ResultsError:
-            return {}
 
 
 @dataclass(frozen=True)
@@ -180,7 +113,13 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
         if not side.points:
             what = f"{side.words} has no finished point"
             raise ResultsError.saying(what, f"`weft status {side.results.root}` says how far the sweep is")
-    keys = _keys(a, b) if on is None else [_path(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
+    keys = (
+        _keys(a, b)
+        if on is None
+        else [named_path(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
+    )
+    if on is None:
+        _check_apart(a, b, keys)
     places_a, places_b = _places(a, keys), _places(b, keys)
     shared = [place for place in places_a if place in places_b]
     if not shared:
@@ -230,6 +169,16 @@ def _keys(a: Chosen, b: Chosen) -> list[str]:
     ]
 
 
+def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
+    """Refuse sweeps over the same coordinate that have none of its values in common."""
+    for path in a.results.coordinates:
+        if path in {_SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
+            continue
+        if max(len(_at(a, path)), len(_at(b, path))) > 1:
+            what = f"{a.words} and {b.words} have no {path} in common: {_some(a, path)} and {_some(b, path)}"
+            raise ResultsError.saying(what, "run both at the same values, or choose one point of each (DIR:path=value)")
+
+
 def _at(side: Chosen, path: str) -> set[float | str]:
     """Values of the points of a side."""
     return {_plain(side.value(point, path)) for point in side.points}
@@ -258,43 +207,9 @@ def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], 
                 where = ", ".join(f"{key} = {label(value)}" for key, value in zip(keys, place, strict=True))
                 found = sorted({label(side.value(point, path)) for point in several})
                 what = f"{side.words} has {len(several)} points {f'at {where}' if where else 'to compare'}: {path} is "
-                one = f"choose one ({side.results.root}:{path}={found[0]}), or pair the points by it with --on {path}"
+                one = f"choose one: {side.words}{',' if side.fixed else ':'}{path}={found[0]}"
                 raise ResultsError.saying(what + ", ".join(found), one)
     return points
-
-
-def _setting(text: str, results: Results) -> tuple[str, str]:
-    """Path and value of ``path=value``."""
-    path, equals, value = text.partition("=")
-    if not equals:
-        what = f"{text!r} chooses nothing"
-        raise ResultsError.saying(what, "write folder:path=value, such as results/quickstart:routing=ugal_p")
-    return _path(path.strip(), results.coordinates), value.strip()
-
-
-def _path(text: str, known: Sequence[str]) -> str:
-    """The coordinate that a text names, in full or by its end."""
-    found = list(dict.fromkeys(path for path in known if path == text or path.endswith(f".{text}")))
-    if text in found:
-        return text
-    if len(found) != 1:
-        what = f"{text} is no coordinate of the sweep" if not found else f"{text} may be {' or '.join(found)}"
-        raise ResultsError.saying(what, f"its coordinates are {', '.join(dict.fromkeys(known)) or 'none'}")
-    return found[0]
-
-
-def _same(value: Any, text: str) -> bool:
-    """Whether a text means a value: the same number, the label of a model, or its name alone."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            return float(text) == value
-        except ValueError:
-            return False
-    return text in {label(value), label(value).partition("(")[0]}
-
-
-def _values(results: Results, path: str) -> list[str]:
-    return list(dict.fromkeys(label(point["coordinates"].get(path)) for point in results.points))
 
 
 def _flat(tree: Any, path: str = "") -> dict[str, Any]:

@@ -13,7 +13,8 @@ import duckdb
 import polars as pl
 
 from weft.errors import ResultsError
-from weft.results import RECORDS, Results, frame_of
+from weft.frames import frame_of
+from weft.results import RECORDS, Results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +35,8 @@ _FILES = {
 TABLES = _SUMMARIES | _FILES
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # a PIVOT is more than one statement
 _WIDTH = 110
+# What DuckDB takes as a pattern in the name of a file.
+_PATTERN = r"([*?[])"
 
 
 class Database:
@@ -46,11 +49,13 @@ class Database:
     """
 
     def __init__(self, sets: Sequence[Results]) -> None:
+        if not any(map(len, sets)):
+            what = f"{' and '.join(str(results.root) for results in sets)}: no finished point"
+            raise ResultsError.saying(what, "`weft status` says how far the sweep is")
         self._sets = dict(zip(_names(sets), sets, strict=True))
         self._connection = duckdb.connect()
         self._connection.execute("set python_enable_replacements = false; set autoinstall_known_extensions = false")
         self._made: set[str] = set()
-        self._add_files()
 
     def __enter__(self) -> Self:
         return self
@@ -103,7 +108,7 @@ class Database:
 
     def columns(self) -> dict[str, list[tuple[str, str]]]:
         """Names and types of the columns of each table that has rows to offer."""
-        self._add_summaries(" ".join(_SUMMARIES))
+        self._add(" ".join(TABLES))
         return {
             name: [(str(row[0]), str(row[1])) for row in self._connection.execute(f"describe {name}").fetchall()]
             for name in TABLES
@@ -115,7 +120,7 @@ class Database:
         statements = duckdb.extract_statements(sql)
         if len(statements) != 1 or statements[0].type not in _READING:
             raise ResultsError.saying(f"{sql!r} is no query: results are read only", 'write one "select ..."')
-        self._add_summaries(sql)
+        self._add(sql)
         return sql
 
     def _fetched(self, answer: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
@@ -131,46 +136,67 @@ class Database:
         except duckdb.Error as problem:
             told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # it means tables of its own
             what = f"the query can't run: {told}"
-            raise ResultsError.saying(what, self._help(sql)) from problem
+            raise ResultsError.saying(what, self._help(sql, told)) from problem
 
-    def _help(self, sql: str) -> str:
-        known = self.columns()
-        absent = [name for name in RECORDS if name not in known and _mentions(sql, name)]
+    def _help(self, sql: str, told: str) -> str:
+        if broken := re.search(r"[\'\"](/?[^\'\"]*)/[a-z_]+\.parquet[\'\"]", told):
+            return f"remove {broken[1]} and run the sweep again"
+        absent = [name for name in RECORDS if _mentions(sql, name) and not self._files(name)]
         if absent:
             asks = ", ".join(f"--set {RECORDS[name]}" for name in absent)
             return f"no point kept {' and '.join(absent)}: run the sweep with {asks}"
+        known = self.columns()
         lines = [f"tables: {', '.join(known)}"]
         for name in (name for name in known if _mentions(sql, name)):
             listed = ", ".join(quoted(column) for column, _ in known[name])
             lines.append(textwrap.fill(f"{name}: {listed}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
         return "\n".join(lines)
 
-    def _add_files(self) -> None:
-        """A view of the files of each kind; what a file is called says which point it belongs to."""
-        for name in _FILES:
-            found = [
-                (str(path), key, point)
-                for key, results in self._sets.items()
-                for point in range(len(results))
-                if (path := results.folder(point) / f"{name}.parquet").is_file()
-            ]
-            if found:
-                rows = ", ".join(f"({_quoted(path)}, {_quoted(key)}, {point})" for path, key, point in found)
-                files = ", ".join(_quoted(re.sub(r"([*?[])", r"[\1]", path)) for path, _, _ in found)  # no patterns
-                own = f"{_SET}, {_POINT}" if len(self._sets) > 1 else _POINT
-                self._connection.execute(
-                    f"create view {name} as select {own}, kept.* exclude (filename) "
-                    f"from read_parquet([{files}], filename = true, union_by_name = true) kept "
-                    f"join (values {rows}) files(file, {_SET}, {_POINT}) on file = filename"
-                )
-                self._made.add(name)
-
-    def _add_summaries(self, sql: str) -> None:
-        """Tables made of summaries, as far as a query names them."""
-        for name in _SUMMARIES:
-            if name not in self._made and _mentions(sql, name):
+    def _add(self, sql: str) -> None:
+        """Make the tables that a query names, as far as there are any."""
+        for name in TABLES:
+            if name in self._made or not _mentions(sql, name):
+                continue
+            if name in _SUMMARIES:
                 self._add_frame(name, self._summaries(name))
-                self._made.add(name)
+            elif found := self._files(name):
+                self._add_view(name, found)
+            else:
+                continue
+            self._made.add(name)
+
+    def _files(self, name: str) -> list[tuple[str, str, int]]:
+        """Files of a kind, with the names of their sets and the numbers of their points."""
+        return [
+            (str(path), key, point)
+            for key, results in self._sets.items()
+            for point in range(len(results))
+            if (path := results.folder(point) / f"{name}.parquet").is_file()
+        ]
+
+    def _add_view(self, name: str, found: Sequence[tuple[str, str, int]]) -> None:
+        """A view of files; what a file is called says which point it belongs to."""
+        rows = ", ".join(f"({_quoted(path)}, {_quoted(key)}, {point})" for path, key, point in found)
+        files = ", ".join(_quoted(re.sub(_PATTERN, r"[\1]", path)) for path, _, _ in found)
+        own = f"{_SET}, {_POINT}" if len(self._sets) > 1 else _POINT
+        try:
+            self._connection.execute(
+                f"create view {name} as select {own}, kept.* exclude (filename) "
+                f"from read_parquet([{files}], filename = true, union_by_name = true) kept "
+                f"join (values {rows}) files(file, {_SET}, {_POINT}) on file = filename"
+            )
+        except duckdb.Error as problem:
+            broken = next((Path(path) for path, _, _ in found if not self._readable(path)), Path(found[0][0]))
+            what = f"{broken} can't be read: {str(problem).partition(chr(10))[0]}"
+            raise ResultsError.saying(what, f"remove {broken.parent} and run the sweep again") from problem
+
+    def _readable(self, path: str) -> bool:
+        """Whether a file says what its columns are."""
+        try:
+            self._connection.execute("describe from read_parquet(?)", [re.sub(_PATTERN, r"[\1]", path)])
+        except duckdb.Error:
+            return False
+        return True
 
     def _add_frame(self, name: str, frame: pl.DataFrame) -> None:
         with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB needs no further package for a file

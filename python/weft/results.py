@@ -5,18 +5,16 @@ from __future__ import annotations
 import shlex
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 import yaml
 
 from weft.errors import ResultsError
-from weft.labels import label, setting
+from weft.frames import frame_of, scalars
+from weft.labels import setting
 from weft.quantities import ENDING, STALLED
 from weft.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 # Tables of a point that are kept where a scenario asks for them, and a way to ask.
 RECORDS = {
@@ -122,7 +120,7 @@ class Results:
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
         """Number of each point, and its row of `frame` before models became labels."""
         return [
-            (number, point["coordinates"] | _scalars(summary, point["coordinates"]))
+            (number, point["coordinates"] | scalars(summary, point["coordinates"]))
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
         ]
 
@@ -130,7 +128,7 @@ class Results:
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """Number of the point of each job, and its row of `jobs`."""
         return [
-            (number, point["coordinates"] | _scalars(job, point["coordinates"]))
+            (number, point["coordinates"] | scalars(job, point["coordinates"]))
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
             for job in summary.get("jobs", [])
         ]
@@ -279,7 +277,7 @@ def open(folder: str | Path) -> Results:
 def _parquet(path: Path) -> pl.DataFrame:
     """Read a table of a point; whatever is wrong with the file is told as such."""
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         raise _unreadable(path, problem) from problem
 
@@ -287,29 +285,3 @@ def _parquet(path: Path) -> pl.DataFrame:
 def _unreadable(path: Path, problem: object) -> ResultsError:
     first = (str(problem).splitlines() or ["it is damaged"])[0]
     return ResultsError.saying(f"{path} can't be read: {first}", f"remove {path.parent} and run the sweep again")
-
-
-def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Build a frame by column; models become labels, and a column of mixed types becomes text."""
-    columns: dict[str, None] = {}
-    for row in rows:
-        columns |= dict.fromkeys(row)
-    return pl.DataFrame([_series(column, [_cell(row.get(column)) for row in rows]) for column in columns])
-
-
-def _scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers and words of a summary, besides those that coordinates say in more detail."""
-    return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
-
-
-def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, int | float | str) else label(value)
-
-
-def _series(column: str, values: list[Any]) -> pl.Series:
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {int, float}:
-        return pl.Series(column, [None if value is None else float(value) for value in values])
-    if len(kinds) > 1:
-        return pl.Series(column, [None if value is None else label(value) for value in values])
-    return pl.Series(column, values)

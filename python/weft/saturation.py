@@ -18,9 +18,10 @@ from weft import quantities as q
 from weft.beacon import Beacon
 from weft.errors import ScenarioError
 from weft.execute import Status, execute
+from weft.frames import frame_of
 from weft.labels import at
 from weft.quantities import TOLERANCE
-from weft.results import Results, frame_of
+from weft.results import Results
 from weft.store import Store
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_STEPS = 4000
+_STEPS = 2000
 # From here on the quantile changes by less than 0.003.
 _MANY = 1000.0
 
@@ -60,6 +61,7 @@ class Mean:
         return quantile95(freedom) * math.sqrt(total)
 
 
+@lru_cache
 def quantile95(freedom: float) -> float:
     """What 95 % of the magnitudes of Student's t lie below; `freedom` is 1 or more.
 

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from weft.choose import Chosen
     from weft.cli.arguments import Commands
-    from weft.compare import Chosen, Comparison
+    from weft.compare import Comparison
     from weft.quantities import Quantity
 
 # Differences between scenarios, and places of only one set, that are listed.
@@ -40,8 +41,9 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Compare; returns the exit status."""
+    from weft.choose import Chosen
     from weft.cli import folders
-    from weft.compare import Chosen, compare
+    from weft.compare import compare
 
     a, b = (Chosen.named(text, folders.opened) for text in (options.a, options.b))
     compared = compare(a, b, options.on)

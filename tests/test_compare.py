@@ -1,0 +1,195 @@
+"""Two result sets side by side."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import weft
+from weft.choose import Chosen
+from weft.cli import main
+from weft.compare import COMPARED, compare
+from weft.student import Mean, quantile95
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.results import Results
+
+LATENCY, ACCEPTED = "packet_latency_mean_cycles", "accepted_load"
+
+
+def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Results:
+    """Results of points with these coordinates and these numbers."""
+    listed = []
+    for number, (coordinates, numbers) in enumerate(runs):
+        summary = {
+            "result_model": weft._engine.RESULT_MODEL_VERSION,
+            "ending": "drained",
+            "saturated": False,
+            ACCEPTED: 0.5,
+            LATENCY: 20.0,
+            "packet_latency_p99_cycles": 30,
+            "energy_per_bit_pj": 10.0,
+        }
+        folder = root / "points" / f"{number:016x}"
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps(summary | numbers), encoding="utf-8")
+        listed.append({"hash": folder.name, "coordinates": coordinates})
+    (root / "sweep.json").write_text(json.dumps({"name": root.name, "points": listed}), encoding="utf-8")
+    return weft.open(root)
+
+
+def rows(a: Results, b: Results, quantity: str = LATENCY) -> list[dict[str, Any]]:
+    compared = compare(Chosen.all_of(a), Chosen.all_of(b))
+    return compared.frame.filter(pl.col("quantity") == quantity).to_dicts()
+
+
+def test_the_quantile_of_student() -> None:
+    """One degree of freedom is Cauchy's distribution, two have a closed form, many are the normal one."""
+    assert quantile95(1) == pytest.approx(math.tan(0.95 * math.pi / 2), rel=1e-6)
+    assert quantile95(2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-6)
+    assert quantile95(1e6) == pytest.approx(1.96, abs=0.003)
+    assert quantile95(2) > quantile95(2.5) > quantile95(3)
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
+    """Means of 4 and of 7 normal values with unlike spreads: 95 % of Welch's intervals hold the true difference."""
+    import numpy as np
+
+    draws, trials = np.random.default_rng(1), 600
+    held = 0
+    for _ in range(trials):
+        a, b = Mean.of(list(draws.normal(10, 1, 4)), None), Mean.of(list(draws.normal(13, 3, 7)), None)
+        half_width = a.difference_half_width(b)
+        assert half_width is not None
+        held += abs(b.value - a.value - 3) <= half_width
+    assert held / trials == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / trials))
+
+
+def test_single_runs_differ_if_the_difference_exceeds_both_intervals(tmp_path: Path) -> None:
+    a = made(tmp_path / "a", [({"traffic.load": load}, {"packet_latency_ci95_cycles": 3.0}) for load in (0.1, 0.2)])
+    own = {"packet_latency_ci95_cycles": 4.0}
+    b = made(
+        tmp_path / "b", [({"traffic.load": 0.1}, {LATENCY: 26.0, **own}), ({"traffic.load": 0.2}, {LATENCY: 14, **own})]
+    )
+    first, second = rows(a, b)
+    assert (first["difference"], first["half_width"], first["relative"]) == (6.0, 5.0, 0.3), "3, 4, 5"
+    assert (first["significant"], second["significant"]) == (True, True)
+    assert second["difference"] == -6.0
+    accepted = rows(a, b, ACCEPTED)[0]
+    assert (accepted["half_width"], accepted["significant"]) == (None, None), "a single run does not know"
+
+
+def test_several_seeds_give_an_interval_for_everything(tmp_path: Path) -> None:
+    loads = [(1, 0.50), (2, 0.52), (3, 0.54)]
+    a = made(tmp_path / "a", [({"seed": seed}, {ACCEPTED: load}) for seed, load in loads])
+    b = made(tmp_path / "b", [({"seed": seed}, {ACCEPTED: load + 0.1}) for seed, load in loads])
+    (row,) = rows(a, b, ACCEPTED)
+    # equal variances of 0.02^2 over 3 runs each: 4 degrees of freedom
+    assert row["half_width"] == pytest.approx(quantile95(4) * math.sqrt(2 * 0.02**2 / 3))
+    assert row["difference"] == pytest.approx(0.1)
+    assert row["significant"]
+
+
+def test_saturated_points_have_no_latency_to_compare(tmp_path: Path) -> None:
+    over = {"ending": "saturated", "saturated": True, LATENCY: 5000.0}
+    a, b = made(tmp_path / "a", [({}, {})]), made(tmp_path / "b", [({}, over)])
+    (row,) = rows(a, b)
+    assert (row["a"], row["b"], row["difference"], row["b_ending"]) == (20.0, None, None, "saturated")
+    assert rows(a, b, ACCEPTED)[0]["difference"] == 0
+    stuck = made(tmp_path / "c", [({}, {"ending": "stalled"})])
+    assert rows(stuck, a)[0]["a_ending"] == "stalled"
+
+
+def test_points_of_only_one_are_named(tmp_path: Path) -> None:
+    a = made(tmp_path / "a", [({"traffic.load": load}, {}) for load in (0.1, 0.2, 0.3)])
+    b = made(tmp_path / "b", [({"traffic.load": load}, {}) for load in (0.2, 0.3, 0.4)])
+    compared = compare(Chosen.all_of(a), Chosen.all_of(b))
+    assert [pair.place["traffic.load"] for pair in compared.pairs] == [0.2, 0.3]
+    assert (compared.only_a, compared.only_b) == ([{"traffic.load": 0.1}], [{"traffic.load": 0.4}])
+    assert compared.frame.height == 2 * len(COMPARED)
+
+
+def test_models_that_both_never_share_are_what_is_compared(small: Path, tmp_path: Path) -> None:
+    """Two routings over the same patterns and loads; the scenarios tell what differs."""
+    sides = [weft.load(small, set={"routing": each}).run(tmp_path / each) for each in ("dimension_order", "ugal_p")]
+    compared = compare(Chosen.all_of(sides[0]), Chosen.all_of(sides[1]))
+    assert compared.on == ["traffic.pattern", "traffic.load"]
+    assert len(compared.pairs) == 6
+    assert all(path.startswith("routing.") for path in compared.differ)
+    for row in compared.frame.iter_rows(named=True):
+        for side, results in zip("ab", sides, strict=True):
+            here = (pl.col("traffic.pattern") == row["traffic.pattern"]) & (
+                pl.col("traffic.load") == row["traffic.load"]
+            )
+            expected = results.frame.filter(here)[row["quantity"]].item()
+            assert row[side] == (None if row[f"{side}_ending"] and "latency" in row["quantity"] else expected)
+
+
+@pytest.fixture
+def swept(small: Path, tmp_path: Path) -> Path:
+    return weft.load(small).run(tmp_path / "swept").root
+
+
+def test_parts_of_one_folder_are_compared(swept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [f"{swept}:routing={each},pattern=uniform" for each in ("dimension_order", "ugal_p")]
+    assert main(["compare", *chosen, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["on"] == ["traffic.load"]
+    assert told["a"]["chosen"] == {"routing": "dimension_order", "traffic.pattern": "uniform"}
+    frame = weft.open(swept).frame
+    of_a = frame.filter((pl.col("routing") == "dimension_order") & (pl.col("traffic.pattern") == "uniform"))
+    assert [row["a"] for row in told["rows"] if row["quantity"] == LATENCY] == of_a[LATENCY].to_list()
+    assert main(["compare", *chosen, "--csv"]) == 0
+    assert pl.read_csv(io.StringIO(capsys.readouterr().out)).height == len(told["rows"]) == 3 * len(COMPARED)
+    assert main(["compare", *chosen]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("Mean packet latency [cycles]")
+    assert lines[at + 1].split() == ["traffic.load", "A", "B", "B", "-", "A", "+-", "change"]
+    assert [float(line.split()[1]) for line in lines[at + 3 : at + 6]] == pytest.approx(
+        of_a[LATENCY].to_list(), abs=0.01
+    )
+
+
+def test_a_set_equals_itself(swept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(swept), str(swept), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["differ"] == {}
+    assert {row["difference"] for row in told["rows"]} == {0, None}
+    assert not any(row["significant"] for row in told["rows"])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ("routing=dimension_order", "routing=nonsense", ["no point", "dimension_order, ugal_p"]),
+        ("rooting=ugal_p", "routing=ugal_p", ["rooting is no coordinate", "traffic.pattern, routing, traffic.load"]),
+        ("ugal_p", "routing=ugal_p", ["chooses nothing", "path=value"]),
+        ("load=0.1", "load=0.1,routing=ugal_p", ["choose one", ":load=0.1,", "routing=dimension_order"]),
+    ],
+)
+def test_what_can_not_be_chosen_is_told(
+    swept: Path, capsys: pytest.CaptureFixture[str], a: str, b: str, words: list[str]
+) -> None:
+    assert main(["compare", f"{swept}:{a}", f"{swept}:{b}"]) == 2
+    told = capsys.readouterr().err
+    assert all(word in told for word in words), told
+
+
+def test_sets_without_common_points_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = made(tmp_path / "a", [({"traffic.load": load}, {}) for load in (0.1, 0.2)])
+    b = made(tmp_path / "b", [({"traffic.load": load}, {}) for load in (0.3, 0.4)])
+    assert main(["compare", str(a.root), str(b.root)]) == 2
+    assert "no traffic.load in common: 0.1, 0.2 and 0.3, 0.4" in capsys.readouterr().err
+    shutil.rmtree(b.root / "points")
+    assert main(["compare", str(a.root), str(b.root)]) == 2
+    assert "no finished point" in capsys.readouterr().err
+    assert main(["compare", str(a.root), str(tmp_path / "nowhere")]) == 2
+    assert "weft run" in capsys.readouterr().err
