@@ -5,7 +5,7 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
 //! allocators of the same names.
 //! # Parameters
-//! `iterations`: rounds of matching per allocation step [count].
+//! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
 //! In an iteration every free output and every free input is matched at most once, with requests that can be served
 //! now (a flit, a VC and a credit). `islip` and `separable_output_first`: outputs grant, inputs accept;
