@@ -22,7 +22,7 @@ def contents(names: Sequence[str]) -> str:
 
 def code(text: str) -> str:
     """Text as it is written in a file or on a command line."""
-    return f"`{text}`" if text and text != "-" else text
+    return f"`{text}`" if text not in ("", "-", "required") else text
 
 
 def comment(text: str) -> str:

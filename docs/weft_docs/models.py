@@ -121,7 +121,7 @@ def key_rows(keys: list[parameters.Parameter]) -> list[list[str]]:
         default = markdown.code(parameter.default)
         if family:
             kind = f"one of the [{FAMILIES[family].title.lower()}](/_generated/models/{family}/index.md)"
-        elif parameter.target.get("properties"):
+        elif parameter.target.get("properties") and parameter.default != "-":
             default = "see below"
         rows.append([f"`{parameter.key}`", kind, default, markdown.comment(parameter.meaning)])
         if not family:

@@ -21,6 +21,8 @@ bare number is refused where a unit is needed, and so is every key that is not o
 is written as its name, one with parameters as a mapping from its name. `weft check FILE` prints a scenario with all its
 defaults, and `weft schema` prints what this page is made from as a JSON schema for editors.
 
+`topology`, `routing` and `traffic` are needed, in the file itself or in its `sweep`. All else has defaults.
+
 A `PATH` of `--set PATH=VALUE`, and of `sweep` and `zip`, is the dotted key: `measure.window`, `routing.ugal.threshold`,
 `links.default.latency`.
 """
