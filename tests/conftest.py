@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import weft
 from weft._engine import RESULT_MODEL_VERSION
 from weft.results import Results
 from weft.store import Store
@@ -39,6 +40,35 @@ measure: {warmup: 500cycles, window: 1000cycles, stall_limit: 1000cycles}
 allow_dependency_cycle: true
 sweep: {traffic.load: [0.01, 1.0]}
 """
+
+
+# Everything that can be recorded, of a network that sleeps; tornado over dimension order saturates at 0.25.
+RECORDED = """\
+name: recorded
+topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+traffic: {packet: 4flits}
+power: {policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}}
+measure:
+  warmup: 500cycles
+  window: 1000cycles
+  series: {every: 50cycles, of: channel}
+  transient: {bin: 50cycles}
+  link_states: {}
+sweep:
+  traffic.pattern: [uniform, tornado]
+  routing: [dimension_order, ugal_p]
+  traffic.load: [0.05, 0.1, 0.4]
+  seed: [1, 2]
+"""
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Results of 24 points with time series, link states and transients."""
+    return weft.load(RECORDED).run(tmp_path_factory.mktemp("recorded") / "recorded")
 
 
 @pytest.fixture

@@ -47,8 +47,7 @@ def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Resul
 
 
 def rows(a: Results, b: Results, quantity: str = LATENCY) -> list[dict[str, Any]]:
-    compared = compare(Chosen.all_of(a), Chosen.all_of(b))
-    return compared.frame.filter(pl.col("quantity") == quantity).to_dicts()
+    return a.compare(b).filter(pl.col("quantity") == quantity).to_dicts()
 
 
 def test_the_quantile_of_student() -> None:

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from weft.plot.load_curves import figure
+from weft.plot.choice import Choice
+from weft.plot.draw import figure as figure_of
 from weft.plot.style import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     from weft.results import Results
+
+
+def figure(results: Results) -> Figure:
+    """The usual figure."""
+    return figure_of("load", Choice.of([results]))
 
 
 def loads(line: Line2D) -> list[float]:
@@ -30,11 +37,11 @@ def lines(axes: Axes, label: str) -> list[list[float]]:
 def test_a_row_per_pattern_and_a_column_per_quantity(made_up: Results) -> None:
     axes = figure(made_up).axes
     assert [each.get_title(loc="left") for each in axes] == ["uniform"] * 3 + ["tornado"] * 3
-    assert {each.get_xlabel() for each in axes} == {"Offered load [flits/terminal/cycle]"}
+    assert {each.get_xlabel() for each in axes} == {"Offered load\n[flits/terminal/cycle]"}
     assert [each.get_ylabel() for each in axes[:3]] == [
-        "Mean packet latency [cycles]",
-        "Accepted load [flits/terminal/cycle]",
-        "Energy per delivered bit [pJ/bit]",
+        "Mean packet latency\n[cycles]",
+        "Accepted load\n[flits/terminal/cycle]",
+        "Energy per delivered bit\n[pJ/bit]",
     ]
 
 

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import weft
-from weft.plot.load_curves import figure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +83,7 @@ def test_overrides_stand_in_the_title(small: Path, tmp_path: Path) -> None:
     assert other.title == "small (routing = ugal_p(threshold 0flits), seed = 2)"
     results = other.run(tmp_path)
     assert weft.open(tmp_path).title == other.title
-    assert figure(results).legends[0].get_title().get_text() == other.title
+    assert results.plot.figure("load").legends[0].get_title().get_text() == other.title
 
 
 def test_the_name_of_a_scenario_is_its_title(small: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -14,22 +15,25 @@ import pytest
 
 import weft
 from weft._engine import RESULT_MODEL_VERSION
+from weft.beacon import at_work
 from weft.execute import Status
 from weft.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from weft._engine import Finished, Point
 
-# Long enough to be cut off in the middle: about a second a point.
-SLOW = ["--set", "measure.window=100000cycles", "--jobs", "1"]
+# Long enough to be cut off in the middle: a tenth of a second a point.
+SLOW = 20000
+SHORT = {"measure.window": f"{SLOW}cycles"}
 
 
 # What a person writes who wants the results of a sweep as far as it came.
 SCRIPT = """
 import sys, weft
-sweep = weft.load(sys.argv[1], set={"measure.window": "100000cycles"})
+sweep = weft.load(sys.argv[1], set={"measure.window": "20000cycles"})
 try:
     sweep.run(sys.argv[2], jobs=1)
 except KeyboardInterrupt:
@@ -38,10 +42,11 @@ except KeyboardInterrupt:
 """
 
 
-def start(small: Path, out: Path, command: str = "run") -> subprocess.Popen[str]:
+def start(small: Path, out: Path, command: str = "run", window: int = SLOW) -> subprocess.Popen[str]:
     """Start a slow run of the sweep in another process."""
     code = "import sys, weft.cli; sys.exit(weft.cli.main(sys.argv[1:]))"
-    return start_python(code, command, str(small), "--out", str(out), *SLOW)
+    slow = ["--set", f"measure.window={window}cycles", "--jobs", "1"]
+    return start_python(code, command, str(small), "--out", str(out), *slow)
 
 
 def start_python(code: str, *arguments: str) -> subprocess.Popen[str]:
@@ -50,11 +55,15 @@ def start_python(code: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_for_points(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    wait_until(process, lambda: len(finished(out)) >= count)
+
+
+def wait_until(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
     until = time.monotonic() + 120
-    while len(finished(out)) < count:
+    while not reached():
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < until
-        time.sleep(0.01)
+        time.sleep(0.005)
 
 
 def finished(out: Path) -> dict[str, int]:
@@ -63,22 +72,54 @@ def finished(out: Path) -> dict[str, int]:
     return {path.parent.name: path.stat().st_mtime_ns for path in summaries}
 
 
-def test_a_killed_run_loses_only_points_in_flight(small: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_ends_early_loses_only_points_in_flight(
+    small: Path, tmp_path: Path, how: signal.Signals, count: int
+) -> None:
+    out, reference = tmp_path / "out", tmp_path / "reference"
     with start(small, out) as process:
-        wait_for_points(process, out, 2)
-        process.send_signal(signal.SIGKILL)
+        wait_for_points(process, out, count)
+        wait_until(process, lambda: bool(at_work(out)))
+        process.send_signal(how)
+        told, _ = process.communicate(timeout=20)
     before = finished(out)
-    assert 2 <= len(before) < 12, "the kill came too late to test anything"
+    assert count <= len(before) < 12, "the signal came too late to test anything"
+    assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130), told
+    assert ("interrupted; the same command goes on" in told) == (how != signal.SIGKILL)
+    assert "Traceback" not in told
+    store = Store(out)
+    assert all(store.sound(hash) for hash in before), "no partial folder is taken for whole"
+    assert at_work(out) == [], "nobody is at work any longer"
 
     statuses: list[Status] = []
-    short = {"measure.window": "100000cycles"}
-    results = weft.load(small, set=short).run(out, watch=statuses.append)
+    results = weft.load(small, set=SHORT).run(out, watch=statuses.append)
     assert statuses[0].reused == len(before)
     assert statuses[-1].done == statuses[-1].total == 12
-    assert len(results) == 12
     after = finished(out)
     assert {hash: after[hash] for hash in before} == before, "finished points were not run again"
+    assert not list(out.glob(".running.*")), "what a killed run leaves is removed"
+    if how == signal.SIGKILL and count:
+        assert results.frame.equals(weft.load(small, set=SHORT).run(reference).frame)
+
+
+def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_path: Path) -> None:
+    """Points of milliseconds, so that kills hit writing too; each run gets one point further at least."""
+    out, draw = tmp_path / "out", random.Random(7)
+    known: dict[str, int] = {}
+    while len(known) < 5:
+        with start(small, out, window=3000) as process:
+            wait_for_points(process, out, len(known) + 1)
+            time.sleep(draw.uniform(0, 0.02))
+            process.kill()
+        now = finished(out)
+        assert known.items() <= now.items(), "what was finished stays as it was"
+        assert all(Store(out).sound(hash) for hash in now)
+        known = now
+    statuses: list[Status] = []
+    results = weft.load(small, set={"measure.window": "3000cycles"}).run(out, watch=statuses.append)
+    assert statuses[0].reused == len(known)
+    assert results.frame.height == 12
 
 
 @pytest.mark.parametrize("command", ["run", "saturation"])

@@ -31,6 +31,8 @@ class Flight:
         Name of its folder, and the coordinates that set it apart.
     fraction : float
         Part of warm-up and window that is done; 1 while the last packets are delivered.
+    cycles : int
+        Cycles done of warm-up and window.
     seconds : float
         How long it has run.
     left_seconds : float or None
@@ -40,6 +42,7 @@ class Flight:
     hash: str
     words: str
     fraction: float
+    cycles: int
     seconds: float
     left_seconds: float | None
 
@@ -103,6 +106,7 @@ class _Board:
                     self._points[place].hash,
                     self._words[place],
                     fraction,
+                    self.controls[place].cycle,
                     seconds,
                     self._estimate.left(place, fraction, seconds),
                 )

@@ -94,9 +94,10 @@ def words(status: Status, seconds: float) -> str:
 def flight_words(flight: Flight) -> str:
     """How far a point is."""
     if flight.fraction >= 1:
-        return f"delivering the last packets, {clock(flight.seconds)} so far"
+        return f"{flight.cycles} cycles, delivering the last packets, {clock(flight.seconds)} so far"
+    rate = f" at {flight.cycles / flight.seconds / 1000:.3g} kcycles/s" if flight.cycles and flight.seconds else ""
     left = "" if flight.left_seconds is None else f", {clock(flight.left_seconds)} left"
-    return f"{100 * flight.fraction:.0f} %{left}"
+    return f"{100 * flight.fraction:.0f} %, {flight.cycles} cycles{rate}{left}"
 
 
 def _slowest(status: Status) -> list[str]:

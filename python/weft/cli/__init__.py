@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "run": "run",
     "saturation": "saturation",
+    "report": "report",
     "status": "status",
     "query": "query",
     "export": "export",
@@ -30,7 +31,9 @@ _COMMANDS = {
     "explain": "explain",
     "list": "catalogue",
     "schema": "schema",
+    "plot": "plot",
     "validate": "validate",
+    "import": "import_",
 }
 
 DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130

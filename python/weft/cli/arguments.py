@@ -16,9 +16,9 @@ def command(commands: Commands, name: str, help: str, example: str) -> argparse.
     return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
 
 
-def add_scenario(parser: argparse.ArgumentParser) -> None:
+def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)") -> None:
     """The file of a scenario and its overrides, as `weft.cli.overrides` reads them."""
-    parser.add_argument("file", metavar="FILE", help="scenario (YAML)")
+    parser.add_argument("file", metavar="FILE", help=help)
     parser.add_argument(
         "--set",
         metavar="PATH=VALUE",
@@ -39,6 +39,18 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=0,
         help="blocks of routers inside a point (default: chosen)",
+    )
+
+
+def add_points(parser: argparse.ArgumentParser) -> None:
+    """Which points of results to show, as `weft.plot.choice` reads them."""
+    parser.add_argument(
+        "--point",
+        metavar="N|PATH=VALUE,...",
+        action="append",
+        default=[],
+        dest="points",
+        help="only this point, by number or by coordinates such as routing=ugal_p,load=0.3 (repeatable; default: all)",
     )
 
 

@@ -1,13 +1,14 @@
-"""``weft explain``: what the network of a scenario is like, and which paths its routing takes."""
+"""``weft explain``: what the network of a scenario is like, which paths its routing takes, why a run got stuck."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, arguments, overrides
+from weft.cli import DONE, arguments, overrides, stalls
 from weft.errors import ScenarioError
 from weft.labels import label
 from weft.text import columns
@@ -29,22 +30,26 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "explain",
-        "explain the network of a scenario (degree, distances, bisection), or the paths between two terminals",
+        "explain the network of a scenario, the paths between two terminals, or what waits for what in a stalled run",
         "weft explain routing examples/dragonfly.yaml --from 3 --to 60 --set routing=dragonfly_ugal",
     )
-    parser.add_argument("subject", choices=["topology", "routing"], help="what to explain")
-    arguments.add_scenario(parser)
+    parser.add_argument("subject", choices=["topology", "routing", "stall"], help="what to explain")
+    arguments.add_scenario(parser, "scenario (YAML); folder of results (stall)")
     parser.add_argument(
         "--from", metavar="N", type=arguments.natural, dest="source", help="terminal that sends (routing)"
     )
     parser.add_argument(
         "--to", metavar="N", type=arguments.natural, dest="target", help="terminal that receives (routing)"
     )
+    arguments.add_points(parser)
+    parser.add_argument("--out", metavar="FILE", type=Path, help="picture to write (stall; default: stall.png in FILE)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def main(options: argparse.Namespace) -> int:
     """Explain; returns the exit status."""
+    if options.subject == "stall":
+        return stalls.explain(options)
     routing = options.subject == "routing"
     if routing and (options.source is None or options.target is None):
         what = "a routing is explained between two terminals"

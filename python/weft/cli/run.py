@@ -25,6 +25,13 @@ def add(commands: Commands) -> None:
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")
     arguments.add_execution(parser)
     parser.add_argument("--force", action="store_true", help="run all points again")
+    parser.add_argument(
+        "--report",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="write a page, as `weft report` does (default: report.html)",
+    )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
 
 
@@ -55,4 +62,6 @@ def main(options: argparse.Namespace) -> int:
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
+    if options.report is not None:
+        print(f"report   {results.report(options.report or None)}")
     return stalls.report(results)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, STALLED
+from weft.cli import DONE, STALLED, folders
+from weft.errors import ResultsError
 
 if TYPE_CHECKING:
+    import argparse
+
     from weft.results import Results
 
 
@@ -24,6 +28,43 @@ def report(results: Results) -> int:
         words = text if number < _LISTED else text.partition("\n")[0]
         print(f"\nstuck: {results.describe(row)}\n{words}\nreplay: {_replay(results, row)}", file=sys.stderr)
     return STALLED if stalls else DONE
+
+
+def explain(options: argparse.Namespace) -> int:
+    """``weft explain stall``: print what waits for what, and draw it; returns the exit status.
+
+    Raises
+    ------
+    ResultsError
+        If nothing that is chosen got stuck.
+    """
+    from weft.plot import stall
+    from weft.plot.choice import Choice
+    from weft.plot.draw import drawn, save
+
+    results = folders.opened(options.file)
+    stuck = dict(results.stalls)
+    (chosen,) = Choice.of([results], options.points).parts
+    rows = [row for row in chosen.points if row in stuck]
+    if not rows:
+        what = f"{results.root}: no point that is chosen got stuck ({len(stuck)} of {len(results)} did)"
+        remedy = f"choose one of {_some(list(stuck))} with --point" if stuck else "nothing is to be explained"
+        raise ResultsError.saying(what, remedy)
+    choice = Choice.of([results], [rows[0]])
+    if options.json:
+        print(json.dumps(stall.stalled(choice.spot()), indent=1))
+        return DONE
+    path = save(drawn(stall, choice), options.out or results.root / "stall.png")
+    print(f"stuck: {results.describe(rows[0])}\n{stuck[rows[0]]}\nreplay: {_replay(results, rows[0])}")
+    if rows[1:]:
+        print(f"also stuck: points {_some(rows[1:])} (choose one with --point)")
+    print(f"picture  {path}")
+    return DONE
+
+
+def _some(rows: list[int]) -> str:
+    """Numbers of points, the first of many."""
+    return ", ".join([*map(str, rows[:_LISTED]), *(["..."] if rows[_LISTED:] else [])])
 
 
 def _replay(results: Results, row: int) -> str:

@@ -1,31 +1,90 @@
-"""Colours, markers and sizes of all figures; colours are told apart by colour-blind eyes (Okabe and Ito 2008)."""
+"""Colours, markers, sizes and heads of all figures; colours are told apart by colour-blind eyes (Okabe and Ito 2008).
+
+Nothing is told by colour alone: series differ in marker and line, states in hatching, saturated points are hollow.
+"""
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
-from typing import Any
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_LINES = ("-", "--", ":", "-.")
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", "--", ":", "-.")
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
+# Power states of a link, in the order of a stack: colour and hatching.
+STATES = {
+    "on": ("#0072B2", ""),
+    "shadow": ("#56B4E9", "...."),
+    "draining": ("#E69F00", "////"),
+    "waking": ("#D55E00", "xxxx"),
+    "off": ("#DDDDDD", ""),
+}
+GREY = "#777777"
+# From pale to dark, and dark in print too.
+HEAT = "cividis_r"
+
+# Inches: the column of a two-column paper, and its page.
+COLUMN, PAGE = 3.5, 7.16
+# A logarithmic axis with less between its ends has round numbers instead of powers and their parts.
+_NARROW = 8
+# Inches: a letter and the line of an entry of the legend; a line of text; a letter of the title.
+_LETTER, _HANDLE, _LINE, _BOLD = 0.062, 0.5, 0.16, 0.075
 
 RC: dict[str, Any] = {
-    "font.size": 9,
-    "axes.titlesize": 10,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7.5,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "hatch.color": "#444444",
     "legend.frameon": False,
     "figure.dpi": 100,
-    "savefig.dpi": 160,
-    "svg.fonttype": "none",
+    "savefig.dpi": 300,
+    # Text in files: embedded fonts in PDF, outlines in SVG, which has no fonts of its own.
     "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    # The same picture is the same file.
+    "svg.hashsalt": "weft",
 }
 
 # The entry of the legend for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
+
+
+class Picture(Figure):
+    """A figure that a notebook shows by itself."""
+
+    def _repr_png_(self) -> bytes:
+        stream = BytesIO()
+        with mpl.rc_context(RC | {"savefig.dpi": 150}):  # type: ignore[arg-type] # its keys are a closed list of literals
+            FigureCanvasAgg(self)
+            self.savefig(stream, format="png")
+        return stream.getvalue()
 
 
 @dataclass(frozen=True)
@@ -42,23 +101,115 @@ class Look:
     full: dict[str, Any]
     hollow: dict[str, Any]
 
+    @property
+    def dense(self) -> dict[str, Any]:
+        """A line through very many points, with a few markers on it."""
+        return self.full | self.line | {"markevery": 0.15, "markersize": 4}
+
 
 def look(series: int, of: int) -> Look:
     """Look of series number `series` of `of`: colour and marker change together, then the line.
 
     Earlier series are drawn larger and below later ones, so that curves that coincide can all be seen.
     """
-    colour = _COLOURS[series % len(_COLOURS)]
-    line = _LINES[series // len(_COLOURS) % len(_LINES)]
+    colour = COLOURS[series % len(COLOURS)]
+    line = LINES[series // len(COLOURS) % len(LINES)]
     above = 1 - series / max(1, of - 1) if of > 1 else 0.5
     marks = {
         "color": colour,
-        "marker": _MARKERS[series % len(_MARKERS)],
-        "markersize": 3.5 + 3.5 * above,
+        "marker": MARKERS[series % len(MARKERS)],
+        "markersize": 3 + 3 * above,
         "linestyle": "",
     }
     return Look(
-        line={"color": colour, "linestyle": line, "linewidth": 1.0 + 1.6 * above},
+        line={"color": colour, "linestyle": line, "linewidth": 0.9 + 1.3 * above},
         full=marks,
         hollow=marks | {"markerfacecolor": "white"},
     )
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """A look for each label; the same label looks the same in all panels of a figure."""
+    different = list(dict.fromkeys(labels))
+    return {label: look(number, len(different)) for number, label in enumerate(different)}
+
+
+def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float) -> Picture:
+    """A figure with title and legend above its panels, which are as high as said.
+
+    Parameters
+    ----------
+    title : str
+        What the figure is about.
+    handles : sequence of Artist
+        Entries of the legend.
+    width, height : float
+        Of the figure, and of what stands below title and legend [inch].
+    """
+    lines = textwrap.wrap(title, int(width / _BOLD))
+    labels = [str(handle.get_label()) for handle in handles]
+    entry = max(map(len, labels), default=0) * _LETTER + _HANDLE
+    columns = max(1, min(len(labels), int(width / entry)))
+    head = 0.1 + _LINE * (len(lines) + -(-len(labels) // columns))
+    drawing = Picture(figsize=(width, height + head), layout="constrained")
+    drawing.legend(
+        handles=list(handles),
+        loc="outside upper left",
+        ncols=columns,
+        title="\n".join(lines),
+        title_fontproperties={"weight": "bold", "size": 8.5},
+        alignment="left",
+        borderaxespad=0.2,
+        handlelength=2.2,
+        columnspacing=1.2,
+    )
+    return drawing
+
+
+def plain_log(axes: Axes) -> None:
+    """Plain numbers on a logarithmic vertical axis that may span less than a decade; to be called once all is drawn."""
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > _NARROW * low else MaxNLocator(6))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
+    """So many panels in so many columns."""
+    rows = -(-count // columns)
+    return [drawing.add_subplot(rows, columns, number) for number in range(1, count + 1)]
+
+
+def entries(looks: dict[str, Look], *, saturated: bool = True) -> list[Artist]:
+    """Entries of the legend for series, and for the hollow markers of those that are saturated."""
+    handles: list[Artist] = [
+        Line2D([], [], label=label, **(style.full | style.line)) for label, style in looks.items() if label
+    ]
+    return [*handles, Line2D([], [], label="saturated", **SATURATED)] if saturated else handles
+
+
+def fill(series: int) -> dict[str, Any]:
+    """How the bars of a series are filled."""
+    return {"facecolor": COLOURS[series], "hatch": HATCHES[series], "linewidth": 0}
+
+
+def state_entries(states: Sequence[str]) -> list[Artist]:
+    """Entries of the legend for power states."""
+    return [Patch(label=state, **state_fill(state)) for state in states]
+
+
+def state_fill(state: str) -> dict[str, Any]:
+    """How an area that stands for a power state is filled."""
+    colour, hatch = STATES[state]
+    return {"facecolor": colour, "hatch": hatch, "linewidth": 0}
+
+
+def mark_window(axes: Axes, warmup: float, window: float) -> None:
+    """Frame the measured window of an axis of time with two lines."""
+    for cycle in (warmup, warmup + window):
+        axes.axvline(cycle, color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), zorder=5, label="_window")
+
+
+def window_entry() -> Artist:
+    """Entry of the legend for `mark_window`."""
+    return Line2D([], [], color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), label="begin and end of the window")

@@ -1,0 +1,150 @@
+"""A configuration of BookSim2 as a scenario that runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.booksim.config import read
+from weft.booksim.document import document
+from weft.booksim.draft import Draft
+from weft.booksim.measure import measure
+from weft.booksim.network import links, network
+from weft.booksim.router import buffers, router
+from weft.booksim.traffic import packet_flits, reply_flits, traffic
+from weft.errors import PeerError, ScenarioError
+from weft.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.booksim.draft import Note
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A scenario with what stays beside it.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Text and files; every point was checked.
+    notes : list of Note
+        Keys that have no effect, and what is approximated.
+    zero_load : float
+        Mean packet latency without contention [cycles], of the first point.
+    """
+
+    scenario: Scenario
+    notes: list[Note]
+    zero_load: float
+
+    def save(self, path: Path) -> list[Path]:
+        """Write the scenario and its files; returns what was written.
+
+        Raises
+        ------
+        PeerError
+            If another file would be lost.
+        """
+        if path.is_dir():
+            raise PeerError.saying("it is a folder", f"give a file: --out {path / self.scenario.source}", str(path))
+        contents = {path: self.scenario.text.encode()}
+        contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
+        for file, content in contents.items():
+            if file.exists() and file.read_bytes() != content:
+                raise PeerError.saying(
+                    "it is there, with another content", "give another --out, or delete it", str(file)
+                )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for file, content in contents.items():
+            file.write_bytes(content)
+        return list(contents)
+
+
+def convert(words: Sequence[str], name: str) -> Imported:
+    """Read a configuration and check the scenario that it makes.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Files and ``key=value``, as BookSim2 takes them.
+    name : str
+        Name of the scenario, and beginning of the names of the files beside it.
+
+    Raises
+    ------
+    PeerError
+        For what BookSim2 refuses, and for what can't be expressed.
+    """
+    draft = Draft(read(words), name)
+    classes = _classes(draft)
+    flits = packet_flits(draft, classes)
+    built = network(draft)
+    buffer, flow_control = buffers(draft, {flits, reply_flits(draft, classes) or flits})
+    asked = links(draft, built, buffer)
+    pipeline = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
+    model = router(draft, flits) | flow_control | asked
+    draft.put("router", model, *pipeline, "internal_speedup", "credit_delay", "sw_allocator", "priority")
+    measure(draft)
+    traffic(draft, built, flits, classes)
+    draft.finish()
+    return _checked(draft, words)
+
+
+def _classes(draft: Draft) -> int:
+    """Number of traffic classes; they are one stream here, so they may differ in patterns and rates only."""
+    config = draft.config
+    classes = config.at_least("classes", 1)
+    if classes == 1:
+        return 1
+    if classes > 64:
+        config.fail("classes", "so many classes are a slip", "write classes = 64; or less")
+    numbers = [config.wholes(key, classes) for key in ("use_read_write", "measure_stats")]
+    processes = set(config.texts("injection_process", classes))
+    differ = len(processes) > 1 or any(len(set(one)) > 1 for one in numbers)
+    if differ or config.text("priority") == "class":
+        what = "classes differ in more than pattern and rate, and here they are one stream of packets"
+        draft.refuse("classes", what, "write classes = 1;")
+    draft.approximate("classes", "one stream of packets with a mix of patterns: latencies are those of all classes")
+    return classes
+
+
+def _checked(draft: Draft, words: Sequence[str]) -> Imported:
+    """The scenario, with every key's place in its comments, after the checks of the engine."""
+    files = {name: text.encode() for name, text in draft.files.items()}
+    draft.parts = [
+        replace(part, keys=tuple(draft.config.origin(key) for key in dict.fromkeys(part.keys))) for part in draft.parts
+    ]
+    source = " ".join(words)
+
+    def scenario() -> Scenario:
+        return Scenario(document(draft, source), draft.name, f"{draft.name}.yaml", files)
+
+    found = scenario()
+    try:
+        zero_load = _check(found)
+    except ScenarioError as problem:
+        if "allow_dependency_cycle" not in problem.help + problem.path:
+            raise PeerError.saying(
+                f"the scenario that it makes is refused: {problem.what}", problem.help, source
+            ) from problem
+        draft.put("allow_dependency_cycle", True, why="the paths close a cycle, on which BookSim2 may deadlock, too")
+        draft.approximate("routing_function", "a deadlock ends the run; BookSim2 warns of it and goes on")
+        found = scenario()
+        zero_load = _check(found)
+    return Imported(found, draft.notes, zero_load)
+
+
+def _check(scenario: Scenario) -> float:
+    points = scenario.points()
+    for point in points:
+        point.check()
+    return float(points[0].imply()["zero_load_latency_cycles"])
+
+
+def name_of(word: str) -> str:
+    """Name of a scenario from that of a file."""
+    kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
+    return kept.strip("-") or "booksim"

@@ -1,0 +1,196 @@
+"""The grammar of BookSim2's configurations: ``key = value;``, comments after ``//``.
+
+A value is a whole number, a number with a point or an exponent, a word, or a list in braces without blanks. Which of
+them it is decides which keys it may be given to: ``2`` is no ``2.0``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+from weft.errors import PeerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Kind = Literal["int", "float", "text"]
+Value = int | float | str
+
+# The longest match counts, the first of several that are as long.
+_LEXEMES = (
+    ("comment", re.compile(r"//[^\n]*")),
+    ("blank", re.compile(r"[ \t\r]+")),
+    ("newline", re.compile(r"\n")),
+    ("text", re.compile(r"\{[A-Za-z0-9_\-.({,)}]+\}")),
+    ("int", re.compile(r"-?[0-9]+")),
+    ("float", re.compile(r"-?(?:[0-9]*\.)?[0-9]+(?:[eE][+-]?[0-9]+)?")),
+    ("text", re.compile(r"[A-Za-z_\-/.][A-Za-z0-9_\-/.+({,)}]*")),
+)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One ``key = value``.
+
+    Attributes
+    ----------
+    key : str
+        The key.
+    value : int, float or str
+        The value; its type is what the grammar says.
+    place : str
+        Where it stands: ``torus88:12``, or the words of the command line.
+    """
+
+    key: str
+    value: Value
+    place: str
+
+    @property
+    def kind(self) -> Kind:
+        """What the grammar takes the value for."""
+        return "text" if isinstance(self.value, str) else "int" if isinstance(self.value, int) else "float"
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+
+
+def parse(text: str, name: str) -> list[Assignment]:
+    """The assignments of a file, in their order.
+
+    Parameters
+    ----------
+    text : str
+        What the file holds.
+    name : str
+        What to call it in errors.
+
+    Raises
+    ------
+    PeerError
+        At the first place that is not ``key = value;``.
+    """
+    found = _assignments(list(_tokens(text)), lambda line: f"{name}:{line}")
+    if not found:
+        _fail(name, "there is no `key = value;` in it", "name a configuration of BookSim2, e.g. `topology = torus;`")
+    return found
+
+
+def parse_override(word: str) -> Assignment:
+    """A ``key=value`` of the command line."""
+    found = _assignments(list(_tokens(word + ";")), lambda _: word)
+    if len(found) != 1:
+        _fail(word, "it is not one setting", "write key=value, e.g. injection_rate=0.2")
+    return found[0]
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    place, line = 0, 1
+    while place < len(text):
+        matches = [(kind, match) for kind, lexeme in _LEXEMES if (match := lexeme.match(text, place))]
+        kind, word = max(
+            ((kind, match[0]) for kind, match in matches), key=lambda one: len(one[1]), default=("sign", text[place])
+        )
+        place += len(word)
+        if kind == "newline":
+            line += 1
+        elif kind not in ("comment", "blank"):
+            yield _Token(kind, word, line)
+
+
+def _assignments(tokens: list[_Token], where: Callable[[int], str]) -> list[Assignment]:
+    found = []
+    for start in range(0, len(tokens), 4):
+        command = tokens[start : start + 4]
+        for position, (expected, remedy) in enumerate(_SHAPE):
+            if position >= len(command):
+                last = command[-1]
+                _fail(where(last.line), f"the file ends after `{last.text}` where {expected} is due", remedy)
+            token = command[position]
+            if not _fits(position, token):
+                _fail(where(token.line), f"`{token.text}` stands where {expected} is due", remedy)
+        key, _, value, _ = command
+        found.append(Assignment(key.text, _value(value, where(value.line)), where(key.line)))
+    return found
+
+
+_SHAPE = (
+    ("a key", "write `key = value;`, with a semicolon after every value and // before comments"),
+    ("`=`", "write `key = value;`"),
+    ("a value", "write a number, a word, or a list without blanks: {1,2}"),
+    ("`;`", "end every value with a semicolon; lists have no blanks: {1,2}"),
+)
+
+
+def _fits(position: int, token: _Token) -> bool:
+    if position in (1, 3):
+        return token.text == ("=" if position == 1 else ";")
+    return token.kind == "text" or (position == 2 and token.kind in ("int", "float"))
+
+
+def _value(token: _Token, place: str) -> Value:
+    if token.kind == "int":
+        if len(token.text) > 11 or not -(1 << 31) <= int(token.text) < 1 << 31:
+            _fail(place, f"{token.text} is beyond 32 bits", "write a number from -2147483648 to 2147483647")
+        return int(token.text)
+    if token.kind == "float":
+        if not isfinite(float(token.text)):
+            _fail(place, f"{token.text} is beyond what a number can hold", "write a smaller number")
+        return float(token.text)
+    return token.text
+
+
+def _fail(place: str, what: str, help: str) -> NoReturn:
+    raise PeerError.saying(what, help, place)
+
+
+def tokenize(text: str) -> list[str]:
+    """A list value as BookSim2 takes it apart: the elements between the outer braces; any other text is one element.
+
+    Examples
+    --------
+    >>> tokenize("{tornado({8,3,1}),uniform}"), tokenize("8,3,1"), tokenize("")
+    (['tornado({8,3,1})', 'uniform'], ['8,3,1'], [])
+    """
+    if not text.startswith("{"):
+        return [text] if text else []
+    found, start, nested = [], 1, 0
+    for place in range(1, len(text)):
+        sign = text[place]
+        if sign == "{":
+            nested += 1
+        elif sign == "}" and nested:
+            nested -= 1
+        elif sign in ",}" and not nested:
+            if place > start:
+                found.append(text[start:place])
+            start = place + 1
+    return found
+
+
+def leading_int(text: str) -> int:
+    """The whole number that a text begins with, as C reads it; 0 if there is none."""
+    match = re.match(r"\s*([+-]?[0-9]{1,18})", text)
+    return int(match[1]) if match else 0
+
+
+def leading_float(text: str) -> float:
+    """The number that a text begins with, as C reads it; 0 if there is none."""
+    match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text)
+    return float(match[0]) if match else 0.0
+
+
+def call(text: str) -> tuple[str, list[str]]:
+    """A name and the arguments after it: ``tornado({8,3})`` is tornado of 8 and 3, ``tornado(8,3)`` of ``8,3``."""
+    name, bracket, rest = text.partition("(")
+    if not bracket:
+        return name, []
+    inner, closing, _ = rest.rpartition(")")
+    return name, tokenize(inner if closing else rest)

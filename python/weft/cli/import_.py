@@ -1,0 +1,64 @@
+"""``weft import``: configurations of other simulators as scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE, arguments
+from weft.errors import PeerError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from weft.booksim.draft import Note
+    from weft.cli.arguments import Commands
+
+_WIDTH = 110
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "import",
+        "turn a configuration of another simulator into a scenario",
+        "weft import booksim torus88 injection_rate=0.3 --out torus.yaml",
+    )
+    parser.add_argument("peer", metavar="booksim", choices=["booksim"], help="the simulator: booksim (BookSim2)")
+    parser.add_argument(
+        "words", metavar="FILE|key=value", nargs="+", help="its configuration, and settings that replace those in it"
+    )
+    parser.add_argument("--out", metavar="FILE.yaml", help="where to write (default: the name of FILE, here)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Convert, write, tell what is not the same; returns the exit status."""
+    from weft.booksim.convert import convert, name_of
+    from weft.booksim.document import COUNTING
+
+    source = next((word for word in options.words if "=" not in word), None)
+    if source is None:
+        raise PeerError.saying("there is no file", "name a configuration of BookSim2: weft import booksim torus88")
+    out = Path(options.out) if options.out else Path(f"{name_of(source)}.yaml")
+    imported = convert(options.words, name_of(out.name))
+    for file in imported.save(out):
+        print(f"wrote {file}")
+    for title, kind in (("Not the same here", "approximated"), ("Without effect here", "no effect")):
+        _print(title, [note for note in imported.notes if note.kind == kind])
+    for paragraph in COUNTING:
+        print("\n" + fill(paragraph, _WIDTH))
+    print(f"\nzero-load latency {imported.zero_load:.2f} cycles\nnext: weft run {out}")
+    return DONE
+
+
+def _print(title: str, notes: list[Note]) -> None:
+    """Notes, those of one text together."""
+    together: dict[str, list[str]] = {}
+    for note in notes:
+        together.setdefault(note.text, []).append(note.key)
+    if notes:
+        print(f"\n{title}:")
+    for text, keys in together.items():
+        print(fill(f"{', '.join(keys)}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))

@@ -1,0 +1,37 @@
+"""``weft report``: results as one HTML file that a browser opens from disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE, arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+    from weft.cli.arguments import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "report",
+        "write results as one HTML file that a browser opens without a network",
+        "weft report results/quickstart --out quickstart.html",
+    )
+    parser.add_argument("results", metavar="RESULTS", nargs="+", help="folder that `weft run` wrote; several overlay")
+    parser.add_argument("--out", metavar="FILE", help="the page (default: report.html in the first folder)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Write the page; returns the exit status."""
+    import weft
+    from weft import report
+
+    results = [weft.open(folder) for folder in options.results]
+    path = Path(options.out) if options.out else results[0].root / "report.html"
+    report.write(results, path)
+    print(f"report   {path}")
+    return DONE

@@ -1,0 +1,74 @@
+"""``results.plot``: every kind of figure as a method."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.plot.choice import Choice
+from weft.plot.draw import figure, save
+from weft.plot.kinds import DEFAULT, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Wanted
+    from weft.results import Results
+
+
+class Plots:
+    """Figures of results: ``results.plot()`` draws the usual one, ``results.plot.KIND(path)`` one of a kind.
+
+    Every method takes the parameters of `draw` after `kind`. ``results.plot.figure(kind)`` gives the matplotlib
+    figure itself, which a notebook shows.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    def __call__(self, path: str | Path | None = None) -> Path:
+        """Draw latency, accepted load and energy per bit over offered load; by default ``plot.png`` of the folder."""
+        return self.draw(DEFAULT, self._results.root / "plot.png" if path is None else path)
+
+    def __getattr__(self, kind: str) -> Callable[..., Path]:
+        if kind not in KINDS:
+            raise AttributeError(f"there is no kind of figure {kind!r}; the kinds are {', '.join(KINDS)}")
+        return partial(self.draw, kind)
+
+    def __dir__(self) -> list[str]:
+        return [*KINDS, "draw", "figure"]
+
+    def draw(
+        self,
+        kind: str,
+        path: str | Path | None = None,
+        *,
+        point: Wanted | Sequence[Wanted] = (),
+        others: Sequence[Results] = (),
+    ) -> Path:
+        """Draw a figure into a file.
+
+        Parameters
+        ----------
+        kind : str
+            One of `weft.plot.kinds.KINDS`.
+        path : path, optional
+            Where to; the ending (pdf, svg, png) chooses the format. By default ``KIND.png`` in the folder of the
+            results.
+        point : int, str, dict or a list of them, optional
+            Points by number, or by coordinates: ``"routing=ugal_p,load=0.3"``, ``{"load": 0.3}``. By default all.
+        others : sequence of Results, optional
+            Further results in the same figure.
+        """
+        path = self._results.root / f"{kind}.png" if path is None else Path(path)
+        return save(self.figure(kind, point=point, others=others), path)
+
+    def figure(self, kind: str, *, point: Wanted | Sequence[Wanted] = (), others: Sequence[Results] = ()) -> Figure:
+        """Give a matplotlib figure to be shown or changed; parameters as of `draw`."""
+        return figure(kind, self._choice(point, others))
+
+    def _choice(self, point: Wanted | Sequence[Wanted], others: Sequence[Results]) -> Choice:
+        return Choice.of([self._results, *others], [point] if isinstance(point, int | str | dict) else point)

@@ -1,0 +1,48 @@
+"""A cost of links over load, between what the same flits cost on links that are always on and on ideal ones.
+
+An ideal link is proportional: it pays only for the cycles in which it carries a flit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.lines import Line2D
+
+from weft.plot import over_load, style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Panel
+    from weft.plot.choice import Choice
+    from weft.plot.style import Look
+    from weft.quantities import Billed
+
+# Two dashes for the references.
+_ALWAYS_ON: dict[str, Any] = {"linestyle": (0, (5, 1.5)), "linewidth": 0.9}
+_IDEAL: dict[str, Any] = {"linestyle": (0, (1, 1.2)), "linewidth": 0.9}
+
+
+def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
+    """A row per pattern, a column for all links and one for those between routers."""
+    views = [over_load.View(cost.actual, log=log, extra=_references(cost), title=cost.links) for cost in costs]
+    handles = [
+        Line2D([], [], color=style.GREY, label="always on, the same flits", **_ALWAYS_ON),
+        Line2D([], [], color=style.GREY, label="ideal: paid while a flit passes", **_IDEAL),
+    ]
+    return over_load.figure(choice, views, handles=handles)
+
+
+def _references(cost: Billed) -> Callable[[Axes, Panel, dict[str, Look]], None]:
+    def draw(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
+        for curve in panel.curves:
+            for quantity, line in ((cost.always_on, _ALWAYS_ON), (cost.ideal, _IDEAL)):
+                frame = curve.frame.drop_nulls(quantity.column)
+                options = line | {"color": looks[curve.label].line["color"], "zorder": 2}
+                axes.plot(frame["load"], frame[quantity.column], label=f"_{quantity.column} {curve.label}", **options)
+
+    return draw

@@ -1,0 +1,40 @@
+"""Channel utilisation, busiest first, a line per point and link class: how evenly a routing spreads its traffic."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft import quantities as q
+from weft.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice
+
+
+def figure(choice: Choice) -> Figure:
+    """Link classes differ in size: each is drawn over the share of its channels."""
+    spots = choice.spots()
+    frames = [spot.results.channels(spot.point) for spot in spots]
+    classes = list(dict.fromkeys(name for frame in frames for name in frame["link_class"]))
+    pairs = product([spot.label for spot in spots], classes)
+    names = {pair: ", ".join(word for word in pair if word) for pair in pairs}
+    looks = style.looks(list(names.values()))
+    drawing = style.canvas(choice.title, style.entries(looks, saturated=False), width=style.COLUMN, height=2.3)
+    axes = drawing.add_subplot()
+    for (spot, frame), link_class in product(zip(spots, frames, strict=True), classes):
+        values = frame.filter(frame["link_class"] == link_class)["utilisation"].sort(descending=True).to_numpy()
+        name = names[spot.label, link_class]
+        # A channel is a step from its rank to the next.
+        shares = 100 * np.arange(len(values) + 1) / max(1, len(values))
+        if len(values):
+            axes.plot(shares, np.append(values, values[-1]), drawstyle="steps-post", label=name, **looks[name].dense)
+    axes.set_xlabel("Channels of the class, busiest first [%]")
+    axes.set_ylabel(q.UTILISATION.axis)
+    axes.set_xlim(0, 100)
+    axes.set_ylim(bottom=0)
+    return drawing

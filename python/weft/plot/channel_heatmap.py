@@ -1,0 +1,34 @@
+"""Heat map of channel utilisation: rows are the routers that send, columns those that receive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.plot import channels, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice
+
+# Rows that a printed column can show; more routers than that share a cell, which then is a mean.
+_CELLS = 256
+
+
+def figure(choice: Choice) -> Figure:
+    """One point. Parallel channels share a cell: it is their mean."""
+    spot = choice.spot()
+    frame = channels.between_routers(spot)
+    sender, receiver = (frame[column].cast(int).to_numpy() for column in ("from_router", "to_router"))
+    together = -(-(int(max(sender.max(), receiver.max())) + 1) // _CELLS)
+    cells = channels.mean_map(sender // together, receiver // together, frame["utilisation"].to_numpy())
+    drawing = style.canvas(choice.title, [], width=style.COLUMN, height=2.9)
+    axes = drawing.add_subplot()
+    last = together * len(cells) - 0.5
+    image = channels.show(axes, cells, float(frame["utilisation"].max() or 0))  # type: ignore[arg-type] # a float
+    image.set_extent((-0.5, last, last, -0.5))
+    what = "router" if together == 1 else f"router, means over {together} x {together}"
+    axes.set_xlabel(f"To {what}")
+    axes.set_ylabel(f"From {what}")
+    channels.bar(drawing, image, [axes])
+    return drawing

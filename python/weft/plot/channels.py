@@ -1,0 +1,59 @@
+"""What the figures of channels share: the channels between routers, and how a map of them is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft import quantities as q
+from weft.errors import ResultsError
+from weft.plot import style
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+    from weft.plot.choice import Spot
+
+
+def between_routers(spot: Spot) -> pl.DataFrame:
+    """Channels from router to router.
+
+    Raises
+    ------
+    ResultsError
+        If there is one router.
+    """
+    frame = spot.results.channels(spot.point).drop_nulls(["from_router", "to_router"])
+    if frame.is_empty():
+        what = f"{spot.name} of {spot.results.root} has no channels between routers"
+        raise ResultsError.saying(what, "draw channel_curve, which shows the channels of terminals")
+    return frame
+
+
+def mean_map(
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], values: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Mean of the values that fall on each cell; not a number where none do."""
+    shape = (int(max(rows.max(), columns.max())) + 1,) * 2
+    sums, counts = np.zeros(shape), np.zeros(shape)
+    np.add.at(sums, (rows, columns), values)
+    np.add.at(counts, (rows, columns), 1)
+    means = np.full(shape, np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
+
+
+def show(axes: Axes, cells: npt.NDArray[np.float64], high: float) -> AxesImage:
+    """A map from row to column; cells without a channel stay white."""
+    axes.grid(visible=False)
+    return axes.imshow(cells, cmap=style.HEAT, vmin=0, vmax=high or 1, interpolation="nearest", aspect="equal")
+
+
+def bar(drawing: Figure, image: AxesImage, axes: list[Axes]) -> None:
+    """The scale of utilisation beside the maps."""
+    drawing.colorbar(image, ax=axes, label=q.UTILISATION.axis, shrink=0.9, pad=0.02)

@@ -1,0 +1,64 @@
+"""Heat map of channel utilisation along each dimension of a grid: from position to position, mean over all lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from weft.errors import ResultsError
+from weft.plot import channels, style
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice, Spot
+
+
+def figure(choice: Choice) -> Figure:
+    """One point, a panel per dimension."""
+    spot = choice.spot()
+    widths = _widths(spot)
+    frame = channels.between_routers(spot)
+    sender, receiver = (_digits(frame[column].cast(int).to_numpy(), widths) for column in ("from_router", "to_router"))
+    utilisation = frame["utilisation"].to_numpy()
+    columns = min(3, len(widths))
+    rows = -(-len(widths) // columns)
+    width = style.COLUMN if columns == 1 else style.PAGE
+    drawing = style.canvas(choice.title, [], width=width, height=2.6 * rows)
+    panels = style.grid(drawing, len(widths), columns)
+    maps = [
+        channels.mean_map(sender[along, d], receiver[along, d], utilisation[along])
+        for d in range(len(widths))
+        for along in [sender[:, d] != receiver[:, d]]
+        if along.any()
+    ]
+    high = max(float(np.nanmax(cells)) for cells in maps)
+    for number, (axes, cells) in enumerate(zip(panels, maps, strict=True)):
+        image = channels.show(axes, cells, high)
+        axes.set_title(f"dimension {number}", loc="left")
+        axes.set_xlabel("To position")
+        axes.set_ylabel("From position")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
+    channels.bar(drawing, image, panels)
+    return drawing
+
+
+def _widths(spot: Spot) -> list[int]:
+    """Positions in each dimension, the lowest first."""
+    topology: Any = spot.results.scenario(spot.point)["topology"]
+    ((name, parameters),) = topology.items()
+    widths = parameters.get("widths")
+    if not widths:
+        what = f"the routers of a {name} form no grid"
+        raise ResultsError.saying(what, "draw channel_heatmap, from router to router")
+    return [int(width) for width in widths]
+
+
+def _digits(routers: npt.NDArray[np.int64], widths: list[int]) -> npt.NDArray[np.int64]:
+    """Coordinates of routers, the lowest dimension first."""
+    steps = np.cumprod([1, *widths[:-1]])
+    return routers[:, None] // steps % widths

@@ -1,0 +1,18 @@
+"""Energy per delivered bit over load, with always-on and ideal links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import quantities as q
+from weft.plot import billed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice
+
+
+def figure(choice: Choice) -> Figure:
+    """A row per pattern."""
+    return billed.figure(choice, q.ENERGIES, log=True)

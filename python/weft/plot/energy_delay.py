@@ -1,0 +1,89 @@
+"""Energy per bit against latency: the trade of link power management, and which series is best at each load.
+
+A ring marks a point that no other of the same load beats in both. Saturated points have no latency and are left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.lines import Line2D
+
+from weft import quantities as q
+from weft.errors import ResultsError
+from weft.plot import over_load, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Panel
+    from weft.plot.choice import Choice
+    from weft.plot.style import Look
+
+_RING: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 9,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.8,
+    "linestyle": "",
+    "color": "#000000",
+}
+# Room of a number beside a point, as shares of the panel.
+_ROOM = (0.15, 0.05)
+_X, _Y = q.LATENCY.column, q.ENERGY.column
+
+
+def figure(choice: Choice) -> Figure:
+    """A panel per pattern; a curve goes from load to load, of which the ends are written."""
+    rows = [panel for panel in choice.panels() if any(over_load.steady(curve).height for curve in panel.curves)]
+    if not rows:
+        raise ResultsError.saying(f"{choice.title}: every point is saturated", "add lower loads to the sweep")
+    looks = style.looks([curve.label for panel in rows for curve in panel.curves])
+    ring = Line2D([], [], label="best at its load", **(_RING | {"markersize": 7}))
+    number = Line2D([], [], color="#000000", linestyle="", marker="$0.1$", markersize=12, label=q.OFFERED.axis)
+    columns = min(2, len(rows))
+    drawing = style.canvas(
+        choice.title,
+        [*style.entries(looks, saturated=False), ring, number],
+        width=style.COLUMN if columns == 1 else style.PAGE,
+        height=2.5 * -(-len(rows) // columns),
+    )
+    for axes, panel in zip(style.grid(drawing, len(rows), columns), rows, strict=True):
+        _panel(axes, panel, looks)
+    return drawing
+
+
+def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
+    axes.set_title(panel.title, loc="left")
+    axes.set_xlabel(q.LATENCY.axis)
+    axes.set_ylabel(q.ENERGY.axis)
+    axes.set_yscale("log")
+    points: list[tuple[float, float, float]] = []
+    ends: list[tuple[float, float, float]] = []
+    for curve in panel.curves:
+        frame = over_load.steady(curve).drop_nulls([_X, _Y])
+        look = looks[curve.label]
+        axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
+        rows = list(zip(frame["load"], frame[_X], frame[_Y], strict=True))
+        points += rows
+        ends += rows[:: max(1, len(rows) - 1)]
+    style.plain_log(axes)
+    _write_loads(axes, ends)
+    best = [
+        (x, y)
+        for load, x, y in points
+        if not any(other[0] == load and other[1:] != (x, y) and other[1] <= x and other[2] <= y for other in points)
+    ]
+    axes.plot([x for x, _ in best], [y for _, y in best], label="_best", zorder=4, **_RING)
+
+
+def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:
+    """Numbers beside the ends of curves; of those that would lie over each other the first."""
+    across, up = _ROOM
+    taken: list[tuple[float, float]] = []
+    for load, x, y in ends:
+        left, low = (axes.transScale + axes.transLimits).transform((x, y))
+        if all(abs(left - other) > across or abs(low - height) > up for other, height in taken):
+            taken.append((left, low))
+            axes.annotate(f"{load:g}", (x, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize=6)

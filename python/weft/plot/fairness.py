@@ -1,0 +1,37 @@
+"""How evenly terminals get their flits into the network: the load of each, greatest first, with Jain's index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from weft.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice, Spot
+
+
+def figure(choice: Choice) -> Figure:
+    """A line per point; terminals that send nothing stand at its end."""
+    spots = choice.spots()
+    looks = style.looks([_name(spot) for spot in spots])
+    drawing = style.canvas(choice.title, style.entries(looks, saturated=False), width=style.COLUMN, height=2.3)
+    axes = drawing.add_subplot()
+    for spot in spots:
+        injection = spot.results.channels(spot.point).filter(pl.col("from_router").is_null())
+        loads = injection["utilisation"].sort(descending=True).to_numpy()
+        axes.plot(np.arange(len(loads)), loads, label=_name(spot), **looks[_name(spot)].dense)
+    axes.set_xlabel("Terminals, greatest load first")
+    axes.set_ylabel("Injected load [flits/cycle]")
+    axes.set_ylim(bottom=0)
+    return drawing
+
+
+def _name(spot: Spot) -> str:
+    jain = spot.summary["source_fairness_jain"]
+    index = "nothing sent" if jain is None else f"Jain index {jain:.4f}"
+    return f"{spot.label}: {index}" if spot.label else index

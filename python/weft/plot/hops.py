@@ -1,0 +1,44 @@
+"""How many links between routers packets cross: a bar per number of hops and point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from weft.errors import ResultsError
+from weft.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice, Spot
+
+_MOST = len(style.HATCHES)
+
+
+def figure(choice: Choice) -> Figure:
+    """Bars of a point have its colour and hatching."""
+    spots = choice.spots(_MOST)
+    handles = [Patch(label=spot.label, **style.fill(number)) for number, spot in enumerate(spots) if spot.label]
+    drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=2.2)
+    axes = drawing.add_subplot()
+    for number, spot in enumerate(spots):
+        _bars(axes, spot, number, 0.8 / len(spots), (number - (len(spots) - 1) / 2) * 0.8 / len(spots))
+    axes.set_xlabel("Hops [links]")
+    axes.set_ylabel("Packets [%]")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(visible=False, axis="x")
+    return drawing
+
+
+def _bars(axes: Axes, spot: Spot, number: int, width: float, shift: float) -> None:
+    packets = np.asarray(spot.summary["hop_histogram"], dtype=float)
+    if not packets.sum():
+        what = f"{spot.name} of {spot.results.root} has no hops: no packet of the window was delivered"
+        raise ResultsError.saying(what, "choose another point with --point")
+    places = np.arange(len(packets)) + shift
+    axes.bar(places, 100 * packets / packets.sum(), width=width, label=spot.label, **style.fill(number))

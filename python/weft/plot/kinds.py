@@ -1,0 +1,87 @@
+"""The kinds of figures. A kind lives in the module of its name, with ``figure(choice)``; importing this is cheap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from weft.errors import WeftError
+
+
+class Takes(Enum):
+    """What a kind draws, in the words of the listing."""
+
+    SWEEP = "curves over load of one or more results"
+    POINTS = "some points, laid over each other"
+    POINT = "one point"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure.
+
+    Attributes
+    ----------
+    name : str
+        What it is asked for by; also its module in `weft.plot`.
+    summary : str
+        One line.
+    takes : Takes
+        What it draws.
+    needs : str
+        What a scenario has to say so that there is something to draw; empty if nothing.
+    """
+
+    name: str
+    summary: str
+    takes: Takes
+    needs: str = ""
+
+
+DEFAULT = "load"
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("load", "latency, accepted load and energy per bit against offered load", Takes.SWEEP),
+        Kind("latency_accepted", "latency against accepted load", Takes.SWEEP),
+        Kind("overlay", "latency and accepted load with 95 % confidence bands", Takes.SWEEP),
+        Kind("percentiles", "percentiles of packet latency against offered load", Takes.SWEEP),
+        Kind("latency_cdf", "share of packets that are as fast", Takes.POINTS),
+        Kind("latency_ccdf", "share of packets that are slower: the tail, on logarithmic axes", Takes.POINTS),
+        Kind("latency_pdf", "share of packets by latency", Takes.POINTS),
+        Kind("hops", "share of packets by hops", Takes.POINTS),
+        Kind("mean_hops", "hops per packet against offered load", Takes.SWEEP),
+        Kind("minimal_share", "share of minimal routes against offered load", Takes.SWEEP),
+        Kind("channel_heatmap", "channel utilisation from router to router", Takes.POINT),
+        Kind("dimension_heatmap", "channel utilisation along each dimension of a grid", Takes.POINT),
+        Kind("channel_curve", "channel utilisation, busiest first, by link class", Takes.POINTS),
+        Kind("fairness", "load that each terminal injects, greatest first", Takes.POINTS),
+        Kind("power", "mean power against offered load, with always-on and ideal links", Takes.SWEEP),
+        Kind("energy", "energy per bit against offered load, with always-on and ideal links", Takes.SWEEP),
+        Kind("energy_delay", "energy per bit against latency, and what is best at each load", Takes.SWEEP),
+        Kind("residency", "share of time in each power state against offered load", Takes.SWEEP),
+        Kind("transitions", "transitions of power states per second against offered load", Takes.SWEEP),
+        Kind(
+            "link_states",
+            "power state of every managed channel over time",
+            Takes.POINT,
+            "measure.link_states: {max_spans: 1000000}",
+        ),
+        Kind("series", "utilisation and power states over time", Takes.POINT, "measure.series: {every: 100cycles}"),
+        Kind("transient", "latency by time of creation", Takes.POINTS, "measure.transient: {bin: 100cycles}"),
+        Kind("jobs", "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
+    )
+}
+
+
+def known(name: str) -> Kind:
+    """The kind of a name.
+
+    Raises
+    ------
+    WeftError
+        If there is none.
+    """
+    if name not in KINDS:
+        raise WeftError.saying(f"there is no kind of figure {name!r}", f"the kinds are {', '.join(KINDS)}")
+    return KINDS[name]

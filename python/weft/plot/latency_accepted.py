@@ -1,0 +1,18 @@
+"""Latency over accepted load (Burton Normal Form): how fast a network is at what it really carries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import quantities as q
+from weft.plot import over_load
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice
+
+
+def figure(choice: Choice) -> Figure:
+    """A panel per pattern; a curve goes from load to load."""
+    return over_load.figure(choice, [over_load.View(q.LATENCY, x=q.ACCEPTED)])

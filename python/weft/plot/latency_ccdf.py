@@ -1,0 +1,29 @@
+"""Complementary cumulative distribution of packet latency: the tail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft.plot import distribution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice
+    from weft.plot.distribution import Floats, Line
+
+
+def figure(choice: Choice) -> Figure:
+    """A line per point; it ends at the slowest packet, behind which there is none."""
+    drawing = distribution.figure(choice, "Share of packets that are slower", _line)
+    drawing.axes[0].set_yscale("log")
+    return drawing
+
+
+def _line(values: Floats, packets: Floats) -> Line:
+    """From each latency to the next the share stays that of the packets from the next one on."""
+    slower = np.cumsum(packets[::-1])[::-1] / packets.sum()
+    shown = distribution.thin(values, np.log(slower))
+    return values[shown], slower[shown], "steps-pre"

@@ -1,0 +1,28 @@
+"""Cumulative distribution of packet latency."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft.plot import distribution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice
+    from weft.plot.distribution import Floats, Line
+
+
+def figure(choice: Choice) -> Figure:
+    """A line per point."""
+    drawing = distribution.figure(choice, "Packets that are as fast [%]", _line)
+    drawing.axes[0].set_ylim(0, 102)
+    return drawing
+
+
+def _line(values: Floats, packets: Floats) -> Line:
+    shares = 100 * np.cumsum(packets) / packets.sum()
+    shown = distribution.thin(values, shares)
+    return np.insert(values[shown], 0, values[0]), np.insert(shares[shown], 0, 0.0), "steps-post"

@@ -1,0 +1,101 @@
+"""Gantt chart of power states: a row per managed channel, over the whole run.
+
+Drawn from the exact spans of `measure.link_states`, or else from samples of every channel (`measure.series`), in which
+a channel is shown in the state that it had at the end of each interval.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from matplotlib.collections import PolyCollection
+from matplotlib.ticker import MaxNLocator
+
+from weft.errors import ResultsError
+from weft.plot import over_time, style
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice, Spot
+
+# Spans above which a file holds their picture instead of themselves, drawn without hatching and gaps between rows.
+_MANY = 5_000
+# Inches: a row at most, all rows at least and at most.
+_ROW, _LEAST, _MOST = 0.16, 1.5, 6.5
+
+
+def figure(choice: Choice) -> Figure:
+    """One point."""
+    spot = choice.spot()
+    spans, kept = _spans(spot)
+    shown = [state for state in style.STATES if state in spans["state"].unique()]
+    channels = sorted(spans["channel"].unique())
+    title = f"{choice.title} ({kept})" if kept else choice.title
+    drawing = style.canvas(
+        title,
+        [*style.state_entries(shown), style.window_entry()],
+        width=style.PAGE,
+        height=min(_MOST, max(_LEAST, _ROW * len(channels))),
+    )
+    axes = drawing.add_subplot()
+    rows = spans["channel"].replace_strict(channels, range(len(channels)))
+    for state in shown:
+        of_state = spans["state"] == state
+        _bars(axes, spans.filter(of_state), rows.filter(of_state).to_numpy(), state, many=spans.height > _MANY)
+    axes.set_ylim(len(channels) - 0.5, -0.5)
+    axes.set_ylabel("Channel (number in channels.parquet)")
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=20, integer=True))
+    axes.yaxis.set_major_formatter(lambda row, _: f"{channels[int(row)]}" if 0 <= row < len(channels) else "")
+    axes.grid(visible=False, axis="y")
+    over_time.axis(axes, spot, float(spans["to_cycle"].max()))  # type: ignore[arg-type] # a number
+    return drawing
+
+
+def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: str, *, many: bool) -> None:
+    half = 0.5 if many else 0.45
+    left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - half, rows + half
+    corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
+    fill = style.state_fill(state) | ({"hatch": None, "antialiased": False} if many else {})
+    axes.add_collection(PolyCollection(corners, label=state, rasterized=many, **fill), autolim=False)  # type: ignore[arg-type] # an array is faster
+
+
+def _spans(spot: Spot) -> tuple[pl.DataFrame, str]:
+    """Spans of every channel, and what of them is missing.
+
+    Raises
+    ------
+    ResultsError
+        If no states were kept, or all channels were on all the time.
+    """
+    folder = spot.results.folder(spot.point)
+    exact, sampled = ((folder / f"{name}.parquet").is_file() for name in ("link_states", "series"))
+    if not exact and sampled and "channel" in (series := spot.results.series(spot.point)).columns:
+        spans, kept = _sampled(series), "sampled"
+    else:
+        spans = spot.results.link_states(spot.point)
+        kept = "" if spot.summary["link_states_complete"] else "cut off at measure.link_states.max_spans"
+    if spans.is_empty():
+        what = f"{spot.name} of {spot.results.root}: no link ever left the state on"
+        raise ResultsError.saying(what, "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the point")
+    return spans, kept
+
+
+def _sampled(series: pl.DataFrame) -> pl.DataFrame:
+    """Spans of the channels that were not on in every sample; samples of the same state join."""
+    states = [pl.when(pl.col(f"channels_{state}") > 0).then(pl.lit(state)) for state in style.STATES]
+    rows = series.sort("channel", "from_cycle").select(
+        "channel",
+        "from_cycle",
+        to_cycle=pl.col("from_cycle") + pl.col("interval_cycles"),
+        state=pl.coalesce(states),
+    )
+    rows = rows.filter((pl.col("state") != "on").any().over("channel"))
+    rows = rows.with_columns(run=pl.struct("channel", "state").rle_id())
+    return rows.group_by("run", "channel", "state", maintain_order=True).agg(
+        pl.col("from_cycle").min(), pl.col("to_cycle").max()
+    )

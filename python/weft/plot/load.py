@@ -1,0 +1,33 @@
+"""Latency, accepted load and energy per bit over offered load.
+
+Latency never stands alone: beside it is what the network accepted (the two together are the Chaos Normal Form).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import quantities as q
+from weft.plot import over_load, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Panel
+    from weft.plot.choice import Choice
+    from weft.plot.style import Look
+
+
+def figure(choice: Choice) -> Figure:
+    """A row per pattern."""
+    return over_load.figure(choice, (over_load.View(q.LATENCY), accepted(), over_load.View(q.ENERGY, log=True)))
+
+
+def accepted() -> over_load.View:
+    """Accepted over offered load, with the line on which all that is offered is accepted."""
+    return over_load.View(q.ACCEPTED, extra=_diagonal)
+
+
+def _diagonal(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:  # noqa: ARG001 # as all extras
+    axes.plot([0, panel.end], [0, panel.end], color=style.GREY, linewidth=0.7, zorder=1, label="_accepted = offered")

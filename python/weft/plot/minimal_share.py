@@ -1,0 +1,18 @@
+"""Share of packets on minimal routes over offered load: when an adaptive routing begins to take detours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import quantities as q
+from weft.plot import over_load
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice
+
+
+def figure(choice: Choice) -> Figure:
+    """A panel per pattern."""
+    return over_load.figure(choice, [over_load.View(q.MINIMAL)])

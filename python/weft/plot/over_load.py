@@ -1,0 +1,155 @@
+"""Curves over load: a row of panels per traffic pattern, a column per quantity.
+
+Saturated points are hollow. A latency has no limit there (it grows with the run): its line ends before them, and they
+stand at the upper edge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft import quantities as q
+from weft.errors import ResultsError
+from weft.plot import style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Curve, Panel
+    from weft.plot.choice import Choice
+    from weft.plot.style import Look
+    from weft.quantities import Quantity
+
+_LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
+# Inches: height of a panel where so many stand side by side.
+_HEIGHTS = {1: 2.3, 2: 2.3, 3: 2.3}
+
+
+@dataclass(frozen=True)
+class View:
+    """What a panel shows.
+
+    Attributes
+    ----------
+    y, x : Quantity
+        The axes.
+    log : bool
+        Whether the vertical axis is logarithmic.
+    extra : callable, optional
+        Draws more into a panel, below the curves.
+    title : str
+        What the panel is about, if it is not clear from its axes.
+    """
+
+    y: Quantity
+    x: Quantity = q.OFFERED
+    log: bool = False
+    extra: Callable[[Axes, Panel, dict[str, Look]], None] | None = None
+    title: str = ""
+
+
+def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] = ()) -> Figure:
+    """Panels of all patterns and views; views of what was not measured are left out.
+
+    Raises
+    ------
+    ResultsError
+        If nothing of it was measured.
+    """
+    rows = choice.panels()
+    shown = [view for view in views if known(rows, view.y)]
+    if not shown:
+        missing = ", ".join(view.y.column for view in views)
+        what = f"{choice.title}: no point has {missing}"
+        raise ResultsError.saying(what, "choose points in which packets were delivered")
+    looks = style.looks([curve.label for panel in rows for curve in panel.curves])
+    columns = len(shown) if len(shown) > 1 else min(2, len(rows))
+    places = [(panel, view) for panel in rows for view in shown]
+    over = any(_over(curve.frame).any() for panel in rows for curve in panel.curves)
+    drawing = style.canvas(
+        choice.title,
+        [*style.entries(looks, saturated=over), *handles],
+        width=style.COLUMN if columns == 1 else style.PAGE,
+        height=_HEIGHTS[columns] * -(-len(places) // columns),
+    )
+    for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
+        _panel(axes, panel, view, looks, small=columns > 2)
+    return drawing
+
+
+def known(rows: Sequence[Panel], quantity: Quantity) -> bool:
+    """Whether any point has a value."""
+    frames = [curve.frame for panel in rows for curve in panel.curves if quantity.column in curve.frame.columns]
+    return any(frame[quantity.column].null_count() < len(frame) for frame in frames)
+
+
+def steady(curve: Curve) -> pl.DataFrame:
+    """Points that are neither saturated nor stuck."""
+    return curve.frame.filter(~_over(curve.frame))
+
+
+def saturated(curve: Curve) -> pl.DataFrame:
+    """The other points."""
+    return curve.frame.filter(_over(curve.frame))
+
+
+def _over(frame: pl.DataFrame) -> pl.Series:
+    return frame["saturated"] | frame["stalled"]
+
+
+def across(quantity: Quantity) -> str:
+    """Column of the horizontal axis: the load that was asked for, where that is the axis."""
+    return "load" if quantity is q.OFFERED else quantity.column
+
+
+def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, small: bool) -> None:
+    axes.set_title(", ".join(word for word in (panel.title, view.title) if word), loc="left")
+    # Beside two others a panel is small: the unit stands in a line of its own.
+    bottom, side = (quantity.axis.replace(" [", "\n[") if small else quantity.axis for quantity in (view.x, view.y))
+    axes.set_xlabel(bottom)
+    axes.set_ylabel(side)
+    axes.set_xlim(0, 1.04 * panel.end)
+    if view.extra:
+        view.extra(axes, panel, looks)
+    for curve in panel.curves:
+        draw(axes, curve, view, looks[curve.label])
+    if view.log:
+        axes.set_yscale("log")
+        style.plain_log(axes)
+    elif view.y not in _LATENCIES:
+        axes.set_ylim(bottom=0)
+    if view.y in _LATENCIES:
+        _over_the_top(axes, panel, view, looks)
+
+
+def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
+    """Line through all points; for a latency through the steady ones only, the others are `_over_the_top`."""
+    x, y = across(view.x), view.y.column
+    frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
+    line = calm if view.y in _LATENCIES else frame
+    axes.plot(line[x], line[y], label=curve.label, zorder=3, **look.line)
+    axes.plot(calm[x], calm[y], label="_steady", zorder=3, **look.full)
+    if view.y not in _LATENCIES:
+        over = saturated(curve).drop_nulls([x, y])
+        axes.plot(over[x], over[y], label="_saturated", zorder=4, **look.hollow)
+
+
+def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) -> None:
+    values = [float(value) for curve in panel.curves for value in steady(curve)[view.y.column].drop_nulls()]
+    top = 1.15 * max(values, default=1.0)
+    if view.log:
+        axes.set_ylim(top=2 * top)
+    else:
+        axes.set_ylim(0, top)
+    top = axes.get_ylim()[1]
+    for curve in panel.curves:
+        places = saturated(curve)[across(view.x)].drop_nulls()
+        # Markers on the edge stick out of the panel: that is no reason to lay it out anew.
+        options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
+        axes.plot(places, [top] * len(places), **options, **looks[curve.label].hollow)

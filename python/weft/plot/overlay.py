@@ -1,0 +1,47 @@
+"""Latency and accepted load of several results over each other, with bands of 95 % confidence.
+
+The band is over seeds where a sweep has several, else over the batches of the one run, which are known for latency.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import quantities as q
+from weft.plot import load, over_load
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Panel
+    from weft.plot.choice import Choice
+    from weft.plot.style import Look
+    from weft.quantities import Quantity
+
+
+def figure(choice: Choice) -> Figure:
+    """A row per pattern."""
+    diagonal = load.accepted().extra
+
+    def latency(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
+        _bands(axes, panel, looks, q.LATENCY)
+
+    def accepted(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
+        assert diagonal
+        diagonal(axes, panel, looks)
+        _bands(axes, panel, looks, q.ACCEPTED)
+
+    views = [over_load.View(q.LATENCY, extra=latency), over_load.View(q.ACCEPTED, extra=accepted)]
+    return over_load.figure(choice, views)
+
+
+def _bands(axes: Axes, panel: Panel, looks: dict[str, Look], quantity: Quantity) -> None:
+    for curve in panel.curves:
+        frame = curve.frame.with_columns(curve.half_width(quantity).alias("half"))
+        if quantity is q.LATENCY:
+            frame = frame.join(over_load.steady(curve).select("load"), on="load", how="semi")
+        frame = frame.drop_nulls(["half", quantity.column])
+        low, high = (frame[quantity.column] + sign * frame["half"] for sign in (-1, 1))
+        colour = looks[curve.label].line["color"]
+        axes.fill_between(frame["load"], low, high, color=colour, alpha=0.25, linewidth=0, label=f"_band {curve.label}")

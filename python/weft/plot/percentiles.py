@@ -1,0 +1,76 @@
+"""Percentiles of packet latency over load, as bands: one panel per curve, all with the same axes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from matplotlib import colormaps
+from matplotlib.lines import Line2D
+
+from weft import quantities as q
+from weft.errors import ResultsError
+from weft.plot import over_load, style
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Curve
+    from weft.plot.choice import Choice
+
+_SHADES = colormaps["viridis_r"]
+
+
+def figure(choice: Choice) -> Figure:
+    """Saturated points are left out of the bands and stand hollow at the upper edge."""
+    rows = choice.panels()
+    shown = {name: quantity for name, quantity in q.PERCENTILES.items() if over_load.known(rows, quantity)}
+    curves = [(panel, curve) for panel in rows for curve in panel.curves]
+    if not shown:
+        raise ResultsError.saying(f"{choice.title}: no packet was delivered", "choose other points")
+    columns = min(3, len(curves))
+    looks = {name: _look(number, len(shown)) for number, name in enumerate(shown)}
+    handles = [Line2D([], [], label=f"{name} %", **look) for name, look in reversed(looks.items())]
+    over = any(len(over_load.saturated(curve)) for _, curve in curves)
+    drawing = style.canvas(
+        choice.title,
+        [*handles, *style.entries({}, saturated=over)],
+        width=style.COLUMN if columns == 1 else style.PAGE,
+        height=2.2 * -(-len(curves) // columns),
+    )
+    panels = style.grid(drawing, len(curves), columns)
+    for axes, (panel, curve) in zip(panels, curves, strict=True):
+        axes.sharex(panels[0]) if axes is not panels[0] else None
+        axes.sharey(panels[0]) if axes is not panels[0] else None
+        axes.set_title("\n".join(word for word in (panel.title, curve.label) if word), loc="left")
+        axes.set_xlabel(q.OFFERED.axis)
+        axes.set_ylabel(q.PACKET_LATENCY.axis)
+        axes.set_yscale("log")
+        _bands(axes, curve, shown, looks)
+    low, high = panels[0].get_ylim()
+    panels[0].set_ylim(low, 1.3 * high)
+    for axes, (_, curve) in zip(panels, curves, strict=True):
+        loads = over_load.saturated(curve)["load"]
+        options = style.SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
+        axes.plot(loads, [1.3 * high] * len(loads), **options)
+    panels[0].set_xlim(0, 1.04 * max(panel.end for panel in rows))
+    style.plain_log(panels[0])
+    return drawing
+
+
+def _look(number: int, of: int) -> dict[str, Any]:
+    shade = _SHADES(0.15 + 0.85 * number / max(1, of - 1))
+    return {"color": shade, "marker": style.MARKERS[number], "markersize": 3, "linewidth": 1}
+
+
+def _bands(axes: Axes, curve: Curve, shown: dict[str, q.Quantity], looks: dict[str, dict[str, Any]]) -> None:
+    frame = over_load.steady(curve).drop_nulls([quantity.column for quantity in shown.values()])
+    for (_, lower), (name, upper) in pairwise(shown.items()):
+        colour = looks[name]["color"]
+        low, high = frame[lower.column], frame[upper.column]
+        axes.fill_between(frame["load"], low, high, color=colour, alpha=0.25, linewidth=0)
+    for name, quantity in shown.items():
+        axes.plot(frame["load"], frame[quantity.column], label=f"{name} %", **looks[name])

@@ -1,0 +1,59 @@
+"""Share of time that managed links spend in each power state, over load: a stack per curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import quantities as q
+from weft.errors import ResultsError
+from weft.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.curves import Curve
+    from weft.plot.choice import Choice
+
+
+def figure(choice: Choice) -> Figure:
+    """A panel per curve whose links ever left the state ``on``; all states of a load add up to 100 %."""
+    every = [(panel, curve) for panel in choice.panels() for curve in panel.curves]
+    known = [(panel, curve) for panel, curve in every if curve.frame[_share("on")].null_count() < curve.frame.height]
+    if not known:
+        what = f"{choice.title}: no link is managed"
+        raise ResultsError.saying(what, "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the points")
+    changed = [(panel, curve) for panel, curve in known if (curve.frame[_share("on")] < 1).any()]
+    shown = changed or known
+    states = [state for state in style.STATES if any((curve.frame[_share(state)] > 0).any() for _, curve in shown)]
+    columns = min(3, len(shown))
+    drawing = style.canvas(
+        choice.title,
+        style.state_entries(states),
+        width=style.COLUMN if columns == 1 else style.PAGE,
+        height=2.1 * -(-len(shown) // columns),
+    )
+    for axes, (panel, curve) in zip(style.grid(drawing, len(shown), columns), shown, strict=True):
+        axes.set_title("\n".join(word for word in (panel.title, curve.label) if word), loc="left")
+        axes.set_xlabel(q.OFFERED.axis)
+        axes.set_ylabel("Share of time [%]")
+        _stack(axes, curve, states)
+    return drawing
+
+
+def _stack(axes: Axes, curve: Curve, states: list[str]) -> None:
+    """Bars as wide as the way to the next load allows, at even distances: loads tend to be denser at one end."""
+    frame = curve.frame.drop_nulls(_share("on"))
+    places, floor = range(frame.height), [0.0] * frame.height
+    for state in states:
+        shares = [100 * share for share in frame[_share(state)]]
+        axes.bar(places, shares, bottom=floor, width=0.9, label=state, **style.state_fill(state))
+        floor = [below + share for below, share in zip(floor, shares, strict=True)]
+    axes.set_xticks(places, [f"{load:g}" for load in frame["load"]])
+    axes.tick_params(axis="x", rotation=45 if frame.height > 6 else 0)
+    axes.set_ylim(0, 100)
+    axes.grid(visible=False, axis="x")
+
+
+def _share(state: str) -> str:
+    return f"links_{state}_share"

@@ -1,0 +1,86 @@
+"""Time series of a point: utilisation of each link class, and power states of the classes that ever left ``on``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.plot import over_time, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice, Spot
+
+
+def figure(choice: Choice) -> Figure:
+    """Two panels, one below the other; one if all channels were on all the time."""
+    spot = choice.spot()
+    frame = samples(spot)
+    looks = style.looks(frame["link_class"].unique(maintain_order=True).to_list())
+    states = _states(frame)
+    shown = [state for state in style.STATES if states is not None and (states[state] > 0).any()]
+    drawing = style.canvas(
+        choice.title,
+        [*style.entries(looks, saturated=False), *style.state_entries(shown), style.window_entry()],
+        width=style.PAGE,
+        height=1.9 if states is None else 3.6,
+    )
+    upper, *lower = style.grid(drawing, 1 if states is None else 2, 1)
+    end = float((frame["from_cycle"] + frame["interval_cycles"]).max() or 0)  # type: ignore[arg-type] # a number
+    for name, look in looks.items():
+        x, y = over_time.steps(frame.filter(pl.col("link_class") == name), "utilisation")
+        upper.plot(x, y, drawstyle="steps-post", label=name, **look.dense)
+    upper.set_ylabel("Mean channel utilisation\n[flits/cycle]")
+    upper.set_ylim(bottom=0)
+    over_time.axis(upper, spot, end)
+    for axes in lower:
+        assert states is not None
+        _stack(axes, states, shown)
+        over_time.axis(axes, spot, end)
+    return drawing
+
+
+def samples(spot: Spot) -> pl.DataFrame:
+    """A row per sample and link class, whatever was recorded: channels are summed by class.
+
+    Raises
+    ------
+    ResultsError
+        If nothing was recorded.
+    """
+    frame = spot.results.series(spot.point)
+    if "channel" not in frame.columns:
+        return frame
+    classes = spot.results.channels(spot.point).select("channel", "link_class")
+    states = [column for column in frame.columns if column.startswith("channels_")]
+    parts = frame.join(classes, on="channel").group_by(
+        "from_cycle", "interval_cycles", "link_class", maintain_order=True
+    )
+    together = parts.agg(pl.col("flits").sum(), pl.col("utilisation").mean(), pl.col(states).sum())
+    return together.sort("from_cycle", maintain_order=True)
+
+
+def _states(frame: pl.DataFrame) -> pl.DataFrame | None:
+    """Percent of the channels in each state at the end of each sample, of the classes that ever left ``on``."""
+    counts = [f"channels_{state}" for state in style.STATES]
+    away = frame.filter(pl.sum_horizontal(counts) > pl.col("channels_on"))["link_class"].unique()
+    if away.is_empty():
+        return None
+    managed = frame.filter(pl.col("link_class").is_in(away.to_list()))
+    sums = managed.group_by("from_cycle", "interval_cycles", maintain_order=True).agg(pl.col(counts).sum())
+    shares = [(100 * pl.col(f"channels_{state}") / pl.sum_horizontal(counts)).alias(state) for state in style.STATES]
+    return sums.select("from_cycle", "interval_cycles", *shares)
+
+
+def _stack(axes: Axes, states: pl.DataFrame, shown: list[str]) -> None:
+    floor = [0.0] * (states.height + 1)
+    for state in shown:
+        x, shares = over_time.steps(states, state)
+        top = [below + share for below, share in zip(floor, shares, strict=True)]
+        axes.fill_between(x, floor, top, step="post", label=state, **style.state_fill(state))
+        floor = top
+    axes.set_ylabel("Channels in state [%]")
+    axes.set_ylim(0, 100)

@@ -1,0 +1,132 @@
+"""The wait-for cycle of a stalled network: queues on a circle, and arrows from each to the one that it waits for."""
+
+from __future__ import annotations
+
+from math import cos, degrees, pi, sin
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch
+
+from weft import quantities as q
+from weft.errors import ResultsError
+from weft.plot import style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.typing import LineStyleType
+
+    from weft.plot.choice import Choice, Spot
+
+# Why a head waits: words, colour and dashes of its arrow.
+_REASONS: dict[str, tuple[str, str, LineStyleType]] = {
+    "no_room": ("no room over its link", "#D55E00", "-"),
+    "held": ("the output VC is held", "#0072B2", "--"),
+    "behind": ("its own flits are ahead", "#009E73", ":"),
+}
+# Members up to which labels stand upright; beyond that they stand along the radius.
+_UPRIGHT = 8
+# Inches: around the circle for a member; beyond the circle for its label, to the sides and up and down.
+_AROUND = {True: 1.0, False: 0.42}
+_BESIDE = {True: (1.45, 0.6), False: (2.4, 2.4)}
+
+
+def figure(choice: Choice) -> Figure:
+    """One stalled point."""
+    spot = choice.spot()
+    members: list[dict[str, Any]] = stalled(spot)
+    upright = len(members) <= _UPRIGHT
+    radius = max(0.8, len(members) * _AROUND[upright] / (2 * pi))
+    width, height = (2 * (radius + beside) for beside in _BESIDE[upright])
+    drawing = style.canvas(_title(choice, spot), _entries(members), width=width, height=height)
+    axes = drawing.add_subplot()
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.set_xlim(-width / 2, width / 2)
+    axes.set_ylim(-height / 2, height / 2)
+    for number, member in enumerate(members):
+        _member(axes, member, number, len(members), radius)
+    return drawing
+
+
+def stalled(spot: Spot) -> list[dict[str, Any]]:
+    """Members of the wait-for cycle, each waiting for the next.
+
+    Raises
+    ------
+    ResultsError
+        If the point did not stall.
+    """
+    members: list[dict[str, Any]] = spot.summary.get("stall_wait_for", [])
+    if not members:
+        ending = spot.summary[q.ENDING.column]
+        what = f"{spot.name} of {spot.results.root} did not stall: it ended {ending}"
+        raise ResultsError.saying(what, "choose a stalled point with --point")
+    return members
+
+
+def _title(choice: Choice, spot: Spot) -> str:
+    return f"{choice.title}: stalled with {spot.summary['stall_packets']} packets that can never move again"
+
+
+def _entries(members: Sequence[dict[str, Any]]) -> list[Artist]:
+    present = [reason for reason in _REASONS if any(member["reason"] == reason for member in members)]
+    routers = Line2D([], [], marker="o", markerfacecolor="white", color=style.GREY, linestyle="", label="router")
+    return [
+        routers,
+        *(
+            Line2D([], [], color=colour, linestyle=dashes, label=f"waits: {words}")
+            for words, colour, dashes in (_REASONS[reason] for reason in present)
+        ),
+    ]
+
+
+def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius: float) -> None:
+    """A queue with its label outside, and the arrow to the next one; clockwise from the top."""
+    angle, following = (pi / 2 - 2 * pi * place / count for place in (number, number + 1))
+    x, y = radius * cos(angle), radius * sin(angle)
+    _, colour, dashes = _REASONS[member["reason"]]
+    # The arrow follows the circle; alone, a queue waits for itself.
+    end = (radius * cos(following), radius * sin(following))
+    bend = -0.5 * sin(min(pi / 2, 2 * pi / count))
+    arrow: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 9,
+        "shrinkA": 10,
+        "shrinkB": 10,
+        "linewidth": 1.3,
+        "color": colour,
+    }
+    if count > 1:
+        path = FancyArrowPatch((x, y), end, connectionstyle=f"arc3,rad={bend}", linestyle=dashes, **arrow)
+        path.set_gid(f"wait {number}")
+        axes.add_patch(path)
+    box = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": colour}
+    axes.text(x, y, f"{member['at']['router']}", ha="center", va="center", fontsize=7, bbox=box, gid=f"router {number}")
+    along = degrees(angle) % 360
+    left = 90 < along < 270
+    out = 1 + 0.24 / radius
+    upright = count <= _UPRIGHT
+    axes.text(
+        x * out,
+        y * out,
+        _label(member, "\n" if upright else ", "),
+        ha=("right" if left else "left") if not upright or abs(cos(angle)) > 0.1 else "center",
+        va=("bottom" if sin(angle) > 0 else "top") if upright and abs(cos(angle)) <= 0.1 else "center",
+        rotation=0 if upright else along - 180 * left,
+        rotation_mode="anchor",
+        fontsize=6,
+        gid=f"packet {number}",
+    )
+
+
+def _label(member: dict[str, Any], comma: str) -> str:
+    """Packet, the queue it is in, and the output it wants."""
+    packet = member["packet"]
+    who = "body of a packet" if packet is None else f"packet {packet['seq']} of {packet['src']} to {packet['dst']}"
+    wants = "" if member["output"] is None else f", to port {member['output']}"
+    return f"{who}{comma}port {member['at']['port']} VC {member['at']['vc']}{wants}"

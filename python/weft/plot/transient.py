@@ -1,0 +1,45 @@
+"""Latency by time of creation: how a network settles, or does not. Lines are means, dots the slowest packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.lines import Line2D
+
+from weft import quantities as q
+from weft.plot import over_time, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice, Spot
+
+
+def figure(choice: Choice) -> Figure:
+    """A line and its dots per point; times in which no packet was created are gaps."""
+    spots = choice.spots()
+    frames = [_frame(spot) for spot in spots]
+    looks = style.looks([spot.label for spot in spots])
+    dots = Line2D([], [], label="slowest packet", color=style.GREY, marker=".", markersize=3, linestyle="")
+    handles = [*style.entries(looks, saturated=False), dots, style.window_entry()]
+    drawing = style.canvas(choice.title, handles, width=style.PAGE, height=2.4)
+    axes = drawing.add_subplot()
+    for spot, frame in zip(spots, frames, strict=True):
+        look, middle = looks[spot.label], frame["from_cycle"] + frame["bin_cycles"] / 2
+        axes.plot(middle, frame[q.LATENCY.column], label=spot.label, **(look.dense | {"marker": "", "linewidth": 1.2}))
+        colour = look.line["color"]
+        slowest = frame["packet_latency_max_cycles"]
+        axes.plot(middle, slowest, linestyle="", marker=".", markersize=2.5, alpha=0.6, color=colour, label="_slowest")
+    for spot in spots:
+        over_time.axis(axes, spot, max(float((frame["from_cycle"] + frame["bin_cycles"]).max()) for frame in frames))  # type: ignore[arg-type] # numbers
+    axes.set_xlabel("Time of creation [cycles]")
+    axes.set_ylabel(q.PACKET_LATENCY.axis)
+    axes.set_ylim(bottom=0)
+    return drawing
+
+
+def _frame(spot: Spot) -> pl.DataFrame:
+    frame = spot.results.transient(spot.point)
+    seen = pl.col("packets") > 0
+    return frame.with_columns(pl.when(seen).then(pl.col(q.LATENCY.column, "packet_latency_max_cycles")))

@@ -1,0 +1,5 @@
+"""Reports: results in, one HTML file out that needs no network; nothing here runs one either."""
+
+from weft.report.page import write
+
+__all__ = ["write"]

@@ -1,0 +1,108 @@
+"""The answer in a few sentences and a table of curves; every number is looked up, none is written here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft import quantities as q
+
+if TYPE_CHECKING:
+    from weft.quantities import Quantity
+    from weft.report.sources import Line, Sources
+
+
+def sentences(sources: Sources) -> list[str]:
+    """What the sweep found, one thing a sentence."""
+    return [
+        *_endings(sources),
+        *_extreme(sources, q.LATENCY, "Lowest mean packet latency", min),
+        *_extreme(sources, q.ACCEPTED, "Highest accepted load", max),
+        *_extreme(sources, q.ENERGY, "Least energy per delivered bit", min),
+        *_saving(sources),
+    ]
+
+
+def curves(sources: Sources) -> list[dict[str, Any]]:
+    """A row per load curve: the latency at its lowest load, where it saturates, and the most it accepts."""
+    rows = []
+    for line in sources.lines:
+        accepted = [mean.value for mean in sources.means(line, q.ACCEPTED) if mean is not None]
+        first = sources.means(line, q.LATENCY)[0]
+        rows.append(
+            {
+                "panel": line.panel,
+                "curve": line.label,
+                "from_load": line.load[0],
+                "latency": first and first.value,
+                "steady_load": _steady(line),
+                "saturation": saturation(line),
+                "accepted": max(accepted, default=None),
+            }
+        )
+    return rows
+
+
+def saturation(line: Line) -> str:
+    """Where a curve saturates, as far as its loads tell."""
+    over = [load for load, is_over in zip(line.load, line.over, strict=True) if is_over]
+    steady = _steady(line)
+    if not over:
+        return f"not up to {line.load[-1]:g}"
+    if steady is None:
+        return f"at {over[0]:g} or below"
+    if steady > over[0]:
+        return f"at {over[0]:g}, though not at {steady:g}"
+    return f"between {steady:g} and {over[0]:g}"
+
+
+def _steady(line: Line) -> float | None:
+    """The highest load that is neither saturated nor stalled."""
+    return max((load for load, over in zip(line.load, line.over, strict=True) if not over), default=None)
+
+
+def _endings(sources: Sources) -> list[str]:
+    saturated = sum(bool(summary["saturated"]) for summary in sources.summaries)
+    stalled = sum(summary[q.ENDING.column] == q.STALLED for summary in sources.summaries)
+    missing = sum(results.missing for results in sources.results)
+    counts = [(saturated, "saturated"), (stalled, "stalled"), (missing, "not finished")]
+    told = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts if count]
+    whole = len(sources) + missing
+    return [
+        f"{whole} {'point' if whole == 1 else 'points'}" + (f": {', '.join(told)}." if told else ", none saturated.")
+    ]
+
+
+def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
+    """The best steady point in a quantity."""
+    known = [
+        (summary[quantity.column], point)
+        for point, summary in enumerate(sources.summaries)
+        if summary.get(quantity.column) is not None
+        and not summary["saturated"]
+        and summary[q.ENDING.column] != q.STALLED
+    ]
+    if not known:
+        return []
+    value, point = best(known, key=lambda pair: pair[0])
+    time = ""
+    if quantity.unit == "cycles" and (cycle := sources.summaries[point].get("cycle_seconds")):
+        time = f" ({value * cycle * 1e9:.4g} ns)"
+    where = f" ({sources.described[point]})" if len(known) > 1 else ""
+    return [f"{words}: {value:.4g} {quantity.unit}{time}{where}."]
+
+
+def _saving(sources: Sources) -> list[str]:
+    """The most that was saved against links that are always on."""
+    known = []
+    for point, summary in enumerate(sources.summaries):
+        used, always_on = summary.get("energy_total_j"), summary.get("energy_always_on_j")
+        if used is not None and always_on and summary.get("policy") != "always_on":
+            known.append((1 - used / always_on, point))
+    if not known:
+        return []
+    share, point = max(known)
+    summary = sources.summaries[point]
+    where = f" ({sources.described[point]})" if len(known) > 1 else ""
+    more = "less" if share >= 0 else "more"
+    joules = f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J"
+    return [f"Against links that are always on, {abs(share):.1%} {more} energy at best: {joules}{where}."]

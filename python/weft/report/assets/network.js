@@ -1,0 +1,320 @@
+"use strict";
+// What the links of the drawing show: utilisation or power states, over the window or over time; details on hover.
+
+const RAMP_STEPS = 24;
+
+class NetworkView {
+  constructor() {
+    this.canvas = new NetworkCanvas(byId("network-canvas"), byId("network-overlay"));
+    this.canvas.onHover = (found, x, y) => this.tell(found, x, y);
+    byId("network-colour").addEventListener("change", () => this.paint());
+    byId("network-when").addEventListener("change", () => this.whenChanged());
+    byId("network-slider").addEventListener("input", () => this.paint());
+    byId("network-play").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
+    byId("network-fit").addEventListener("click", () => {
+      this.canvas.fit();
+      this.canvas.draw();
+    });
+  }
+
+  // Shows a point, or says why it can't be shown.
+  show(point) {
+    this.stop();
+    this.point = point;
+    this.kept = report.channels[point];
+    byId("network").hidden = !this.kept;
+    byId("network-note").textContent = this.kept ? "" : absence(point);
+    if (!this.kept) return;
+    const network = report.networks[this.kept.network];
+    if (this.network !== network) {
+      this.network = network;
+      this.canvas.show(network);
+    }
+    this.use = utilisations(point);
+    this.film = report.frames[point] ?? null;
+    byId("network-words").textContent = words(network, this.film);
+    this.offer();
+    this.whenChanged();
+  }
+
+  // Choices that this point has data for.
+  offer() {
+    const slept = Object.keys(this.kept.cycles).some((state) => state !== "on");
+    const stuck = report.waiting[this.point];
+    options("network-colour", [["utilisation", "utilisation"], ...(slept ? [["state", "power state"]] : []), ...(stuck ? [["stall", "what waits"]] : [])]);
+    if (stuck) byId("network-colour").value = "stall";
+    options("network-when", [["window", "whole window"], ...(this.film ? [["film", "step by step"]] : [])]);
+    const slider = byId("network-slider");
+    slider.max = this.film ? this.film.pictures - 1 : 0;
+    slider.value = Math.min(slider.value, slider.max);
+  }
+
+  whenChanged() {
+    byId("network-film").hidden = !this.filming();
+    if (!this.filming()) this.stop();
+    this.paint();
+  }
+
+  filming() {
+    return Boolean(this.film) && byId("network-when").value === "film";
+  }
+
+  picture() {
+    return Number(byId("network-slider").value);
+  }
+
+  // Flits per cycle of each channel in what is shown; null where a film kept states only.
+  shownUse() {
+    if (!this.filming()) return this.use;
+    if (!this.film.flits) return null;
+    const channels = 2 * this.network.links;
+    const begin = this.picture() * channels;
+    const cycles = decode(this.film.cycles)[this.picture()];
+    return Float64Array.from(decode(this.film.flits).subarray(begin, begin + channels), (flits) => flits / cycles);
+  }
+
+  shownStates() {
+    const channels = 2 * this.network.links;
+    if (!this.filming()) return null;
+    if (!this.film.state) return new Uint8Array(channels);
+    return decode(this.film.state).subarray(this.picture() * channels, (this.picture() + 1) * channels);
+  }
+
+  paint() {
+    if (!this.kept) return;
+    this.time();
+    const shows = { utilisation: () => this.paintUse(), state: () => this.paintStates(), stall: () => this.paintStall() };
+    shows[byId("network-colour").value]();
+    this.tell(this.found, ...(this.at ?? [0, 0]));
+  }
+
+  paintUse() {
+    const use = this.shownUse();
+    if (!use) {
+      byId("network-legend").textContent = "The film of this point holds power states only: measure.series keeps flits over time.";
+      this.canvas.paint(new Uint8Array(2 * this.network.links), [{ colour: css("--off"), width: 1 }]);
+      return;
+    }
+    const top = this.top();
+    const ramp = this.ramp();
+    this.canvas.paint(Uint8Array.from(use, (value) => Math.min(RAMP_STEPS - 1, Math.floor((RAMP_STEPS * value) / top))),
+      ramp.map((colour, k) => ({ colour, width: 0.5 + (1.3 * k) / RAMP_STEPS })));
+    this.rampLegend("Utilisation", top, "flits/cycle", ramp);
+  }
+
+  paintStates() {
+    const states = report.state_order;
+    const now = this.shownStates();
+    if (now) {
+      const present = states.filter((_, number) => now.includes(number));
+      this.canvas.paint(now, states.map((state) => ({ colour: this.stateColour(state), width: state === "off" ? 0.6 : 1.1, dash: state === "off" })));
+      byId("network-legend").replaceChildren(...present.map((state) => {
+        const count = now.reduce((sum, each, channel) => sum + (each === states.indexOf(state) && this.canvas.present[channel]), 0);
+        return this.key(this.stateColour(state), `${state}: ${written(count)} channels`, state === "off");
+      }));
+      return;
+    }
+    const cycles = this.cycles();
+    const ramp = this.ramp();
+    const awake = Float64Array.from({ length: 2 * this.network.links }, (_, channel) => 1 - (cycles.off?.[channel] ?? 0) / this.window());
+    this.canvas.paint(Uint8Array.from(awake, (share) => Math.min(RAMP_STEPS - 1, Math.floor(RAMP_STEPS * share))),
+      ramp.map((colour, k) => ({ colour, width: 0.5 + (1.3 * k) / RAMP_STEPS })));
+    this.rampLegend("Share of the window not switched off", 1, "", ramp);
+  }
+
+  // The channels that lead to the queues of the wait-for cycle.
+  paintStall() {
+    const waits = new Set(report.waiting[this.point].map(([router, port]) => `${router} ${port}`));
+    const { links } = this.network;
+    const { from, to } = this.canvas;
+    const ports = [decode(this.network.from_port), decode(this.network.to_port)];
+    const leadsTo = (channel) => (channel < links ? `${to[channel]} ${ports[1][channel]}` : `${from[channel - links]} ${ports[0][channel - links]}`);
+    const style = Uint8Array.from({ length: 2 * links }, (_, channel) => (waits.has(leadsTo(channel)) ? 1 : 0));
+    const colours = [css("--off"), report.states.waking];
+    this.canvas.paint(style, [{ colour: colours[0], width: 0.8 }, { colour: colours[1], width: 2 }]);
+    byId("network-legend").replaceChildren(this.key(colours[1], `leads to a queue of the wait-for cycle: ${waits.size} queues`), this.key(colours[0], "other channels"));
+  }
+
+  key(colour, textContent, dashed = false) {
+    const line = element("span", { className: "key" });
+    line.style.borderTopColor = colour;
+    if (dashed) line.style.borderTopStyle = "dashed";
+    return element("span", {}, line, textContent);
+  }
+
+  window() {
+    return valueOf("window_cycles", this.point) || 1;
+  }
+
+  cycles() {
+    return Object.fromEntries(Object.entries(this.kept.cycles).map(([state, text]) => [state, decode(text)]));
+  }
+
+  // The same scale for all pictures of a film, so that they can be compared. In short intervals a channel may count more
+  // than a flit per cycle, since flits are counted ahead of the wire: that is no higher utilisation.
+  top() {
+    if (!this.filming()) return Math.max(...chunked(this.use, Math.max), 1e-9);
+    if (!this.film.top) {
+      const flits = decode(this.film.flits);
+      const channels = 2 * this.network.links;
+      const cycles = decode(this.film.cycles);
+      this.film.top = Math.max(1e-9, ...Array.from(cycles, (each, k) => Math.max(...chunked(flits.subarray(k * channels, (k + 1) * channels), Math.max)) / each));
+      this.film.top = Math.min(this.film.top, 1);
+    }
+    return this.film.top;
+  }
+
+  ramp() {
+    const stops = matchMedia("(prefers-color-scheme: dark)").matches ? report.heat : [...report.heat].reverse();
+    return Array.from({ length: RAMP_STEPS }, (_, k) => stops[Math.round((k * (stops.length - 1)) / (RAMP_STEPS - 1))]);
+  }
+
+  stateColour(state) {
+    return state === "off" ? css("--off") : report.states[state];
+  }
+
+  rampLegend(label, top, unit, ramp) {
+    const bar = element("span", { className: "ramp" });
+    bar.style.background = `linear-gradient(90deg, ${ramp.join(", ")})`;
+    byId("network-legend").replaceChildren(element("span", { textContent: label }), element("span", { textContent: "0" }), bar,
+      element("span", { textContent: `${written(Number(top.toPrecision(4)))} ${unit}`.trim() }));
+  }
+
+  time() {
+    if (!this.filming()) return;
+    const begin = decode(this.film.from_cycle)[this.picture()];
+    const end = begin + decode(this.film.cycles)[this.picture()];
+    const warmup = valueOf("warmup_cycles", this.point);
+    const phase = begin < warmup ? "warm-up" : begin < warmup + this.window() ? "window" : "drain";
+    byId("network-time").textContent = `cycles ${written(begin)} to ${written(end)} (${phase})`;
+  }
+
+  play() {
+    const slider = byId("network-slider");
+    if (this.picture() >= Number(slider.max)) slider.value = 0;
+    byId("network-play").textContent = "\u23f8";
+    byId("network-play").setAttribute("aria-label", "pause");
+    this.timer = setInterval(() => {
+      if (this.picture() >= Number(slider.max)) return this.stop();
+      slider.value = this.picture() + 1;
+      return this.paint();
+    }, 120);
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = null;
+    byId("network-play").textContent = "\u25b6";
+    byId("network-play").setAttribute("aria-label", "play");
+  }
+
+  // Marks a link from a table.
+  point_out(link) {
+    this.canvas.mark({ link });
+    const [x1, y1, , , x2, y2] = this.canvas.curve(link);
+    this.tell({ link }, (x1 + x2) / 2, (y1 + y2) / 2);
+    byId("network-stage").scrollIntoView({ block: "nearest" });
+  }
+
+  tell(found, x, y) {
+    this.found = found;
+    this.at = [x, y];
+    const tip = byId("network-tip");
+    tip.hidden = !found;
+    if (!found) return;
+    tip.replaceChildren(...(found.router === undefined ? this.linkDetails(found.link) : this.routerDetails(found.router)));
+    const stage = byId("network-stage");
+    tip.style.left = `${Math.max(4, Math.min(x + 14, stage.clientWidth - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${Math.max(4, Math.min(y + 14, stage.clientHeight - tip.offsetHeight - 4))}px`;
+  }
+
+  linkDetails(link) {
+    const { from, to } = this.canvas;
+    const ports = [decode(this.network.from_port)[link], decode(this.network.to_port)[link]];
+    const way = (a, p, b, q) => `${a} port ${p} \u2192 ${b} port ${q}`;
+    const channels = [link, link + this.network.links].filter((channel) => this.canvas.present[channel]);
+    const rows = this.channelRows(channels);
+    rows.unshift(["router", ...channels.map((channel) => (channel === link ? way(from[link], ports[0], to[link], ports[1]) : way(to[link], ports[1], from[link], ports[0])))]);
+    rows.splice(1, 0, ["channel", ...channels.map((channel) => written(this.channelNumber(channel)))]);
+    const head = `${this.network.classes[decode(this.network.class)[link]]} link between ${this.routerName(from[link])} and ${this.routerName(to[link])}`;
+    return [element("b", { textContent: head }), tipTable(rows)];
+  }
+
+  channelNumber(channel) {
+    const links = this.network.links;
+    return (channel < links ? decode(this.network.forward)[channel] : decode(this.network.backward)[channel - links]) - 1;
+  }
+
+  // Lines of the details: name, then a value per channel.
+  channelRows(channels) {
+    const each = (name, of) => [name, ...channels.map(of)];
+    const flits = decode(this.kept.flits);
+    const rows = [];
+    if (this.filming()) {
+      const use = this.shownUse();
+      const states = this.shownStates();
+      if (use) rows.push(each("utilisation now [flits/cycle]", (channel) => written(use[channel], 4)));
+      rows.push(each("power state now", (channel) => report.state_order[states[channel]]));
+    }
+    rows.push(each("flits in the window", (channel) => written(flits[channel])));
+    rows.push(each("utilisation [flits/cycle]", (channel) => written(this.use[channel], 4)));
+    for (const [state, cycles] of Object.entries(this.cycles())) rows.push(each(`cycles ${state}`, (channel) => written(cycles[channel])));
+    rows.push(each("transitions", (channel) => written(decode(this.kept.transitions)[channel])));
+    rows.push(each("energy [J]", (channel) => decode(this.kept.energy_j)[channel].toExponential(4)));
+    return rows;
+  }
+
+  routerName(router) {
+    const { names, coordinates } = this.network;
+    if (names) return `router ${router} (${names[router]})`;
+    return coordinates.length ? `router ${router} (${coordinates[router].join(", ")})` : `router ${router}`;
+  }
+
+  routerDetails(router) {
+    const { from, to } = this.canvas;
+    const terminals = this.kept.terminals;
+    let links = 0;
+    let sent = 0;
+    let received = 0;
+    const flits = decode(this.kept.flits);
+    for (let link = 0; link < from.length; link++) {
+      if (from[link] !== router && to[link] !== router) continue;
+      const [out, back] = from[link] === router ? [link, link + from.length] : [link + from.length, link];
+      links += 1;
+      sent += flits[out];
+      received += flits[back];
+    }
+    const rows = [
+      ["terminals", written(decode(terminals.count)[router])],
+      ["flits from its terminals", written(decode(terminals.injected)[router])],
+      ["flits to its terminals", written(decode(terminals.ejected)[router])],
+      ["links to routers", written(links)],
+      ["flits sent over them", written(sent)],
+      ["flits received over them", written(received)],
+    ];
+    return [element("b", { textContent: this.routerName(router) }), tipTable(rows)];
+  }
+}
+
+function tipTable(rows) {
+  return element("table", {}, element("tbody", {}, ...rows.map(([name, ...values]) => element("tr", {}, element("th", { textContent: name, scope: "row" }), ...values.map((textContent) => element("td", { textContent }))))));
+}
+
+function options(id, wanted) {
+  const select = byId(id);
+  const before = select.value;
+  select.replaceChildren(...wanted.map(([value, textContent]) => element("option", { value, textContent })));
+  if (wanted.some(([value]) => value === before)) select.value = before;
+}
+
+function absence(point) {
+  return report.unreadable[point] ?? "The channels of this point are not on the page, which keeps those of as many points as have room; the table of points says of which.";
+}
+
+function words(network, film) {
+  const told = [`${written(network.routers)} routers, ${written(network.links)} links; ${network.words}. Each link is drawn as two lines, a direction keeps to its right; from afar as one, in the colour of the busier direction.`];
+  if (network.left_out) told.push(`${written(network.left_out)} links are not drawn: those with the most flits are.`);
+  if (!film) told.push("What happens over time can be shown where measure.series: {every: 100cycles, of: channel} or measure.link_states: {} keeps it, as far as there is room on the page.");
+  told.push("Drag to move, click and turn the wheel (or + and -) to zoom.");
+  return told.join(" ");
+}

@@ -1,0 +1,244 @@
+"""All that a page shows, as one value that JSON can hold."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+
+from weft import notes
+from weft import quantities as q
+from weft.labels import label
+from weft.plot.style import look
+from weft.report import answer, pack, quantities, question
+from weft.report.network import Gallery
+
+if TYPE_CHECKING:
+    from weft.quantities import Quantity
+    from weft.report.sources import Line, Sources
+
+# Bytes that the latency histograms of all points may take.
+HISTOGRAM_BYTES = 1_000_000
+_SYMBOLS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "v": "triangle-down",
+    "P": "cross",
+    "X": "x",
+}
+_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+
+
+def collect(sources: Sources) -> dict[str, Any]:
+    """The content of a page."""
+    drawings = _drawings(sources)
+    return {
+        "title": ", ".join(sources.names),
+        "digits": pack.DIGITS,
+        "points": _points(sources),
+        "tables": {name: [quantities.described(each) for each in of] for name, of in quantities.TABLES.items()},
+        "percentiles": quantities.PERCENTILES,
+        "states": quantities.STATE_COLOURS,
+        "state_order": quantities.STATES,
+        "heat": _heat(),
+        "energy_lines": quantities.ENERGY_LINES,
+        "power_lines": quantities.POWER_LINES,
+        "curves": _curves(sources),
+        "curve_table": [_rounded(row) for row in answer.curves(sources)],
+        "histograms": _histograms(sources),
+        "jobs": _listed(sources, "jobs"),
+        "link_classes": _listed(sources, "link_classes"),
+        "stalls": _stalls(sources),
+        "waiting": _waiting(sources),
+        **drawings,
+    }
+
+
+def _heat() -> list[str]:
+    """The scale of utilisation from its dark end on; lightness alone tells its colours apart."""
+    return [to_hex(colour) for colour in colormaps["cividis"](np.linspace(0, 1, 24))]
+
+
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: pack.rounded(value) for name, value in row.items() if not isinstance(value, dict | list)}
+
+
+def _points(sources: Sources) -> dict[str, Any]:
+    """Each scalar of the summaries as a column; models of coordinates by their labels."""
+    frame = sources.frame
+    # femtojoules are exact and long; joules beside them say the same
+    scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
+    columns = {name: pack.column(frame[name].to_list()) for name in scalars}
+    columns |= {"hop_histogram": pack.column([summary.get("hop_histogram") for summary in sources.summaries])}
+    return {
+        "words": sources.described,
+        "hash": [results.points[row]["hash"] for results, row in sources.places],
+        "results": pack.column([sources.names[sources.results.index(results)] for results, _ in sources.places]),
+        "varied": sources.varied,
+        "columns": columns,
+    }
+
+
+def _curves(sources: Sources) -> list[dict[str, Any]]:
+    labels = list(dict.fromkeys(line.label for line in sources.lines))
+    curves = []
+    for line in sources.lines:
+        style = look(labels.index(line.label), len(labels))
+        curves.append(
+            {
+                "panel": line.panel,
+                "label": line.label,
+                "load": [pack.rounded(load) for load in line.load],
+                "over": line.over,
+                "points": line.points,
+                "half": {each.column: _half_widths(sources, line, each) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)},
+                "colour": style.line["color"],
+                "dash": _DASHES[style.line["linestyle"]],
+                "symbol": _SYMBOLS[style.full["marker"]],
+            }
+        )
+    return curves
+
+
+def _half_widths(sources: Sources, line: Line, quantity: Quantity) -> list[float | None]:
+    """Half widths of the 95 % confidence intervals of the means of a curve, where they are known."""
+    means = sources.means(line, quantity)
+    return [None if mean is None or mean.half_width is None else pack.rounded(mean.half_width) for mean in means]
+
+
+def _histograms(sources: Sources) -> list[dict[str, Any]]:
+    """Packets per latency; neighbouring bins are joined where there are too many, so that edges stay exact."""
+    most = max(20, HISTOGRAM_BYTES // (11 * len(sources)))  # two numbers of up to four bytes, in base64
+    made = []
+    for summary in sources.summaries:
+        pairs = np.asarray(summary.get("latency_histogram") or [], dtype=np.int64).reshape(-1, 2)
+        joined = -(-len(pairs) // most)
+        if joined > 1:
+            begin = np.arange(0, len(pairs), joined)
+            last = np.append(begin[1:], len(pairs)) - 1
+            pairs = np.stack([pairs[last, 0], np.add.reduceat(pairs[:, 1], begin)], axis=1)
+        made.append(
+            {"latency": pack.counts(pairs[:, 0]), "packets": pack.counts(pairs[:, 1]), "joined": max(joined, 1)}
+        )
+    return made
+
+
+def _listed(sources: Sources, name: str) -> list[list[dict[str, Any]]]:
+    return [[_rounded(each) for each in summary.get(name, [])] for summary in sources.summaries]
+
+
+def _stalls(sources: Sources) -> dict[int, str]:
+    begin = 0
+    texts: dict[int, str] = {}
+    for results in sources.results:
+        texts |= {begin + row: text for row, text in results.stalls}
+        begin += len(results)
+    return texts
+
+
+def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
+    """Router and input port of each queue in the wait-for cycle of a stuck point."""
+    return {
+        point: [[each["at"]["router"], each["at"]["port"]] for each in summary["stall_wait_for"]]
+        for point, summary in enumerate(sources.summaries)
+        if summary.get("stall_wait_for")
+    }
+
+
+def _drawings(sources: Sources) -> dict[str, Any]:
+    """Networks and channels, the most telling points first, as long as there is room."""
+    gallery = Gallery()
+    telling = _telling(sources)
+    for number in telling:
+        gallery.hang(number, *sources.places[number])
+    kept = gallery.drawings
+    return {
+        "first": next((number for number in telling if number in kept.channels), 0),
+        "networks": kept.networks,
+        "channels": kept.channels,
+        "frames": kept.frames,
+        "unreadable": kept.unreadable,
+        "crowded_out": kept.crowded_out,
+    }
+
+
+def _telling(sources: Sources) -> list[int]:
+    """Points in the order in which they are kept: of each curve the highest steady one, ends, middle, the rest."""
+    ranks: dict[int, tuple[int, int]] = {}
+    for line in sources.lines:
+        steady = [place for place, over in enumerate(line.over) if not over]
+        first = [steady[-1] if steady else 0, 0, len(line.load) - 1, len(line.load) // 2]
+        order = list(dict.fromkeys([*first, *range(len(line.load))]))
+        for rank, place in enumerate(order):
+            for seed, point in enumerate(line.points[place]):
+                ranks[point] = (seed, rank)
+    return sorted(range(len(sources)), key=lambda point: (*ranks.get(point, (0, 0)), point))
+
+
+def facts(sources: Sources) -> dict[str, Any]:
+    """What the page says in words."""
+    return {
+        "title": ", ".join(sources.names),
+        "points": len(sources),
+        "questions": [_question(sources, each) for each, results in enumerate(sources.results) if len(results)],
+        "sentences": answer.sentences(sources),
+        "notes": [line for each in sources.results if len(each) for line in notes.lines(each)],
+        "provenance": _provenance(sources),
+    }
+
+
+def _question(sources: Sources, each: int) -> dict[str, Any]:
+    """What one of the results was asked: from the scenario of its first point, and what was swept."""
+    results = sources.results[each]
+    places = [point["coordinates"] for point in results.points]
+    paths = [path for path in results.coordinates if len({label(place[path]) for place in places}) > 1]
+    file = results.folder(0) / "scenario.yaml"
+    return {
+        "name": sources.names[each],
+        "points": len(results),
+        "chosen": [row for row in question.chosen(results.scenario(0), file) if row[0] not in paths],
+        "swept": {path: list(dict.fromkeys(label(place[path]) for place in places)) for path in paths},
+        "scenario": file.read_text(encoding="utf-8"),
+    }
+
+
+def _provenance(sources: Sources) -> list[tuple[str, str]]:
+    """Who computed what, where and how long."""
+    summaries = sources.summaries
+    told = [
+        ("Weft", _each(summary.get("weft_version") for summary in summaries)),
+        ("result model", _each(summary.get("result_model") for summary in summaries)),
+        ("seed", _each(summary.get("seed") for summary in summaries)),
+    ]
+    for results, name in zip(sources.results, sources.names, strict=True):
+        if results.command:
+            told.append((f"command of {name}" if len(sources.results) > 1 else "command", results.command))
+    runs = [run for results, row in sources.places if (run := results.run_info(row))]
+    if runs:
+        machines = [run["machine"] for run in runs]
+        seconds = [run["seconds"] for run in runs]
+        rates = sorted(run["flit_hops_per_second"] for run in runs if run.get("flit_hops_per_second"))
+        told += [
+            ("machine", _each(f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']:g} GiB" for m in machines)),
+            ("system", _each(f"{m['system']}, Python {m['python']}" for m in machines)),
+            ("threads", _each(run["threads"] for run in runs)),
+            ("started", _span([run["started_utc"] for run in runs])),
+            ("computed in", f"{sum(seconds):.4g} s in all, the longest point {max(seconds):.4g} s"),
+        ]
+        if rates:
+            told.append(("speed", f"{rates[len(rates) // 2] / 1e6:.3g} million flit-hops/s (median)"))
+    return told
+
+
+def _each(values: Any) -> str:
+    return ", ".join(dict.fromkeys(str(value) for value in values if value is not None))
+
+
+def _span(times: list[str]) -> str:
+    first, last = (datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S UTC") for time in (min(times), max(times)))
+    return first if first == last else f"{first} to {last}"

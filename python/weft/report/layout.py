@@ -1,0 +1,161 @@
+"""Where routers stand in the drawing of a network, and how much a link bends around what lies between.
+
+A unit is the distance between neighbouring routers of a row; y points down. Everything is deterministic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.report import springs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+# Steps between the routers of a grid, right and down; those of dimension 2; empty units between tiles.
+_CELL = (1.4, 1.0)
+_ASLANT = (0.7, 0.5)
+_GAP = 1.2
+# Largest bend of a link within a row: arcs stay clear of the routers of the next row, which is nearer with three
+# dimensions.
+_BEND, _BEND_ASLANT = 0.78, 0.4
+# Width of a tree over its height.
+_TREE_ASPECT = 2.2
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A drawing of a network.
+
+    Attributes
+    ----------
+    x, y : array
+        Place of each router.
+    bend : array
+        How far the middle of each link stands off the straight line, to the left of its direction.
+    words : str
+        How to read the drawing.
+    """
+
+    x: Floats
+    y: Floats
+    bend: Floats
+    words: str
+
+
+def lay_out(network: Mapping[str, Any], routers: int, start: Ints, end: Ints) -> Layout:
+    """Place the routers of a network.
+
+    Parameters
+    ----------
+    network : mapping
+        As `weft._engine.Point.network` gives it.
+    routers : int
+        Number of routers.
+    start, end : array of int
+        Routers at the ends of each link.
+    """
+    places: Sequence[Sequence[int]] = network["routers"]
+    straight = np.zeros(len(start))
+    match network["kind"]:
+        case "grid" if len(network["widths"]) == 1 and _beyond_neighbours(start, end):
+            return Layout(*_circle(routers), straight, "routers on a circle, in their order")
+        case "grid":
+            digits = np.asarray(places).reshape(routers, -1)
+            x, y = _tiles(digits, network["widths"])
+            bend = _arcs(digits, x, y, start, end)
+            return Layout(x, y, bend, _grid_words(network["widths"]))
+        case "groups":
+            x, y = _groups(np.asarray(places).reshape(routers, -1))
+            return Layout(x, y, straight, "groups on a circle, the routers of a group on a small one")
+        case "levels":
+            x, y = _levels(np.asarray(places).reshape(routers, -1))
+            return Layout(x, y, straight, "a row per level, leaves at the bottom")
+    x, y = springs.place(routers, start, end)
+    return Layout(x, y, straight, "routers that are few hops apart stand close together")
+
+
+def _beyond_neighbours(start: Ints, end: Ints) -> bool:
+    return bool(np.any(np.abs(start - end) > 1))
+
+
+def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
+    """Places one unit apart on a circle, clockwise from the top; a single one stands in the middle."""
+    if radius is None:
+        radius = 0.0 if count < 2 else 0.5 / float(np.sin(np.pi / count))
+    angle = 2 * np.pi * np.arange(count) / max(count, 1)
+    return radius * np.sin(angle), -radius * np.cos(angle)
+
+
+def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
+    """Dimension 0 goes right, 1 down, 2 aslant within a cell; the others make rows and columns of tiles."""
+    at = [np.zeros(len(digits)), np.zeros(len(digits))]
+    pitch, extent = list(_CELL), [0.0, 0.0]
+    if len(widths) > 2:
+        for axis, step in enumerate(_ASLANT):
+            at[axis] += digits[:, 2] * step
+            extent[axis] = (widths[2] - 1) * step
+            pitch[axis] += extent[axis]
+    for place, dimension in enumerate(each for each in range(len(widths)) if each != 2):
+        axis = place % 2
+        if place >= 2:
+            pitch[axis] = extent[axis] + _CELL[axis] + _GAP
+        at[axis] += digits[:, dimension] * pitch[axis]
+        extent[axis] += (widths[dimension] - 1) * pitch[axis]
+    return at[0], at[1]
+
+
+def _grid_words(widths: Sequence[int]) -> str:
+    words = ["dimension 0 from left to right", "1 from top to bottom", "2 aslant"][: len(widths)]
+    if len(widths) > 3:
+        words.append(f"{' and '.join(map(str, range(3, len(widths))))} from tile to tile")
+    return ", ".join(words)
+
+
+def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
+    """Links that pass over other routers of their row bend, the more the farther they reach."""
+    steps = np.abs(digits[end] - digits[start]).max(axis=1)
+    far = steps / max(int(digits.max()), 2)
+    dimensions = digits.shape[1]
+    most = _BEND if dimensions < 3 else _BEND_ASLANT
+    bend = np.where(steps > 1, most * (0.15 + 0.85 * far), 0.0)
+    # Arcs bulge up and to the left whichever end a link begins at.
+    forward = (x[end] - x[start] > 0) | ((x[end] == x[start]) & (y[end] > y[start]))
+    vertical = x[end] == x[start]
+    return np.where(forward ^ vertical, bend, -bend)
+
+
+def _groups(places: Ints) -> tuple[Floats, Floats]:
+    """Small circles, far enough apart on a large one."""
+    group, index = places[:, 0], places[:, 1]
+    count, size = int(group.max()) + 1, int(index.max()) + 1
+    x, y = _circle(size)
+    radius = float(np.hypot(x, y).max())
+    each = 2 * radius + 1.5
+    around = 0.0 if count < 2 else each / 2 / float(np.sin(np.pi / count))
+    middle_x, middle_y = _circle(count, around)
+    # Each group is turned so that its first router looks outwards.
+    angle = 2 * np.pi * group / max(count, 1)
+    turned_x = x[index] * np.cos(angle) - y[index] * np.sin(angle)
+    turned_y = x[index] * np.sin(angle) + y[index] * np.cos(angle)
+    return middle_x[group] + turned_x, middle_y[group] + turned_y
+
+
+def _levels(places: Ints) -> tuple[Floats, Floats]:
+    """Rows of equal width, level 0 at the bottom."""
+    level, index = places[:, 0], places[:, 1]
+    top = int(level.max())
+    counts = np.array([int(index[level == each].max(initial=0)) + 1 for each in range(top + 1)])
+    width = float(counts.max())
+    height = max(width / _TREE_ASPECT, float(top))
+    x = (index + 0.5) * width / counts[level]
+    y = (top - level) * height / max(top, 1)
+    return x, y

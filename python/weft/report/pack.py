@@ -1,0 +1,48 @@
+"""Numbers as a page carries them: rounded decimals, and arrays as base64 text."""
+
+from __future__ import annotations
+
+import base64
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Significant digits of a measured number on a page; whole numbers are never rounded.
+DIGITS = 7
+
+
+def rounded(value: Any) -> Any:
+    """A value as JSON can hold it: floats to `DIGITS` digits, and ``None`` for what is no number."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return value
+
+
+def column(values: list[Any]) -> Any:
+    """The values of a column: a list, or ``{"all": value}`` where they are all the same."""
+    kept = [rounded(value) for value in values]
+    same = len(kept) > 1 and all(value == kept[0] and type(value) is type(kept[0]) for value in kept)
+    return {"all": kept[0]} if same else kept
+
+
+def counts(values: ArrayLike) -> str:
+    """Whole numbers from 0 on, exact, in as few bytes each as the largest needs: ``u8:BASE64``."""
+    array = np.asarray(values)
+    largest = int(array.max()) if array.size else 0
+    for name, limit, kind in (("u8", 1 << 8, "<u1"), ("u16", 1 << 16, "<u2"), ("u32", 1 << 32, "<u4")):
+        if largest < limit:
+            return _text(name, array.astype(kind))
+    return _text("f64", array.astype("<f8"))
+
+
+def floats(values: ArrayLike) -> str:
+    """Numbers to seven digits (four bytes each): ``f32:BASE64``."""
+    return _text("f32", np.asarray(values).astype("<f4"))
+
+
+def _text(name: str, array: np.ndarray[Any, Any]) -> str:
+    return f"{name}:{base64.b64encode(array.tobytes()).decode('ascii')}"

@@ -1,0 +1,85 @@
+"""What the tables and charts of a report show, beside `weft.quantities`."""
+
+from __future__ import annotations
+
+from weft import quantities as q
+from weft.quantities import Quantity
+
+PERCENTILES = {
+    "p50": "50 %",
+    "p90": "90 %",
+    "p95": "95 %",
+    "p99": "99 %",
+    "p99_9": "99.9 %",
+    "p99_99": "99.99 %",
+}
+# In the order in which films number them.
+STATES = ("on", "shadow", "draining", "off", "waking")
+# Colours of the link states, told apart by colour-blind eyes (Okabe and Ito 2008); off is a grey.
+STATE_COLOURS = {"on": "#0072B2", "shadow": "#56B4E9", "draining": "#E69F00", "waking": "#D55E00", "off": "#9AA0A6"}
+
+# In the order of the table of points.
+TABLE = (
+    q.ENDING,
+    q.OFFERED,
+    q.ACCEPTED,
+    q.LATENCY,
+    Quantity("packet_latency_ci95_cycles", "Half width of the 95 % confidence interval of the mean", "cycles", "+-", 2),
+    q.P99,
+    Quantity("packet_latency_max_cycles", "Longest packet latency", "cycles", "max", 0),
+    q.HOPS,
+    q.MINIMAL,
+    q.ENERGY,
+    Quantity("power_mean_w", "Mean power of all links", "W", "power", 2),
+    Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
+    Quantity("link_transitions", "Changes of link state", "", "transitions", 0),
+    Quantity("packets", "Packets of the window", "packets", "packets", 0),
+)
+
+JOBS = (
+    Quantity("terminals", "Terminals of the job", "", "terminals", 0),
+    q.OFFERED,
+    q.ACCEPTED,
+    q.LATENCY,
+    q.P99,
+    q.HOPS,
+    Quantity("packets", "Packets of the window", "packets", "packets", 0),
+    Quantity("missing_packets", "Packets of the window that were not delivered", "packets", "missing", 0),
+    Quantity("request_latency_mean_cycles", "Mean latency of requests", "cycles", "request", 1),
+    Quantity("reply_latency_mean_cycles", "Mean latency of replies", "cycles", "reply", 1),
+    Quantity("round_trip_mean_cycles", "Mean round trip", "cycles", "round trip", 1),
+    Quantity("batch_delivered_packets", "Packets of the batch that were delivered", "packets", "delivered", 0),
+    Quantity("completion_cycles", "Completion of the batch", "cycles", "completion", 0),
+)
+
+LINK_CLASSES = (
+    Quantity("channels", "Channels of the class", "", "channels", 0),
+    Quantity("utilisation_mean", "Mean utilisation", "flits/cycle", "mean utilisation", 4),
+    Quantity("utilisation_max", "Utilisation of the busiest channel", "flits/cycle", "max utilisation", 4),
+    Quantity("energy_j", "Energy in the window", "J", "energy", 6),
+)
+
+TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
+
+# Lines of the energy charts: column, name of the line.
+ENERGY_LINES = (
+    ("energy_per_bit_pj", "as run"),
+    ("energy_always_on_per_bit_pj", "always on"),
+    ("energy_ideal_per_bit_pj", "ideal proportional"),
+)
+POWER_LINES = (
+    ("power_mean_w", "as run"),
+    ("power_always_on_mean_w", "always on"),
+    ("power_ideal_mean_w", "ideal proportional"),
+)
+
+
+def described(quantity: Quantity) -> dict[str, object]:
+    """A quantity as the page holds it."""
+    return {
+        "column": quantity.column,
+        "label": quantity.label,
+        "unit": quantity.unit,
+        "short": quantity.short,
+        "digits": quantity.digits,
+    }

@@ -1,0 +1,140 @@
+"""The question that a sweep asked: what in its scenario has no default, and what differs from the defaults."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from weft._engine import expand, schema
+from weft.errors import ScenarioError
+from weft.labels import at, label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# What a scenario can't be without; in `traffic`, several keys can say who sends how much.
+_SECTIONS = ("topology", "routing")
+_TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch")
+# Sections that may have to stay as they are for the rest to make sense: a graph file that says nothing of terminals, a
+# routing that needs more VCs than the default.
+_NEEDED_TOGETHER = ((), ("topology",), ("topology", "links"), ("topology", "links", "router"))
+
+
+def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
+    """What a resolved scenario has and the defaults have not: path, value, default ("" where there is none).
+
+    The defaults are those of the engine: it resolves the scenario again without all keys that have one.
+
+    Parameters
+    ----------
+    scenario : dict
+        The resolved scenario.
+    file : Path
+        Where it lies; files that it names lie beside it.
+    """
+    bare = _bare(scenario)
+    usual, kept = _defaults(scenario, bare, file)
+    rows = [(section, label((scenario if section in kept else bare)[section]), "") for section in _SECTIONS]
+    rows += [(f"traffic.{key}", _words(value), "") for key, value in bare["traffic"].items()]
+    named = {path for path, _, _ in rows}
+    rest = {key: value for key, value in scenario.items() if key != "name"}
+    differences = _differences("", rest, usual)
+    return rows + [row for row in differences if row[0] not in named and not _inherited(row[0], scenario)]
+
+
+def _words(value: Any) -> str:
+    """A label; a list of jobs or phases as it is written."""
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        return str(yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20)).strip()
+    return label(value)
+
+
+def _inherited(path: str, scenario: dict[str, Any]) -> bool:
+    """Whether a property of a link class is that of `links.default`, or the one that follows from its latency."""
+    section, _, rest = path.partition(".")
+    link_class, _, key = rest.rpartition(".")
+    if section != "links" or not link_class:
+        return False
+    here = at(scenario, path)
+    if key == "credit_latency" and here == at(scenario, f"links.{link_class}.latency"):
+        return True
+    return link_class != "default" and here == at(scenario, f"links.default.{key}")
+
+
+def _differences(path: str, value: Any, usual: Any) -> Iterator[tuple[str, str, str]]:
+    """Leaves that are not as usual; a model of another name is a leaf."""
+    if value == usual:
+        return
+    if isinstance(value, dict) and isinstance(usual, dict) and not _other_model(value, usual):
+        for key in [*value, *(key for key in usual if key not in value)]:
+            yield from _differences(f"{path}.{key}" if path else key, value.get(key), usual.get(key))
+    else:
+        yield path, label(value), "" if usual is None else label(usual)
+
+
+def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
+    return len(value) == len(usual) == 1 and set(value) != set(usual)
+
+
+def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The bare scenario as the engine completes it, and the sections that had to stay as they are for that."""
+    window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of it
+    for sections in _NEEDED_TOGETHER:
+        text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
+        try:
+            usual = expand(str(file), text, [], [])[0].resolved
+        except ScenarioError:
+            continue
+        usual["measure"]["window"] = schema()["properties"]["measure"]["default"]["window"]
+        return usual, sections
+    return {}, ()
+
+
+def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
+    """A scenario without the keys that have a default."""
+    whole = schema()
+    properties, definitions = whole["properties"], whole["$defs"]
+    traffic = {
+        key: _required(value, properties["traffic"], definitions, key)
+        for key, value in scenario["traffic"].items()
+        if key in _TRAFFIC
+    }
+    models = {section: _required(scenario[section], whole, definitions, section) for section in _SECTIONS}
+    return models | {"traffic": traffic}
+
+
+def _required(value: Any, outer: dict[str, Any], definitions: dict[str, Any], key: str) -> Any:
+    """The value of a key without what has a default; a model keeps its name and its required parameters."""
+    if not isinstance(value, dict):
+        return value
+    own = _property(_resolved(outer, definitions), key, definitions)
+    for branch in (own, *_branches(own, definitions)):
+        if set(value) <= set(branch.get("properties", ())):
+            needed = branch.get("required", ())
+            return {
+                name: _required(inner, branch, definitions, name) for name, inner in value.items() if name in needed
+            }
+    return value
+
+
+def _property(schema: dict[str, Any], key: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    for branch in (schema, *_branches(schema, definitions)):
+        if key in branch.get("properties", ()):
+            return _resolved(branch["properties"][key], definitions)
+    return {}
+
+
+def _branches(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for each in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        branch = _resolved(each, definitions)
+        yield branch
+        yield from _branches(branch, definitions)
+
+
+def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in schema:
+        schema = definitions[schema["$ref"].rpartition("/")[2]]
+    return schema

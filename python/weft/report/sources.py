@@ -1,0 +1,131 @@
+"""Several result folders as one list of points, and their load curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.curves import panels
+from weft.errors import ResultsError
+from weft.labels import label
+from weft.student import Mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weft.quantities import Quantity
+    from weft.results import Results
+
+
+@dataclass(frozen=True)
+class Line:
+    """A load curve by the numbers of its points.
+
+    Attributes
+    ----------
+    panel, label : str
+        Traffic pattern; what sets the curve apart within it.
+    load : list of float
+        Offered loads [flits/terminal/cycle] in order.
+    over : list of bool
+        Whether the point at a load is saturated or stalled.
+    points : list of list of int
+        Points of each load, one per seed.
+    """
+
+    panel: str
+    label: str
+    load: list[float]
+    over: list[bool]
+    points: list[list[int]]
+
+
+class Sources:
+    """The points of several results, numbered throughout.
+
+    Raises
+    ------
+    ResultsError
+        If no point is finished.
+    """
+
+    def __init__(self, results: Sequence[Results]) -> None:
+        self.results = list(results)
+        if not any(map(len, self.results)):
+            places = ", ".join(str(each.root) for each in self.results)
+            what = f"{places}: no point is finished, so there is nothing to report"
+            raise ResultsError.saying(what, "run the sweep to its end: the same `weft run` computes what is missing")
+        self.places = [(each, row) for each in self.results for row in range(len(each))]
+        self.summaries: list[dict[str, Any]] = [summary for each in self.results for summary in each.summaries]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Name of each of the results, told apart by folder where names are equal."""
+        titles = [each.title for each in self.results]
+        return [
+            title if titles.count(title) == 1 else f"{title} ({each.root})"
+            for title, each in zip(titles, self.results, strict=True)
+        ]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The frames of all results below each other."""
+        return pl.concat([each.frame for each in self.results if len(each)], how="diagonal_relaxed")
+
+    @cached_property
+    def varied(self) -> list[str]:
+        """Paths that differ between points, in the order of the sweeps."""
+        paths = list(dict.fromkeys(path for each in self.results for path in each.coordinates))
+        return [path for path in paths if self.frame[path].n_unique() > 1]
+
+    @cached_property
+    def described(self) -> list[str]:
+        """Each point in words: what sets it apart from the others."""
+        words = []
+        for number, (results, row) in enumerate(self.places):
+            coordinates = results.points[row]["coordinates"]
+            told = [
+                f"{path.rpartition('.')[2]} {label(coordinates[path])}" for path in self.varied if path in coordinates
+            ]
+            if len(self.results) > 1:
+                told.insert(0, self.names[self.results.index(results)])
+            words.append(", ".join(told) or results.describe(row) or f"point {number}")
+        return words
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The load curves of all results."""
+        return [
+            line for each, results in enumerate(self.results) if len(results) for line in self._lines(each, results)
+        ]
+
+    def means(self, line: Line, quantity: Quantity) -> list[Mean | None]:
+        """Means over the seeds of each load of a curve; none where nothing was measured."""
+        inside = quantity.column.replace("_mean_", "_ci95_")
+        means: list[Mean | None] = []
+        for points in line.points:
+            summaries = [self.summaries[point] for point in points]
+            known = [each for each in summaries if each.get(quantity.column) is not None]
+            alone = known[0].get(inside) if known and inside != quantity.column else None
+            means.append(Mean.of([each[quantity.column] for each in known], alone) if known else None)
+        return means
+
+    def _lines(self, each: int, results: Results) -> Iterator[Line]:
+        begin = sum(map(len, self.results[:each]))
+        for panel in panels(results):
+            for curve in panel.curves:
+                words = [self.names[each]] if len(self.results) > 1 else []
+                frame = curve.frame
+                yield Line(
+                    panel.title,
+                    ": ".join([*words, curve.label]) if curve.label else "".join(words),
+                    frame["load"].to_list(),
+                    (frame["saturated"] | frame["stalled"]).to_list(),
+                    [[begin + row for row in rows] for rows in frame["points"].to_list()],
+                )

@@ -1,0 +1,90 @@
+"""Places for the routers of any graph: by hop distances to a few pivots, then pushed apart.
+
+# Source
+Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of large data" (Graph Drawing 2006)
+for the first places; Fruchterman and Reingold, "Graph drawing by force-directed placement" (1991) for the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+# Pivots at most; fewer where searches are deep, but enough for two axes.
+_PIVOTS, _FEWEST = 50, 3
+_DEPTHS = 5_000
+# Every pair of routers pushes in every step: steps at most, pairs over all steps, and routers up to which any do.
+_STEPS = 300
+_PAIRS = 60_000_000
+_CROWD = 1500
+
+
+def place(routers: int, start: Ints, end: Ints) -> tuple[Floats, Floats]:
+    """Places with neighbours about a unit apart."""
+    if routers < 3:
+        return np.arange(routers, dtype=float), np.zeros(routers)
+    at = _by_distances(routers, start, end)
+    steps = min(_STEPS, _PAIRS // routers**2) if routers <= _CROWD else 0
+    at = _pushed_apart(at, start, end, steps)
+    return at[:, 0], at[:, 1]
+
+
+def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
+    """The two main axes of the hop distances to pivots that are far from each other."""
+    order = np.argsort(np.concatenate([start, end]), kind="stable")
+    neighbours = np.concatenate([end, start])[order]
+    first = np.searchsorted(np.concatenate([start, end])[order], np.arange(routers + 1))
+    nearest = np.full(routers, np.inf)
+    columns: list[Floats] = []
+    pivot, depths = 0, 0.0
+    while len(columns) < min(routers, _PIVOTS if depths < _DEPTHS else _FEWEST):
+        distance = _hops(pivot, first, neighbours)
+        depths += float(distance.max())
+        columns.append(distance)
+        nearest = np.minimum(nearest, distance)
+        pivot = int(nearest.argmax())
+    squares = np.stack(columns, axis=1) ** 2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
+    _, _, axes = np.linalg.svd(centred.T @ centred)
+    at = centred @ axes[:2].T
+    at /= max(float(np.abs(at).max()), 1e-9) / (0.5 * np.sqrt(routers))
+    # Routers with the same distances would stand on each other: a spiral tells them apart.
+    turn = np.arange(routers) * np.pi * (3 - np.sqrt(5))
+    radius = 0.3 * np.sqrt((np.arange(routers) + 1) / routers)
+    jittered: Floats = at + np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=1)
+    return jittered
+
+
+def _hops(source: int, first: Ints, neighbours: Ints) -> Floats:
+    """Hops from a router to all others, breadth first; what can't be reached is one further than the farthest."""
+    distance = np.full(len(first) - 1, -1.0)
+    distance[source] = 0
+    front = np.array([source])
+    while front.size:
+        depth = distance[front[0]] + 1
+        around = np.concatenate([neighbours[first[router] : first[router + 1]] for router in front])
+        front = np.unique(around[distance[around] < 0])
+        distance[front] = depth
+    return np.where(distance < 0, distance.max() + 1, distance)
+
+
+def _pushed_apart(at: Floats, start: Ints, end: Ints, steps: int) -> Floats:
+    """All routers push each other off, links pull; steps get shorter."""
+    for step in range(steps):
+        apart = at[:, None, :] - at[None, :, :]
+        square = np.maximum((apart**2).sum(axis=2), 1e-4)
+        force = (apart / square[:, :, None]).sum(axis=1)
+        along = at[end] - at[start]
+        pull = along * np.hypot(along[:, 0], along[:, 1])[:, None]
+        np.add.at(force, start, pull)
+        np.add.at(force, end, -pull)
+        length = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
+        at = at + force / length * np.minimum(length, 0.3 * (1 - step / steps) + 0.01)
+    return at

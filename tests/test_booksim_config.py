@@ -1,0 +1,187 @@
+"""Configurations of BookSim2: the grammar, types of keys, errors with places, and text that is none."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from weft.booksim.config import Config, read
+from weft.booksim.convert import convert
+from weft.booksim.grammar import call, leading_float, leading_int, parse, parse_override, tokenize
+from weft.booksim.keys import FLOATS, IDLE, INTS, KEYS, TEXTS
+from weft.errors import PeerError, WeftError
+
+PEER = Path(__file__).parent / "data" / "booksim"
+
+
+def test_the_grammar_takes_what_the_lexer_of_booksim_takes() -> None:
+    text = (
+        "k=8;// comment = 1;\n\tn\n=\n2 ; internal_speedup = 1e0; burst_r1=-.5;traffic=tornado({8,2,1});\nwatch_out=-;"
+    )
+    found = {one.key: (one.value, one.kind, one.place) for one in parse(text, "f")}
+    assert found == {
+        "k": (8, "int", "f:1"),
+        "n": (2, "int", "f:2"),
+        "internal_speedup": (1.0, "float", "f:4"),
+        "burst_r1": (-0.5, "float", "f:4"),
+        "traffic": ("tornado({8,2,1})", "text", "f:4"),
+        "watch_out": ("-", "text", "f:5"),
+    }
+
+
+def test_the_longest_match_wins() -> None:
+    """A word may hold slashes: a comment that touches it is part of it."""
+    assert parse("traffic = uniform//x\n;", "f")[0].value == "uniform//x"
+    assert parse("k = 8//x\n;", "f")[0].value == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("", "f", "there is no `key = value;`"),
+        ("// nothing\n", "f", "there is no `key = value;`"),
+        ("k = 8\nn = 2;", "f:2", "`n` stands where `;` is due"),
+        ("k = 8;\n\nn 2;", "f:3", "`2` stands where `=` is due"),
+        ("k = 8;\nn = ;", "f:2", "`;` stands where a value is due"),
+        ("= 8;", "f:1", "`=` stands where a key is due"),
+        ("traffic = {uniform, bitcomp};", "f:1", "`{` stands where a value is due"),
+        ("k = 8", "f:1", "the file ends after `8` where `;` is due"),
+        ("k = 8; /* c */", "f:1", "`*` stands where `=` is due"),
+        ("injection_rate = 1.;", "f:1", "`.` stands where `;` is due"),
+        ("k = 3000000000;", "f:1", "beyond 32 bits"),
+        ("injection_rate = 1e999;", "f:1", "beyond what a number can hold"),
+    ],
+)
+def test_what_is_no_assignment_is_named_with_its_line(text: str, place: str, words: str) -> None:
+    with pytest.raises(PeerError) as refused:
+        parse(text, "f")
+    assert refused.value.path == place
+    assert words in refused.value.what
+    assert refused.value.help
+
+
+def test_lists_and_calls_come_apart_as_in_booksim() -> None:
+    assert tokenize("{1,{2,3},x({4,5})}") == ["1", "{2,3}", "x({4,5})"]
+    assert tokenize("{{1,2},{3}}") == ["{1,2}", "{3}"]
+    assert call("hotspot({{1,2},{3,4}})") == ("hotspot", ["{1,2}", "{3,4}"])
+    assert call("tornado(8,3,1)") == ("tornado", ["8,3,1"]), "without braces it is one argument"
+    assert call("uniform") == ("uniform", [])
+    assert (leading_int("8,3,1"), leading_int("x"), leading_int("-4)")) == (8, 0, -4)
+    assert (leading_float("0.25}"), leading_float(".5"), leading_float("none")) == (0.25, 0.5, 0.0)
+
+
+def test_defaults_stand_under_what_is_given_and_texts_replace_numbers() -> None:
+    config = Config([parse_override(word) for word in ("k=4", "packet_size={1,5}", "packet_size=9", "k=6")])
+    assert (config.whole("k"), config.whole("n"), config.real("injection_rate")) == (6, 2, 0.1)
+    assert config.text("packet_size") == "{1,5}"
+    assert config.wholes("packet_size", 3) == [1, 5, 5], "the last of a list stands for those after it"
+    assert config.wholes("use_read_write", 2) == [0, 0]
+    assert config.given == ["k", "packet_size"]
+    assert config.origin("k") == "k = 6 (command line)"
+    assert config.origin("n") == "n = 2 (default)"
+
+
+@pytest.mark.parametrize(
+    ("setting", "words", "help"),
+    [
+        ("num_vc=4", "BookSim2 has no key num_vc", "did you mean num_vcs?"),
+        ("limit=64", "BookSim2 has no key limit", "leave it out"),
+        ("internal_speedup=2", "internal_speedup takes a number with a point", "write internal_speedup = 2.0;"),
+        ("k=8.0", "k takes a whole number", "write k = 8;"),
+        ("k=eight", "k takes a whole number", "write k = 8;"),
+        ("traffic=3", "traffic takes a word or a list", "write traffic = uniform;"),
+    ],
+)
+def test_keys_and_types_are_checked(tmp_path: Path, setting: str, words: str, help: str) -> None:
+    file = tmp_path / "config"
+    file.write_text("n = 2;\n" + setting.replace("=", " = ") + ";\n", encoding="utf-8")
+    with pytest.raises(PeerError) as refused:
+        read([str(file)])
+    assert refused.value.path == f"{file}:2"
+    assert words in refused.value.what
+    assert help in refused.value.help
+    with pytest.raises(PeerError) as refused:
+        read([setting])
+    assert refused.value.path == setting
+
+
+def test_files_and_settings_count_in_their_order(tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_text("k = 4; n = 1;", encoding="utf-8")
+    second.write_text("k = 6; // caf\u00e9\n", encoding="latin-1")
+    config = read([str(first), "n=3", str(second)])
+    assert (config.whole("k"), config.whole("n")) == (6, 3)
+    assert not config.replaced, "what replaces a setting of another file is meant to"
+
+
+def test_a_key_that_stands_twice_in_a_file_is_told() -> None:
+    config = Config(parse("k = 4;\nk = 8;", "f"))
+    assert [(one.value, one.place) for one in config.replaced] == [(4, "f:1")]
+
+
+def test_a_missing_file_is_an_error_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(PeerError, match="can't be read") as refused:
+        read([str(tmp_path / "none")])
+    assert refused.value.path == str(tmp_path / "none")
+
+
+def test_the_tables_of_keys_fit_each_other() -> None:
+    assert IDLE.keys() <= KEYS
+    assert not INTS.keys() & FLOATS.keys()
+    for key in (INTS.keys() | FLOATS.keys()) & TEXTS.keys():
+        assert TEXTS[key] == "", "a text that replaces a number has no default"
+
+
+def test_any_bytes_give_a_configuration_or_an_error(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    signs = "k=8;\n ={},().-+/*ab_0129e\t\r\"'\\\0\x80\xff"
+    file = tmp_path / "config"
+    for _ in range(300):
+        text = "".join(rng.choice(signs) for _ in range(rng.randrange(40)))
+        file.write_bytes(text.encode("latin-1"))
+        with suppress(PeerError):
+            read([str(file)])
+
+
+def test_any_change_of_a_configuration_gives_a_scenario_or_an_error(tmp_path: Path) -> None:
+    """Settings at random, and files with bytes at random: nothing but a WeftError may come out."""
+    rng = random.Random(5)
+    base = (PEER / "single.cfg").read_bytes()
+    texts = (
+        "uniform",
+        "time",
+        "{1,2}",
+        "{}",
+        "islip(0)",
+        "hotspot({{1,2},{3,4}})",
+        "on_off({0.5})",
+        "tornado",
+        "min",
+        "-",
+    )
+    file = tmp_path / "config"
+    errors: list[WeftError] = []
+    for _ in range(250):
+        changed = bytearray(base)
+        for _ in range(rng.randrange(2)):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        file.write_bytes(changed)
+        keys = rng.sample(sorted(KEYS - {"network_file"}), rng.randrange(4))
+        words = [f"{key}={_value(key, rng, texts)}" for key in keys]
+        try:
+            convert([str(file), *words, "topology=fly"], "fuzz")
+        except WeftError as error:
+            errors.append(error)
+    assert 20 < len(errors) < 230, "both outcomes are tried"
+    assert all(error.help for error in errors)
+
+
+def _value(key: str, rng: random.Random, texts: tuple[str, ...]) -> str:
+    if key in TEXTS and rng.random() < 0.5:
+        return rng.choice(texts)
+    if key in FLOATS:
+        return rng.choice(["0.0", "0.5", "1.0", "2.0", "-1.0", "1e300", "1e-300"])
+    return rng.choice(["-2147483648", "-1", "0", "1", "2", "9", "2147483647"])

@@ -1,0 +1,369 @@
+"""``weft import booksim``: what is written, what is told, what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+import weft
+from weft.booksim import anynet, matrix, models, wiring
+from weft.booksim.convert import convert
+from weft.booksim.keys import FLOATS, INTS, KEYS
+from weft.booksim.pipeline import aborts, head_delays
+from weft.cli import main
+from weft.errors import PeerError, WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PEER = Path(__file__).parent / "data" / "booksim"
+CONFIGS = sorted(file.name for file in PEER.glob("*.cfg"))
+
+
+def imported(file: str, *settings: str) -> dict[str, Any]:
+    """The scenario of a configuration, as a dict."""
+    found: dict[str, Any] = yaml.safe_load(convert([str(PEER / file), *settings], "x").scenario.text)
+    return found
+
+
+def refused(file: str, *settings: str) -> str:
+    """The error of a configuration."""
+    with pytest.raises(PeerError) as error:
+        convert([str(PEER / file), *settings], "x")
+    return error.value.text
+
+
+@pytest.mark.parametrize("file", CONFIGS)
+def test_every_configuration_is_written_and_runs(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "deep" / f"{Path(file).stem}.yaml"
+    assert main(["import", "booksim", str(PEER / file), "--out", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert f"wrote {out}" in told
+    assert told.endswith(f"next: weft run {out}\n")
+    sweep = weft.load(
+        out, set={"measure.warmup": "10cycles", "measure.window": "20cycles", "measure.drain_limit": "1cycle"}
+    )
+    results = sweep.run(out=tmp_path / "results")
+    zero_load = sweep.points[0].imply()["zero_load_latency_cycles"]
+    assert f"zero-load latency {zero_load:.2f} cycles" in told
+    assert results.frame["accepted_load"][0] >= 0
+
+
+def test_comments_name_the_keys_and_their_lines(tmp_path: Path) -> None:
+    file = tmp_path / "ring"
+    file.write_text(
+        "topology = torus;\nk = 6;\nn = 1;\nrouting_function = dim_order;\nrouting_delay = 0;\n", encoding="utf-8"
+    )
+    lines = convert([str(file), "num_vcs=4"], "ring").scenario.text.split("\n")
+    place = lines.index("topology: {torus: {widths: [6], terminals_per_router: 1}}")
+    assert lines[place - 1] == "# topology = torus (line 1), k = 6 (line 2), n = 1 (line 3)"
+    place = lines.index("  default: {latency: 2cycles, vcs: 4, buffer: 8flits}")
+    assert "num_vcs = 4 (command line), vc_buf_size = 8 (default), use_noc_latency = 1 (default)" in lines[place - 1]
+
+
+def _other_value(key: str) -> str:
+    if key in INTS:
+        return str(INTS[key] + 1)
+    return str(FLOATS[key] / 2 + 0.125) if key in FLOATS else "other"
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_no_key_is_lost(key: str, tmp_path: Path) -> None:
+    """A key with another value than its default is in the comments, in the notes, or in the error."""
+    file = tmp_path / "mesh"
+    lines = ["topology = mesh;", "k = 4;", "n = 1;", "routing_function = dor;", "routing_delay = 0;"]
+    value = "2" if key in ("k", "n") else _other_value(key)
+    text = "\n".join([*(line for line in lines if not line.startswith(f"{key} ")), f"{key} = {value};"])
+    file.write_text(text, encoding="utf-8")
+    try:
+        found = convert([str(file)], "mesh")
+    except WeftError as error:
+        words, notes = error.text, []
+    else:
+        words, notes = " ".join(found.scenario.text.replace("#", " ").split()), found.notes
+    assert f"{key} = {value}" in words or any(note.key == f"{key} = {value}" for note in notes)
+
+
+def test_pipelines_take_as_long_as_measured() -> None:
+    """Zero-load latency of one router of BookSim2 at load 0.002, less its two links and the cycle at the end."""
+    measured = {
+        1.0: {(0, 1, 1, 1): 3, (0, 1, 1, 2): 4, (1, 1, 1, 1): 4, (2, 1, 1, 1): 5, (2, 2, 1, 1): 6, (2, 2, 2, 1): 7},
+        2.0: {(0, 1, 1, 1): 2, (0, 1, 1, 2): 3, (1, 1, 1, 1): 2, (1, 2, 1, 1): 3, (1, 2, 2, 1): 3, (2, 2, 2, 2): 5},
+        3.0: {(0, 1, 1, 1): 1, (1, 1, 1, 1): 2, (1, 2, 1, 1): 2, (1, 2, 2, 1): 3, (2, 2, 2, 1): 4, (2, 2, 2, 2): 5},
+        1.5: {(0, 1, 1, 1): 2, (1, 1, 1, 1): 3, (2, 1, 1, 1): 4},
+        1.7: {(0, 1, 1, 1): 2, (0, 1, 1, 2): 3},
+    }
+    for speedup, delays in measured.items():
+        for stages, delay in delays.items():
+            assert head_delays(stages, speedup) == {delay}, (speedup, stages)
+            assert not aborts(*stages[:3], speedup)
+    assert head_delays((1, 1, 1, 1), 1.7) == {2, 3}, "measured: 2.56 on average"
+    assert aborts(0, 2, 1, 1.0)
+    assert aborts(0, 1, 2, 2.0)
+    assert aborts(1, 2, 1, 1.5)
+
+
+def test_delays_speedups_and_credits() -> None:
+    router = imported("mesh88.cfg", "routing_delay=2", "st_final_delay=3", "credit_delay=0")["router"]
+    assert (router["delay"], router["speedup"], router["credit_delay"]) == ("7cycles", 1, "1cycle")
+    router = imported("mesh88.cfg", "internal_speedup=1.7")["router"]
+    assert (router["delay"], router["speedup"]) == ("2cycles", 2)
+    assert "2 or 3 cycles" in refused("mesh88.cfg", "internal_speedup=1.7", "routing_delay=1")
+    assert "failed assertion" in refused("mesh88.cfg", "vc_alloc_delay=2")
+
+
+def test_a_vc_that_waits_for_its_tail_credit_holds_one_packet() -> None:
+    """As if its buffer had room for one packet, and packets entered empty buffers only."""
+    waits = imported("mesh88.cfg", "packet_size=6")
+    assert waits["links"]["default"]["buffer"] == "6flits"
+    assert waits["router"]["flow_control"] == "virtual_cut_through"
+    worms = imported("mesh88.cfg", "packet_size=20")
+    assert worms["links"]["default"]["buffer"] == "8flits"
+    assert worms["router"]["flow_control"] == "wormhole"
+
+
+def test_loads_are_flits_whatever_the_rate_is() -> None:
+    assert imported("mesh88_lat.cfg")["traffic"]["load"] == pytest.approx(0.005 * 20)
+    assert imported("dragonfly.cfg")["traffic"]["load"] == pytest.approx(0.8)
+    assert imported("mesh88_lat.cfg", "injection_rate=0.5")["traffic"]["load"] == 1.0
+    assert "0 to 1 packets" in refused("mesh88.cfg", "injection_rate=1.5")
+    assert "nothing is sent" in refused("mesh88.cfg", "injection_rate=0.0")
+
+
+def test_bursts_keep_their_length_and_their_peak() -> None:
+    """alpha 0.05 and beta 0.1: on for 10 cycles, a third of the time; so the peak is three times the load."""
+    on = imported("mesh88.cfg", "injection_process=on_off({0.05,0.1})", "injection_rate=0.1")["traffic"]["injection"]
+    assert on == {"on_off": {"mean_on": "10cycles", "peak": pytest.approx(0.3)}}
+    words = ("injection_process=on_off", "burst_alpha=0.05", "burst_beta=-1.0", "burst_r1=0.4", "injection_rate=0.1")
+    # beta follows: 0.05 * (0.4 - 0.1) / 0.1 = 0.15, or 6.67 cycles
+    on = imported("mesh88.cfg", *words)["traffic"]["injection"]
+    assert on == {"on_off": {"mean_on": "7cycles", "peak": pytest.approx(0.4)}}
+    assert "wants two of" in refused("mesh88.cfg", "injection_process=on_off", "burst_r1=0.4")
+    assert "do not make" in refused("mesh88.cfg", "injection_process=on_off({0.01,0.5})", "injection_rate=0.1")
+    assert "a burst has 1 at most" in refused("mesh88.cfg", "injection_process=on_off({0.05,0.1})", "packet_size=4")
+
+
+def test_phases_batches_and_repeated_runs() -> None:
+    assert imported("mesh88.cfg")["measure"] == {"warmup": "3000cycles", "window": "3000cycles"}
+    assert imported("mesh88.cfg", "warmup_periods=0")["measure"]["warmup"] == "auto"
+    assert "nothing to measure" in refused("mesh88.cfg", "max_samples=3")
+    batch = imported("cmesh.cfg", "sim_type=batch", "batch_count=3", "seed=7")
+    assert batch["traffic"]["batch"] == {"per_terminal": 2000}
+    assert batch["measure"] == {"warmup": "0cycles", "stop": "complete"}
+    assert batch["sweep"] == {"seed": [7, 8, 9]}
+    assert "load" not in batch["traffic"]
+
+
+def test_requests_are_answered() -> None:
+    words = (
+        "use_read_write=1",
+        "read_request_size=2",
+        "write_request_size=2",
+        "read_reply_size=5",
+        "write_reply_size=5",
+    )
+    traffic = imported("mesh88.cfg", *words, "injection_rate=0.02")["traffic"]
+    assert (traffic["packet"], traffic["reply"]) == ("2flits", {"packet": "5flits"})
+    assert traffic["load"] == pytest.approx(0.04)
+    assert "all have one length" in refused("mesh88.cfg", "use_read_write=1", "read_request_size=2")
+    assert "no part of 8" in refused("mesh88_lat.cfg", "use_read_write=1")
+
+
+def test_classes_are_one_stream_with_a_mix() -> None:
+    words = ("classes=2", "traffic={uniform,transpose}", "injection_rate={0.1,0.05}")
+    traffic = imported("mesh88.cfg", *words)["traffic"]
+    assert traffic["load"] == pytest.approx(0.15)
+    assert [part["weight"] for part in traffic["pattern"]["mix"]] == [0.1, 0.05]
+    assert "one length" in refused("mesh88.cfg", "classes=2", "packet_size={1,5}")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["router=chaos"], "only the input-queued router"),
+        (["noq=1"], "VCs are not divided"),
+        (["buffer_policy=shared"], "a buffer of its own"),
+        (["routing_function=romm"], "no such routing here"),
+        (["link_failures=2"], "links do not fail"),
+        (["priority=hop_count"], "no such priority"),
+        (["num_vcs=17"], "16 VCs at most"),
+        (["traffic=hotspot"], "draws the hot spot"),
+        (["traffic=bitcomp", "k=5"], "a power of two"),
+        (["topology=dragonflynew", "routing_function=ugal", "k=2", "n=1", "num_vcs=4"], "with 3 only"),
+        (["topology=fly", "routing_function=dest_tag", "k=4"], "each has one router"),
+        (["topology=flatfly", "routing_function=ran_min", "c=4"], "xr = yr and xr * yr = c"),
+        (["topology=flatfly", "routing_function=ran_min", "k=4"], "x = y and x * y = k^n = 16"),
+        (["topology=anynet", "routing_function=min"], "needs one"),
+    ],
+)
+def test_what_can_not_be_expressed_is_refused_with_a_remedy(settings: list[str], words: str) -> None:
+    text = refused("mesh88.cfg", *settings)
+    assert words in text
+    assert "= help: " in text
+
+
+def test_all_that_is_missing_is_told_at_once() -> None:
+    text = refused("mesh88.cfg", "noq=1", "subnets=2", "priority=hop_count")
+    assert all(key in text for key in ("noq = 1", "subnets = 2", "priority = hop_count"))
+
+
+def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "mesh.yaml"
+    command = ["import", "booksim", str(PEER / "mesh88.cfg"), "--out", str(out)]
+    assert main(command) == 0
+    assert main(command) == 0, "the same text again is no loss"
+    out.write_text("mine", encoding="utf-8")
+    assert main(command) == 2
+    assert out.read_text(encoding="utf-8") == "mine"
+    assert "give another --out" in capsys.readouterr().err
+
+
+def test_a_command_without_a_file_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "booksim", "k=8"]) == 2
+    assert "there is no file" in capsys.readouterr().err
+
+
+# Networks that are written out: paths and lengths against the definitions.
+
+
+def steps(network: wiring.Wiring, following: Callable[[int, int], int], at: int, to: int) -> list[int]:
+    """Latencies of the links on a path."""
+    found = []
+    while at != to:
+        after = following(at, to)
+        found.append(network.links[min(at, after), max(at, after)])
+        at = after
+    return found
+
+
+def test_a_flattened_butterfly_on_the_floor() -> None:
+    """4x4 routers with 2x2 terminals: rows of eight terminals, links as long as two times their way."""
+    network = wiring.flatfly(4, 2, 4, 4, noc=True)
+    assert len(network.links) == 16 * 6 // 2
+    assert network.terminals[:10] == [0, 0, 1, 1, 2, 2, 3, 3, 0, 0]
+    following = wiring.dimension_order(4)
+    for at in range(16):
+        for to in range(16):
+            across = [2 * abs(at % 4 - to % 4), 2 * abs(at // 4 - to // 4)]
+            assert steps(network, following, at, to) == [length for length in across if length]
+    assert wiring.terminal_latencies(4) == {1}
+    assert wiring.terminal_latencies(9) == {1}
+    assert wiring.terminal_latencies(16) == {1, 2, 3}
+
+
+def test_express_links_shorten_far_ways_along_the_edges() -> None:
+    network = wiring.cmesh(8, noc=True)
+    assert len(network.links) == 2 * 8 * 7 + 4 * 4
+    assert network.terminals[:18] == [place // 2 for place in range(16)] + [0, 0]
+    plain, express = wiring.mesh_order(8, express=False), wiring.mesh_order(8, express=True)
+    assert steps(network, plain, 0, 7) == [2] * 7
+    # from (0, 0) to (7, 0): 7 is more than 3, so over the express link of 8 cycles to (4, 0), then three steps
+    assert steps(network, express, 0, 7) == [8, 2, 2, 2]
+    assert steps(network, express, 63, 56) == [8, 2, 2, 2]
+    assert steps(network, express, 7 * 8, 0) == [8, 2, 2, 2]
+    assert steps(network, express, 8, 15) == [2] * 7, "there are none inside"
+
+
+def test_trees() -> None:
+    quad = wiring.qtree()
+    assert steps(quad, wiring.down_or_up, 5, 8) == [1, 1], "siblings meet at their parent"
+    assert steps(quad, wiring.down_or_up, 5, 20) == [1] * 4
+    tree = wiring.tree4()
+    degree = Counter(end for link in tree.links for end in link)
+    assert [degree[router] for router in (0, 4, 12)] == [8, 8, 2]
+
+
+def test_anynet_takes_the_ways_of_least_latency() -> None:
+    network = anynet.read((PEER / "network.anynet").read_text(), "network")
+    assert network.links == {(0, 1): 3, (0, 2): 1, (1, 3): 2, (2, 3): 1, (3, 4): 1}
+    following = anynet.shortest(network, "network")
+    # 0 to 3: over 2 in 2 cycles, over 1 in 5
+    assert (following(0, 3), following(0, 4), following(1, 2)) == (2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("router 0 node 0 5", "f:1", "takes it for the latency of a link"),
+        ("router 0 node 0 router 1 5\nrouter 1 node 1", "f:1", "takes 5 cycles, the way back 1"),
+        ("router 0 node 0\nrouter 1 node 0", "f:2", "joined to router 0 and to router 1"),
+        ("router 0 node 1", "f", "there is no node 0"),
+        ("router 1 node 0", "f", "there is no router 0"),
+        ("node 0 node 1", "f:1", "join nodes to routers only"),
+        ("switch 0", "f:1", "neither `router N` nor `node N`"),
+        ("router 0 router 0", "f:1", "joined to itself"),
+        ("", "f", "there is no router 0"),
+    ],
+)
+def test_network_files_that_booksim_refuses_or_misreads(text: str, place: str, words: str) -> None:
+    with pytest.raises(PeerError) as error:
+        anynet.read(text, "f")
+    assert error.value.path == place
+    assert words in error.value.what + error.value.help
+
+
+def test_a_router_that_can_not_be_reached_is_named() -> None:
+    apart = anynet.read("router 0 node 0\nrouter 1 node 1", "f")
+    with pytest.raises(PeerError, match="router 1 can't be reached from router 0"):
+        anynet.shortest(apart, "f")
+
+
+# Patterns that are written out: weights against the definitions.
+
+
+def shares(text: str, source: int, terminals: int = 64) -> dict[int, float]:
+    pattern = models.read_pattern(text, lambda key: {"k": 8, "n": 2, "xr": 1, "perm_seed": 0}[key])
+    weights = matrix.destinations(pattern, source, terminals)
+    return {destination: weight / sum(weights.values()) for destination, weight in weights.items()}
+
+
+def test_destinations() -> None:
+    assert shares("diagonal", 63) == {0: pytest.approx(1 / 3), 63: pytest.approx(2 / 3)}
+    assert shares("asymmetric", 40) == {8: 0.5, 40: 0.5}
+    assert shares("background({{0,1}})", 5) == {place: pytest.approx(1 / 62) for place in range(2, 64)}
+    assert shares("badperm_yarc", 17) == {8 * place + 2: 1 / 8 for place in range(8)}
+    assert shares("bad_dragon({2,1})", 63, 72) == dict.fromkeys(range(64, 72), 1 / 8)
+    assert shares("bad_dragon({2,1})", 71, 72) == dict.fromkeys(range(8), 1 / 8)
+    assert shares("hotspot({{5,60},{3,1}})", 0) == {5: 0.75, 60: 0.25}
+    taper = shares("taper64", 0)
+    assert taper[9] == pytest.approx(1 / 128 + 1 / 18)
+    assert taper[55] == pytest.approx(1 / 128 + 1 / 18), "around the corner"
+    assert taper[2] == pytest.approx(1 / 128)
+    assert shares("tornado", 0) == {27: 1.0}, "three further in both digits"
+    assert shares("tornado({4,3,1})", 63) == {0: 1.0}, "one further in all three digits"
+    assert shares("neighbor", 63) == {0: 1.0}
+    assert [next(iter(shares(name, 1))) for name in ("bitcomp", "bitrev", "shuffle", "transpose")] == [62, 32, 2, 8]
+
+
+def test_models_send_where_the_matrix_says() -> None:
+    """Patterns that have a model here and a matrix in other cases: both must be one pattern."""
+    for text in (
+        "bitcomp",
+        "bitrev",
+        "shuffle",
+        "transpose",
+        "tornado({8,2,1})",
+        "neighbor({8,2,1})",
+        "tornado({4,2,1})",
+    ):
+        scenario = imported("mesh88.cfg", f"traffic={text}")
+        assert "matrix" not in scenario["traffic"]["pattern"]
+        pattern = models.read_pattern(text, lambda _: 0)
+        routers = [next(iter(matrix.destinations(pattern, source, 64))) for source in range(64)]
+        hops = [abs(a % 8 - b % 8) + abs(a // 8 - b // 8) for a, b in enumerate(routers)]
+        point = weft.Scenario.from_dict(scenario).sweep().points[0]
+        assert point.imply()["mean_hops"] == pytest.approx(sum(hops) / 64), text
+
+
+def test_terminals_are_renumbered_where_booksim_numbers_them_by_rows() -> None:
+    found = convert([str(PEER / "flatfly.cfg"), "use_noc_latency=0", "traffic=bitcomp"], "x")
+    rows = found.scenario.files["x-traffic.csv"].decode().split()
+    homes = wiring.homes(16, 4, 4)
+    order = sorted(range(64), key=lambda terminal: (homes[terminal], terminal))
+    assert order[:5] == [0, 1, 8, 9, 2]
+    for place, row in enumerate(rows):
+        assert order[row.split(",").index("1")] == 63 - order[place]

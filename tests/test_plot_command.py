@@ -1,0 +1,157 @@
+"""``weft plot``, ``weft explain stall`` and ``results.plot``: files come out, bad input has a remedy."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from matplotlib.patches import FancyArrowPatch
+
+import weft
+from weft.cli import main
+from weft.plot import stall
+from weft.plot.choice import Choice
+from weft.plot.draw import drawn
+from weft.plot.kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from matplotlib.text import Text
+
+    from weft.results import Results
+
+MAGIC = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
+
+
+@pytest.mark.parametrize("ending", MAGIC)
+def test_a_figure_is_written_in_the_format_that_is_asked_for(
+    made_up: Results, tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = str(made_up.root)
+    assert main(["plot", "latency_accepted", root, "--format", ending]) == 0
+    default = made_up.root / f"latency_accepted.{ending}"
+    assert capsys.readouterr().out == f"picture  {default}\n"
+    assert main(["plot", "latency_accepted", root, "--out", str(tmp_path / f"deep/my.{ending}")]) == 0
+    for file in (default, tmp_path / f"deep/my.{ending}"):
+        assert file.read_bytes().startswith(MAGIC[ending])
+    assert default.read_bytes() == (tmp_path / f"deep/my.{ending}").read_bytes()
+
+
+def test_fonts_are_in_the_file(made_up: Results, tmp_path: Path) -> None:
+    """TrueType in PDF (printers refuse the Type 3 that is matplotlib's default), outlines in SVG."""
+    pdf = made_up.plot(tmp_path / "picture.pdf").read_bytes()
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+    assert "<text" not in made_up.plot(tmp_path / "picture.svg").read_text(encoding="utf-8")
+
+
+def test_the_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plot"]) == 0
+    listed = capsys.readouterr().out
+    for kind in KINDS.values():
+        assert f"  {kind.name.ljust(max(map(len, KINDS)))}  {kind.summary}\n" in listed
+        assert kind.needs in listed
+    with pytest.raises(SystemExit):
+        main(["plot", "--help"])
+    assert listed.strip() in capsys.readouterr().out
+
+
+def test_every_kind_is_a_method(made_up: Results, tmp_path: Path) -> None:
+    assert set(dir(made_up.plot)) >= KINDS.keys()
+    assert made_up.plot.mean_hops() == made_up.root / "mean_hops.png"
+    assert made_up.plot.mean_hops(tmp_path / "hops.pdf", point={"load": 0.1}, others=[made_up]).is_file()
+    assert made_up.plot() == made_up.root / "plot.png"
+    with pytest.raises(AttributeError, match="no kind of figure 'pie'"):
+        made_up.plot.pie()
+
+
+def test_a_notebook_shows_a_figure(made_up: Results) -> None:
+    picture = made_up.plot.figure("mean_hops")
+    assert picture._repr_png_().startswith(MAGIC["png"])  # type: ignore[attr-defined] # of ours
+
+
+REFUSED = {
+    "plot pie {root}": "there is no kind of figure 'pie'(.|\n)*the kinds are load, latency_accepted",
+    "plot {root}": "where the kind of figure belongs(.|\n)*weft plot load ",
+    "plot load": "no results are named(.|\n)*weft plot load results/",
+    "plot load nowhere": "nowhere holds no results of a sweep(.|\n)*`weft run`",
+    "plot load {root} --out x.pdf --format png": "--out x.pdf and --format png disagree",
+    "plot load {root} --out x.gif": "no format of a figure is called 'gif'(.|\n)*end it with .pdf, .svg, .png",
+    "plot load {root} --out picture": "the name has no ending",
+    "plot latency_cdf {root}": "14 points at most, and 16 are chosen(.|\n)*--point",
+    "plot latency_cdf {root} --point 0": "no latencies: no packet of the window was delivered",
+    "plot series {root} --point 0": "measure.series=",
+    "plot link_states {root} --point 0": "measure.link_states=",
+    "plot power {root}": "no point has power_mean_w",
+    "explain stall {root}": "no point that is chosen got stuck \\(0 of 16 did\\)",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_bad_input_is_told_with_its_remedy(made_up: Results, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([word.format(root=made_up.root) for word in command.split()]) == 2
+    told = capsys.readouterr().err
+    assert re.search(REFUSED[command], told), told
+    assert "= help:" in told
+
+
+def test_a_damaged_point_is_named_and_the_others_are_drawn(
+    made_up: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (made_up.folder(0) / "summary.json").write_text('{"half', encoding="utf-8")
+    assert main(["plot", "load", str(made_up.root), "--out", str(tmp_path / "load.png")]) == 0
+    told = capsys.readouterr()
+    assert (tmp_path / "load.png").is_file()
+    assert made_up.points[0]["hash"] in told.err
+
+
+def test_listing_kinds_loads_nothing_heavy() -> None:
+    code = "import sys; from weft.cli import main; main(['plot']); print([m for m in sys.modules if m in HEAVY])"
+    code = f"HEAVY = {{'matplotlib', 'numpy', 'polars', 'weft._engine'}}; {code}"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
+def labelled(texts: Iterable[Text], kind: str) -> list[str]:
+    """Words of the labels of a kind, in the order of the cycle."""
+    chosen = [text for text in texts if str(text.get_gid()).startswith(kind)]
+    return [text.get_text() for text in sorted(chosen, key=lambda text: int(str(text.get_gid()).split()[1]))]
+
+
+@pytest.mark.parametrize("routers", [8, 24])
+def test_a_stall_is_drawn_as_the_cycle_that_it_is(
+    ring: Path, tmp_path: Path, routers: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ring.write_text(ring.read_text().replace("[8]", f"[{routers}]"), encoding="utf-8")
+    out = tmp_path / "out"
+    assert main(["run", str(ring), "--out", str(out)]) == 4
+    capsys.readouterr()
+    assert main(["explain", "stall", str(out)]) == 0
+    told = capsys.readouterr().out
+    results = weft.open(out)
+    (row, words), *_ = results.stalls
+    members = results.summaries[row]["stall_wait_for"]
+    assert words in told
+    assert told.endswith(f"picture  {out / 'stall.png'}\n")
+    assert (out / "stall.png").stat().st_size > 5000
+    axes = drawn(stall, Choice.of([results], [row])).axes[0]
+    assert sum(isinstance(patch, FancyArrowPatch) for patch in axes.patches) == len(members)
+    assert labelled(axes.texts, "router") == [str(member["at"]["router"]) for member in members]
+    for label, member in zip(labelled(axes.texts, "packet"), members, strict=True):
+        packet = member["packet"]
+        assert label.startswith(f"packet {packet['seq']} of {packet['src']} to {packet['dst']}")
+        assert f"VC {member['at']['vc']}" in label
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert (
+        not any(first.overlaps(other) for number, first in enumerate(boxes) for other in boxes[:number]) or routers > 8
+    )
+    assert main(["explain", "stall", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == members
+    assert main(["explain", "stall", str(out), "--point", "0"]) == 2
+    assert "choose one of 1 with --point" in capsys.readouterr().err

@@ -1,0 +1,419 @@
+"""Every kind of figure: its axes have units, and its numbers are those of the files."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.collections import PolyCollection
+
+import weft
+from weft import quantities as q
+from weft.plot import style
+from weft.plot.choice import Choice
+from weft.plot.draw import figure, save
+from weft.plot.kinds import KINDS, Takes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from numpy.typing import NDArray
+
+    from weft.results import Results
+
+# One point of `recorded` that is not saturated, one that is, and four that differ in routing and seed.
+ONE = "traffic.pattern=uniform,routing=ugal_p,load=0.1,seed=1"
+SATURATED = "pattern=tornado,routing=dimension_order,load=0.4,seed=1"
+FEW = "pattern=uniform,load=0.1"
+
+BATCHES = {
+    "topology": {"full_mesh": {"routers": 4, "terminals_per_router": 2}},
+    "routing": "minimal",
+    "traffic": {
+        "pattern": "uniform",
+        "jobs": [
+            {"name": "a", "terminals": {"range": [0, 3]}, "batch": {"per_terminal": 5}, "load": 0.2},
+            {"name": "b", "terminals": {"range": [4, 7]}, "batch": {"per_terminal": 9}, "load": 0.2},
+        ],
+    },
+    "measure": {"stop": {"complete": {}}},
+    "sweep": {"seed": [1, 2]},
+}
+
+PLAIN = {
+    "topology": {"single_router": {"terminals": 4}},
+    "routing": "minimal",
+    "traffic": {"pattern": "uniform", "load": 0.1},
+    "measure": {"warmup": "100cycles", "window": "100cycles"},
+}
+
+
+@pytest.fixture(scope="module")
+def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two points of two jobs that end."""
+    return weft.load(BATCHES).run(tmp_path_factory.mktemp("batches"))
+
+
+def drawn(kind: str, results: Results, *point: str) -> Figure:
+    """The figure of a kind."""
+    return figure(kind, Choice.of([results], point))
+
+
+def row(results: Results, point: str) -> int:
+    """Number of a point."""
+    return Choice.of([results], [point]).parts[0].points[0]
+
+
+def named(axes: Axes, label: str) -> Line2D:
+    """The line of a label."""
+    (line,) = [line for line in axes.get_lines() if line.get_label() == label]
+    return line
+
+
+def xy(line: Line2D) -> tuple[list[float], list[float]]:
+    """Points of a line."""
+    return list(np.asarray(line.get_xdata(), float)), list(np.asarray(line.get_ydata(), float))
+
+
+def cells_of(axes: Axes) -> NDArray[np.float64]:
+    """Cells of a map; not a number where there is none."""
+    cells = axes.images[0].get_array()
+    assert cells is not None
+    return np.ma.filled(cells, np.nan)
+
+
+def suitable(kind: str) -> list[str]:
+    """A choice of points of `recorded` that a kind can show."""
+    return {Takes.SWEEP: [], Takes.POINTS: [FEW], Takes.POINT: [ONE]}[KINDS[kind].takes]
+
+
+UNITLESS = {"Share", "Terminals", "To", "From", "Channel", "position", "router"}
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"jobs"}))
+def test_every_axis_has_a_unit_and_every_figure_fits_a_paper(recorded: Results, kind: str, tmp_path: Path) -> None:
+    drawing = drawn(kind, recorded, *suitable(kind))
+    assert drawing.get_size_inches()[0] in (style.COLUMN, style.PAGE)
+    assert drawing.axes
+    for axes in drawing.axes:
+        for label in (axes.get_xlabel(), axes.get_ylabel()):
+            counted = UNITLESS & set(label.replace(",", "").split())
+            assert "[" in label or counted or "colorbar" in str(axes.get_label()), label
+    assert drawing.legends[0].get_title().get_text().replace("\n", " ").startswith("recorded")
+    assert save(drawing, tmp_path / "picture.svg").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(("kind", "ending"), [("overlay", "svg"), ("hops", "pdf"), ("channel_heatmap", "png")])
+def test_the_same_results_give_the_same_file(recorded: Results, kind: str, ending: str, tmp_path: Path) -> None:
+    files = [getattr(recorded.plot, kind)(tmp_path / f"{n}.{ending}", point=suitable(kind)) for n in range(2)]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert files[0].stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("kind", "quantity"), [("latency_accepted", q.LATENCY), ("mean_hops", q.HOPS), ("minimal_share", q.MINIMAL)]
+)
+def test_curves_hold_means_over_seeds(recorded: Results, kind: str, quantity: q.Quantity) -> None:
+    uniform, tornado = drawn(kind, recorded).axes
+    for axes, pattern in ((uniform, "uniform"), (tornado, "tornado")):
+        assert axes.get_title(loc="left") == pattern
+        rows = recorded.frame.filter(pl.col("traffic.pattern") == pattern, pl.col("routing") == "ugal_p")
+        x = "accepted_load" if kind == "latency_accepted" else "load"
+        expected = rows.group_by("traffic.load").agg(pl.col(x, quantity.column).mean()).sort("traffic.load")
+        across, up = xy(named(axes, "ugal_p"))
+        assert across == pytest.approx(expected[x].to_list())
+        assert up == pytest.approx(expected[quantity.column].to_list())
+
+
+def test_latency_over_accepted_load_ends_at_saturation(recorded: Results) -> None:
+    """Tornado over dimension order accepts 0.25 at most: hollow, at the upper edge, where it is accepted."""
+    tornado = drawn("latency_accepted", recorded).axes[1]
+    assert len(xy(named(tornado, "dimension_order"))[0]) == 2
+    hollow, _ = [line for line in tornado.get_lines() if line.get_label() == "_saturated"]
+    rows = recorded.frame.filter("saturated")
+    (across,), (up,) = xy(hollow)
+    assert across == pytest.approx(rows["accepted_load"].mean())
+    assert up == tornado.get_ylim()[1]
+    assert hollow.get_markerfacecolor() == "white"
+
+
+def test_bands_of_an_overlay_are_confidence_over_seeds(recorded: Results) -> None:
+    """Two seeds: one degree of freedom, where t is Cauchy: tan(0.475 pi); half width t * s / sqrt(2)."""
+    latency = drawn("overlay", recorded).axes[0]
+    (band,) = [each for each in latency.collections if each.get_label() == "_band ugal_p"]
+    rows = recorded.frame.filter(
+        pl.col("traffic.pattern") == "uniform", pl.col("routing") == "ugal_p", pl.col("traffic.load") == 0.1
+    )
+    values = rows[q.LATENCY.column].to_numpy()
+    half = np.tan(0.475 * np.pi) * values.std(ddof=1) / 2**0.5
+    (path,) = band.get_paths()
+    at_load = [y for x, y in np.asarray(path.vertices) if x == pytest.approx(0.1)]
+    assert min(at_load) == pytest.approx(values.mean() - half)
+    assert max(at_load) == pytest.approx(values.mean() + half)
+
+
+def test_the_band_of_one_seed_is_that_of_its_batches(recorded: Results) -> None:
+    latency = drawn("overlay", recorded, "seed=1").axes[0]
+    (band,) = [each for each in latency.collections if each.get_label() == "_band ugal_p"]
+    summary = recorded.summaries[row(recorded, ONE)]
+    at_load = [y for x, y in np.asarray(band.get_paths()[0].vertices) if x == pytest.approx(0.1)]
+    assert max(at_load) - min(at_load) == pytest.approx(2 * summary["packet_latency_ci95_cycles"])
+
+
+def test_results_lie_over_each_other_under_their_names(recorded: Results, tmp_path: Path) -> None:
+    other = weft.load(recorded.root / "points" / recorded.points[0]["hash"] / "scenario.yaml", set={"name": "other"})
+    drawing = figure("overlay", Choice.of([recorded, other.run(tmp_path / "other")], ["load=0.05"]))
+    labels = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert labels[:2] == ["recorded, dimension_order", "recorded, ugal_p"]
+    assert len(labels) == 3
+    assert labels[2].startswith("other")
+    assert labels[2].endswith("dimension_order")
+
+
+def test_percentiles_rise_and_are_those_of_the_summary(recorded: Results) -> None:
+    drawing = drawn("percentiles", recorded, "seed=1,pattern=uniform,routing=ugal_p")
+    (axes,) = drawing.axes
+    curves = [xy(named(axes, f"{name} %")) for name in q.PERCENTILES]
+    for (loads, values), quantity in zip(curves, q.PERCENTILES.values(), strict=True):
+        rows = recorded.frame.filter(pl.col("traffic.load").is_in(loads), pl.col("seed") == 1)
+        rows = rows.filter(pl.col("traffic.pattern") == "uniform", pl.col("routing") == "ugal_p")
+        assert values == rows[quantity.column].to_list()
+    for lower, higher in pairwise(curves):
+        assert all(low <= high for low, high in zip(lower[1], higher[1], strict=True))
+
+
+def test_percentiles_leave_saturated_points_out(recorded: Results) -> None:
+    (axes,) = drawn("percentiles", recorded, "pattern=tornado,routing=dimension_order").axes
+    assert xy(named(axes, "99 %"))[0] == [0.05, 0.1]
+    assert xy(named(axes, "_saturated"))[0] == [0.4]
+
+
+def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
+    summary = recorded.summaries[row(recorded, ONE)]
+    (below,), (above,), (density,) = (
+        drawn(f"latency_{kind}", recorded, ONE).axes[0].get_lines() for kind in ("cdf", "ccdf", "pdf")
+    )
+    latency, shares = (np.asarray(each) for each in xy(below))
+    assert latency[-1] == summary["packet_latency_max_cycles"]
+    assert shares[-1] == pytest.approx(100)
+    for name, quantity in q.PERCENTILES.items():
+        # the least latency that so many packets have at most
+        first = latency[np.argmax(shares >= float(name) - 1e-9)]
+        assert first == summary[quantity.column]
+    slow, tail = xy(above)
+    assert tail[0] == 1
+    assert tail[-1] == pytest.approx(summary["latency_histogram"][-1][1] / summary["packets"])
+    assert slow == [value for value, _ in summary["latency_histogram"]]
+    ends, heights = xy(density)
+    area = sum(width * height for width, height in zip(np.diff(ends), heights[1:], strict=True))
+    assert area == pytest.approx(100), "all packets"
+
+
+def test_a_curve_of_a_million_latencies_is_thinned_without_being_changed() -> None:
+    """What is drawn of very many steps are some of them, so near that no eye sees the others."""
+    from weft.plot.distribution import thin
+
+    values = np.arange(20, 1_000_020, dtype=float)
+    shares = 100 * np.arange(1, 1_000_001) / 1_000_000
+    shown = thin(values, shares)
+    assert len(shown) < 10_000
+    assert shown[-1] == len(values) - 1
+    assert np.diff(shares[shown]).max() < 0.1
+
+
+def test_hops_are_those_of_the_histogram(recorded: Results) -> None:
+    axes = drawn("hops", recorded, FEW).axes[0]
+    assert len(axes.containers) == 4
+    labels = [bars.get_label() for bars in axes.containers]
+    assert labels == [f"{routing}, seed {seed}" for routing in ("dimension_order", "ugal_p") for seed in (1, 2)]
+    histogram = recorded.summaries[row(recorded, ONE)]["hop_histogram"]
+    heights = [bar.get_height() for bar in axes.containers[2]]
+    assert heights == pytest.approx([100 * packets / sum(histogram) for packets in histogram])
+    assert len({bar.get_hatch() for bars in axes.containers for bar in bars}) == 4, "told apart without colour"
+
+
+def test_a_heat_map_holds_the_utilisation_of_each_channel(recorded: Results) -> None:
+    axes, _ = drawn("channel_heatmap", recorded, ONE).axes
+    cells = cells_of(axes)
+    channels = recorded.channels(row(recorded, ONE)).drop_nulls(["from_router", "to_router"])
+    assert cells.shape == (16, 16)
+    assert np.isfinite(cells).sum() == channels.height == 16 * 6
+    for channel in channels.iter_rows(named=True):
+        assert cells[channel["from_router"], channel["to_router"]] == channel["utilisation"]
+
+
+def test_a_heat_map_by_dimension_holds_means_over_lines(recorded: Results) -> None:
+    first, second, _ = drawn("dimension_heatmap", recorded, ONE).axes
+    channels = recorded.channels(row(recorded, ONE)).drop_nulls(["from_router", "to_router"])
+    for number, axes in enumerate((first, second)):
+        cells = cells_of(axes)
+        along = [
+            channel["utilisation"]
+            for channel in channels.iter_rows(named=True)
+            if channel["link_class"] == f"dim{number}"
+            and [channel[end] // 4**number % 4 for end in ("from_router", "to_router")] == [1, 3]
+        ]
+        assert len(along) == 4
+        assert cells[1, 3] == pytest.approx(sum(along) / 4)
+        assert np.isnan(np.diag(cells)).all()
+
+
+def test_a_sorted_curve_falls_and_has_every_channel(recorded: Results) -> None:
+    axes = drawn("channel_curve", recorded, ONE).axes[0]
+    channels = recorded.channels(row(recorded, ONE))
+    for link_class in ("terminal", "dim0", "dim1"):
+        shares, values = xy(named(axes, link_class))
+        expected = channels.filter(pl.col("link_class") == link_class)["utilisation"].sort(descending=True).to_list()
+        assert values[:-1] == expected
+        assert shares[-1] == 100
+
+
+def test_fairness_shows_the_index_of_the_summary(recorded: Results) -> None:
+    axes = drawn("fairness", recorded, ONE).axes[0]
+    summary = recorded.summaries[row(recorded, ONE)]
+    (line,) = axes.get_lines()
+    assert line.get_label() == f"Jain index {summary['source_fairness_jain']:.4f}"
+    _, loads = xy(line)
+    assert (loads[0], loads[-1]) == (summary["source_load_max"], summary["source_load_min"])
+    assert len(loads) == summary["terminals"]
+
+
+@pytest.mark.parametrize(("kind", "costs"), [("power", q.POWERS), ("energy", q.ENERGIES)])
+def test_costs_lie_between_their_references(recorded: Results, kind: str, costs: tuple[q.Billed, ...]) -> None:
+    panels = drawn(kind, recorded, "seed=1,pattern=uniform").axes
+    rows = recorded.frame.filter(pl.col("traffic.pattern") == "uniform", pl.col("seed") == 1)
+    rows = rows.filter(pl.col("routing") == "ugal_p")
+    for axes, cost in zip(panels, costs, strict=True):
+        assert axes.get_title(loc="left") == cost.links
+        ideal, actual, always_on = (
+            xy(named(axes, label))[1]
+            for label in (f"_{cost.ideal.column} ugal_p", "ugal_p", f"_{cost.always_on.column} ugal_p")
+        )
+        assert actual == rows[cost.actual.column].to_list()
+        assert always_on == rows[cost.always_on.column].to_list()
+        assert ideal == rows[cost.ideal.column].to_list()
+        assert all(low < middle < high for low, middle, high in zip(ideal, actual, always_on, strict=True))
+
+
+def test_rings_are_around_what_nothing_beats(made_up: Results) -> None:
+    """Sleeping costs 5 cycles and saves energy: at each load both policies are best at something."""
+    axes = drawn("energy_delay", made_up, "pattern=uniform").axes[0]
+    assert len(xy(named(axes, "_best"))[0]) == 8
+    tornado = drawn("energy_delay", made_up, "pattern=tornado").axes[0]
+    assert len(xy(named(tornado, "always_on"))[0]) == 2, "saturated points have no latency"
+
+
+def test_states_of_a_stack_are_the_shares_of_the_summary(recorded: Results) -> None:
+    drawing = drawn("residency", recorded, "seed=1,pattern=uniform")
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["dimension_order", "ugal_p"]
+    summary = recorded.summaries[row(recorded, ONE)]
+    for bars in drawing.axes[1].containers:
+        share = summary[f"links_{bars.get_label()}_share"]
+        assert bars[1].get_height() == pytest.approx(100 * share)
+    tops = [bar.get_y() + bar.get_height() for bar in drawing.axes[1].containers[-1]]
+    assert tops == pytest.approx([100, 100, 100])
+
+
+def test_transitions_are_per_second(recorded: Results) -> None:
+    axes = drawn("transitions", recorded, "seed=1,pattern=uniform").axes[0]
+    summary = recorded.summaries[row(recorded, ONE)]
+    expected = summary["link_transitions"] / summary["window_cycles"] / summary["cycle_seconds"]
+    assert xy(named(axes, "ugal_p"))[1][1] == pytest.approx(expected)
+
+
+def test_bars_of_a_gantt_chart_are_the_spans_of_the_file(recorded: Results) -> None:
+    point = row(recorded, ONE)
+    axes = drawn("link_states", recorded, ONE).axes[0]
+    spans = recorded.link_states(point)
+    channels = sorted(spans["channel"].unique())
+    bars = {each.get_label(): each for each in axes.collections if isinstance(each, PolyCollection)}
+    assert bars.keys() == set(spans["state"].unique())
+    for state, collection in bars.items():
+        of_state = spans.filter(pl.col("state") == state)
+        boxes = [path.get_extents() for path in collection.get_paths()]
+        assert [(box.x0, box.x1) for box in boxes] == list(
+            zip(of_state["from_cycle"], of_state["to_cycle"], strict=True)
+        )
+        assert [round((box.y0 + box.y1) / 2) for box in boxes] == [channels.index(each) for each in of_state["channel"]]
+    summary = recorded.summaries[point]
+    begin, end = (xy(line)[0][0] for line in axes.get_lines())
+    assert (begin, end) == (summary["warmup_cycles"], summary["warmup_cycles"] + summary["window_cycles"])
+
+
+def test_samples_of_channels_make_a_gantt_chart_too(tmp_path: Path, recorded: Results) -> None:
+    text = (recorded.folder(row(recorded, ONE)) / "scenario.yaml").read_text(encoding="utf-8")
+    scenario = tmp_path / "sampled.yaml"
+    scenario.write_text(
+        "".join(line for line in text.splitlines(True) if "max_spans" not in line and "link_states" not in line)
+    )
+    results = weft.load(scenario).run(tmp_path / "out")
+    axes = drawn("link_states", results).axes[0]
+    series = results.series(0)
+    for collection in axes.collections:
+        assert isinstance(collection, PolyCollection)
+        cycles = sum(path.get_extents().width for path in collection.get_paths())
+        slept = series.filter((pl.col("channels_on") < 1).any().over("channel"))
+        there = slept.filter(pl.col(f"channels_{collection.get_label()}") > 0)
+        assert cycles == there["interval_cycles"].sum()
+
+
+def test_series_hold_the_means_of_the_file(recorded: Results) -> None:
+    upper, lower = drawn("series", recorded, ONE).axes
+    point = row(recorded, ONE)
+    series = recorded.series(point).join(recorded.channels(point).select("channel", "link_class"), on="channel")
+    means = series.filter(pl.col("link_class") == "dim0").group_by("from_cycle").agg(pl.col("utilisation").mean())
+    times, values = xy(named(upper, "dim0"))
+    assert times[:-1] == sorted(means["from_cycle"])
+    assert values[:-1] == pytest.approx(means.sort("from_cycle")["utilisation"].to_list())
+    tops = max(y for band in lower.collections for _, y in np.asarray(band.get_paths()[0].vertices))
+    assert tops == pytest.approx(100)
+
+
+def test_transients_hold_the_means_of_the_file(recorded: Results) -> None:
+    axes = drawn("transient", recorded, ONE).axes[0]
+    frame = recorded.transient(row(recorded, ONE)).filter(pl.col("packets") > 0)
+    line, dots, *_ = axes.get_lines()
+    assert [y for y in xy(line)[1] if not np.isnan(y)] == frame["packet_latency_mean_cycles"].to_list()
+    assert [y for y in xy(dots)[1] if not np.isnan(y)] == frame["packet_latency_max_cycles"].to_list()
+
+
+def test_jobs_have_a_bar_each(batches: Results) -> None:
+    axes = drawn("jobs", batches).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
+    assert [bars.get_label() for bars in axes.containers] == ["seed 1", "seed 2"]
+    for bars, summary in zip(axes.containers, batches.summaries, strict=True):
+        widths = [bar.get_width() for bar in bars]
+        assert widths == [job["completion_cycles"] for job in summary["jobs"]]
+
+
+def test_saturated_points_are_called_so(recorded: Results) -> None:
+    drawing = drawn("latency_cdf", recorded, SATURATED, ONE)
+    labels = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert sum(label.endswith("(saturated)") for label in labels) == 1
+
+
+KEPT = {"series": "measure.series", "link_states": "measure.link_states", "transient": "measure.transient"}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_what_was_not_kept_is_asked_for_by_its_key(tmp_path: Path, kind: str) -> None:
+    results = weft.load(PLAIN).run(tmp_path / "out")
+    with pytest.raises(weft.ResultsError, match=KEPT[kind].replace(".", r"\.")) as caught:
+        drawn(kind, results)
+    assert "--set" in caught.value.help
+
+
+def test_other_things_that_are_missing_are_named(recorded: Results, tmp_path: Path) -> None:
+    with pytest.raises(weft.ResultsError, match=r"no job sends a batch(.|\n)*batch: \{per_terminal"):
+        drawn("jobs", recorded, ONE)
+    alone = weft.load(PLAIN).run(tmp_path / "alone")
+    with pytest.raises(weft.ResultsError, match="no channels between routers"):
+        drawn("channel_heatmap", alone)
+    with pytest.raises(weft.ResultsError, match=r"form no grid(.|\n)*channel_heatmap"):
+        drawn("dimension_heatmap", alone)

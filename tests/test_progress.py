@@ -1,0 +1,141 @@
+"""How long points take, and what is shown of it."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from rich.console import Console
+
+import weft
+from weft import progress
+from weft.estimate import Estimate
+from weft.execute import Flight, Status
+from weft.progress import Bar, flight_words, words
+from weft.text import clock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft._engine import Point
+
+
+def point(load: float, size: str = "small") -> Point:
+    """A point as far as an estimate looks at it."""
+    return cast("Point", SimpleNamespace(resolved={"topology": size, "seed": 1, "traffic": {"load": load}}))
+
+
+def status(**changes: object) -> Status:
+    flying = [Flight("a", "uniform, 0.4", 0.43, 4300, 10.0, 13.0), Flight("b", "uniform, 0.5", 0.2, 2000, 10.0, 40.0)]
+    shown: dict[str, object] = {
+        "total": 12, "done": 5, "reused": 2, "running": 0.63, "flying": flying, "left_seconds": 90.0
+    }  # fmt: skip
+    return Status(**(shown | changes))  # type: ignore[arg-type]
+
+
+def test_points_are_weighed_by_their_load() -> None:
+    """Load 0.9 weighs 1.0 with the idle network, load 0.4 half of that."""
+    estimate = Estimate([point(0.9), point(0.4), point(0.4)])
+    assert estimate.all_left([], workers=1) is None, "nothing is known yet"
+    estimate.begin(0)
+    estimate.learn(0, 20.0)
+    assert estimate.all_left([], workers=1) == pytest.approx(20.0), "two of 10 s"
+    assert estimate.all_left([], workers=2) == pytest.approx(10.0)
+    estimate.begin(1)
+    assert estimate.left(1, fraction=0.0, seconds=4.0) == pytest.approx(6.0)
+    # halfway after 4 s: half of what its own pace says, 8 s, and half of the 10 s of the other
+    assert estimate.left(1, fraction=0.5, seconds=4.0) == pytest.approx(5.0)
+    assert estimate.all_left([(1, 0.5, 4.0)], workers=2) == pytest.approx((5 + 10) / 2)
+    assert estimate.left(1, fraction=1.0, seconds=9.0) == pytest.approx(1.0), "deliveries end when those of others did"
+
+
+def test_points_of_another_kind_have_a_price_of_their_own() -> None:
+    estimate = Estimate([point(0.9), point(0.9, "large"), point(0.9, "large"), point(0.9, "other")])
+    for place, seconds in ((0, 1.0), (1, 99.0)):
+        estimate.begin(place)
+        estimate.learn(place, seconds)
+    # one large one as the other, one of an unknown kind as the mean
+    assert estimate.all_left([], workers=1) == pytest.approx(99 + (1 + 99) / 2)
+
+
+def test_the_first_points_tell_by_their_own_pace() -> None:
+    estimate = Estimate([point(0.9), point(0.4)])
+    estimate.begin(0)
+    assert estimate.all_left([(0, 0.01, 5.0)], workers=1) is None, "one percent says little"
+    assert estimate.all_left([(0, 0.5, 5.0)], workers=1) == pytest.approx(5 + 5)
+
+
+def test_the_longest_point_is_waited_for() -> None:
+    estimate = Estimate([point(0.9), point(0.9)])
+    for place in (0, 1):
+        estimate.begin(place)
+    assert estimate.all_left([(0, 0.5, 30.0), (1, 0.5, 2.0)], workers=16) == pytest.approx(30.0)
+
+
+def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
+    # 5 - 2 + 0.63 points in 30 s
+    assert words(status(), 30.0) == "5 of 12 points, 7.26 a minute, 1:30 left"
+    assert words(status(left_seconds=None, done=2, running=1.0), 30.0) == "2 of 12 points, 2 a minute, 4:30 left"
+    assert words(status(left_seconds=None, done=2, running=0.0), 30.0) == "2 of 12 points"
+    assert flight_words(Flight("a", "", 0.43, 4300, 10.0, 13.0)) == "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left"
+    assert (
+        flight_words(Flight("a", "", 1.0, 10000, 75.0, None))
+        == "10000 cycles, delivering the last packets, 1:15 so far"
+    )
+    assert [clock(seconds) for seconds in (3.21, 9.99, 59.7, 75, 3661)] == [
+        "3.2 s",
+        "10.0 s",
+        "1:00",
+        "1:15",
+        "1:01:01",
+    ]
+
+
+def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines after 10 s, 15 s later, 22.5 s later, ...; a minute apart in the end; and one at the end."""
+    now = [0.0]
+    monkeypatch.setattr(progress, "perf_counter", lambda: now[0])
+    told = io.StringIO()
+    with Bar("fig [7]", Console(file=told, width=80)) as bar:
+        for _ in range(6000):
+            bar(status())
+            now[0] += 0.1
+    lines = told.getvalue().splitlines()
+    assert lines[0] == "fig [7]: 2 of 12 done before"
+    assert lines[1].startswith("fig [7]: 5 of 12 points, ")
+    assert lines[1].endswith(
+        "1:30 left; 2 running, the longest: uniform, 0.5, 20 %, 2000 cycles at 0.2 kcycles/s, 0:40 left"
+    )
+    assert lines[-1] == "fig [7]: 5 of 12 points in 10:00"
+    # 10, 25, 47.5, 81.25, 131.9, then each minute up to 600 s
+    assert len(lines) == 1 + 5 + (600 - 132) // 60 + 1
+
+
+def test_a_terminal_shows_a_bar_per_point() -> None:
+    told = io.StringIO()
+    console = Console(file=told, force_terminal=True, width=120, _environ={"TERM": "xterm"})
+    with Bar("sweep", console) as bar:
+        bar(status())
+        bar._bars.progress.refresh()  # type: ignore[union-attr]
+        flights = [task.description for task in bar._bars.progress.tasks]  # type: ignore[union-attr]
+        bar(status(flying=[Flight("b", "uniform, 0.5", 0.5, 5000, 20.0, 20.0)]))
+        left = [task.description for task in bar._bars.progress.tasks]  # type: ignore[union-attr]
+    assert flights == ["sweep", "  uniform, 0.4", "  uniform, 0.5"]
+    assert left == ["sweep", "  uniform, 0.5"], "a finished one goes"
+    assert "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left" in told.getvalue()
+
+
+def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path) -> None:
+    statuses: list[Status] = []
+    sweep = weft.load(small, set={"measure.window": "30000cycles"})
+    sweep.run(tmp_path, jobs=2, watch=statuses.append)
+    flights = [flight for each in statuses for flight in each.flying]
+    assert max(len(each.flying) for each in statuses) == 2
+    assert {flight.hash for flight in flights} <= {point.hash for point in sweep.points}
+    assert "tornado, dimension_order, 0.4" in {flight.words for flight in flights}
+    assert all(each.running == sum(flight.fraction for flight in each.flying) for each in statuses)
+    assert [flight.fraction * 30500 for flight in flights] == pytest.approx([flight.cycles for flight in flights])
+    assert any(each.left_seconds for each in statuses)
+    assert (statuses[-1].done, statuses[-1].flying) == (12, [])

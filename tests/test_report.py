@@ -1,0 +1,304 @@
+"""What a report holds: the numbers of the files, the networks, and no more than there is room for."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import weft
+from weft.cli import main
+from weft.report import frames, network, pack
+from weft.report.data import collect
+from weft.report.quantities import STATES
+from weft.report.sources import Sources
+
+if TYPE_CHECKING:
+    from weft.results import Results
+
+SLEEPING = """\
+topology: {hyperx: {widths: [3, 3], terminals_per_router: 2}}
+routing: dimension_order
+traffic: {pattern: uniform, packet: 2flits}
+power: {policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}}
+measure: {warmup: 300cycles, window: 600cycles, series: {every: 50cycles, of: channel}, link_states: {}}
+sweep:
+  traffic.pattern: [uniform, tornado]
+  traffic.load: [0.05, 0.2, 0.9]
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Six points with links that sleep, flits and states over time kept; tornado is full at 0.9."""
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "sleeping.yaml").write_text(SLEEPING, encoding="utf-8")
+    return weft.load(folder / "sleeping.yaml").run(out=folder / "out")
+
+
+def unpacked(text: str) -> np.ndarray[Any, Any]:
+    name, _, code = text.partition(":")
+    kind = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f32": "<f4", "f64": "<f8"}[name]
+    return np.frombuffer(base64.b64decode(code), dtype=kind)
+
+
+def embedded(path: Path) -> dict[str, Any]:
+    """The data that a page carries."""
+    html = path.read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="weft-data">(.*?)</script>', html, re.DOTALL)
+    assert found
+    held: dict[str, Any] = json.loads(found[1])
+    return held
+
+
+def values(held: dict[str, Any], column: str) -> list[Any]:
+    kept = held["points"]["columns"][column]
+    return kept if isinstance(kept, list) else [kept["all"]] * len(held["points"]["hash"])
+
+
+@pytest.mark.parametrize("largest", [0, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**40])
+def test_counts_come_back_exactly(largest: int) -> None:
+    assert unpacked(pack.counts([0, 7, largest])).tolist() == [0, 7, largest]
+
+
+def test_the_page_has_the_numbers_of_the_summaries(results: Results, tmp_path: Path) -> None:
+    held = embedded(results.report(tmp_path / "page.html"))
+    assert held["points"]["hash"] == [point["hash"] for point in results.points]
+    compared = 0
+    for column in held["points"]["columns"]:
+        for point, value in enumerate(values(held, column)):
+            measured = results.summaries[point].get(column, results.points[point]["coordinates"].get(column))
+            if isinstance(measured, float):
+                assert value == pytest.approx(measured, rel=10**-6), column
+                compared += 1
+            elif isinstance(measured, int):
+                assert value == measured, column
+                compared += 1
+    assert compared > 40 * len(results)
+
+
+def test_the_page_has_the_channels_of_the_files(results: Results) -> None:
+    held = collect(Sources([results]))
+    assert sorted(held["channels"]) == list(range(len(results))), "there is room for all"
+    for point, kept in held["channels"].items():
+        drawn = held["networks"][kept["network"]]
+        table = results.channels(point)
+        order = np.concatenate([unpacked(drawn["forward"]), unpacked(drawn["backward"])]).astype(int) - 1
+        between = table.filter(pl.col("from_router").is_not_null() & pl.col("to_router").is_not_null())
+        assert sorted(order) == between["channel"].to_list(), "each channel between routers once"
+        rows = table[order]
+        assert unpacked(kept["flits"]).tolist() == rows["flits"].to_list()
+        assert unpacked(kept["transitions"]).tolist() == rows["transitions"].to_list()
+        assert unpacked(kept["energy_j"]) == pytest.approx((rows["energy_fj"] * 1e-15).to_numpy(), rel=1e-6)
+        for state in ("on", "shadow", "draining", "off", "waking"):
+            cycles = unpacked(kept["cycles"][state]).tolist() if state in kept["cycles"] else [0] * len(order)
+            assert cycles == rows[f"cycles_{state}"].to_list()
+        links = drawn["links"]
+        for name, there, back in (("from", "from_router", "to_router"), ("from_port", "from_port", "to_port")):
+            assert unpacked(drawn[name]).tolist() == rows[there][:links].to_list() == rows[back][links:].to_list()
+        injected = table.filter(pl.col("from_router").is_null()).group_by("to_router").agg(pl.col("flits").sum())
+        assert unpacked(kept["terminals"]["injected"]).tolist() == injected.sort("to_router")["flits"].to_list()
+
+
+def test_histograms_are_those_of_the_summaries(results: Results) -> None:
+    for kept, summary in zip(collect(Sources([results]))["histograms"], results.summaries, strict=True):
+        pairs = zip(unpacked(kept["latency"]).tolist(), unpacked(kept["packets"]).tolist(), strict=True)
+        assert [list(pair) for pair in pairs] == summary["latency_histogram"]
+
+
+def test_joined_bins_keep_the_distribution_exact_where_it_is_given(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.report.data.HISTOGRAM_BYTES", 0)
+    sources = Sources([results])
+    for kept, summary in zip(collect(sources)["histograms"], sources.summaries, strict=True):
+        whole = np.asarray(summary["latency_histogram"])
+        latency, below = unpacked(kept["latency"]), np.cumsum(unpacked(kept["packets"]))
+        assert len(latency) == -(-len(whole) // kept["joined"]) <= 20
+        for value, count in zip(latency, below, strict=True):
+            assert count == whole[whole[:, 0] <= value, 1].sum()
+
+
+def test_a_film_has_the_samples_of_the_series(results: Results) -> None:
+    series = results.series(0).sort("from_cycle", "channel")
+    order = np.asarray([5, -1, 20])
+    film = frames.of_series(results.series(0), order, pictures=1000)
+    flits = unpacked(film["flits"]).reshape(film["pictures"], 3)
+    states = unpacked(film["state"]).reshape(film["pictures"], 3)
+    assert film["merged"] == 1
+    for place, channel in ((0, 5), (2, 20)):
+        own = series.filter(pl.col("channel") == channel)
+        assert flits[:, place].tolist() == own["flits"].to_list()
+        assert unpacked(film["from_cycle"]).tolist() == own["from_cycle"].to_list()
+        for number, state in enumerate(STATES):
+            assert (states[:, place] == number).tolist() == (own[f"channels_{state}"] > 0).to_list()
+    assert not flits[:, 1].any(), "no channel carries no flits"
+
+
+def test_a_shorter_film_has_the_same_flits(results: Results) -> None:
+    order = np.arange(30)
+    whole, short = (frames.of_series(results.series(1), order, pictures) for pictures in (1000, 4))
+    assert short["pictures"] <= 4 < whole["pictures"]
+    totals = [unpacked(film["flits"]).reshape(film["pictures"], -1).sum(axis=0).tolist() for film in (whole, short)]
+    assert totals[0] == totals[1]
+    assert unpacked(whole["cycles"]).sum() == unpacked(short["cycles"]).sum()
+    last = [unpacked(film["state"]).reshape(film["pictures"], -1)[-1].tolist() for film in (whole, short)]
+    assert last[0] == last[1]
+
+
+def test_a_film_of_link_states_shows_the_state_at_the_end_of_each_picture(results: Results) -> None:
+    spans = results.link_states(1)
+    order = np.asarray(sorted(spans["channel"].unique().to_list()))
+    film = frames.of_spans(spans, order, pictures=50)
+    assert film is not None
+    states = unpacked(film["state"]).reshape(film["pictures"], -1)
+    ends = unpacked(film["from_cycle"]).astype(int) + unpacked(film["cycles"])
+    for picture, end in enumerate(ends):
+        now = spans.filter((pl.col("from_cycle") < end) & (pl.col("to_cycle") >= end)).sort("channel")
+        assert now["channel"].to_list() == order.tolist()
+        assert [STATES[number] for number in states[picture]] == now["state"].to_list()
+
+
+def test_without_room_the_most_telling_points_are_kept(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "BYTES", 1)
+    held = collect(Sources([results]))
+    first = next(iter(held["channels"]))
+    steady = [row for row in range(3) if not results.summaries[row]["saturated"]]
+    assert first == steady[-1], "the highest load below saturation of the first curve"
+    assert held["crowded_out"] == len(results) - 1
+
+
+def test_of_too_many_links_the_busiest_are_drawn(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "MOST_LINKS", 4)
+    held = collect(Sources([results]))
+    drawn = held["networks"][0]
+    assert (drawn["links"], drawn["left_out"]) == (4, 9 * 4 // 2 - 4)
+    table = results.channels(held["first"]).filter(pl.col("from_router") < pl.col("to_router"))
+    back = results.channels(held["first"]).rename({"from_router": "to_router", "to_router": "from_router"})
+    both = table.join(back, on=["from_router", "to_router"]).select(total=pl.col("flits") + pl.col("flits_right"))
+    kept = held["channels"][held["first"]]
+    busiest = sorted(both["total"].to_list())[-4:]
+    assert sorted(unpacked(kept["flits"]).reshape(2, 4).sum(axis=0).tolist()) == busiest
+
+
+def test_the_answer_names_where_curves_saturate(results: Results) -> None:
+    rows = {row["panel"]: row for row in collect(Sources([results]))["curve_table"]}
+    for panel, points in (("uniform", range(3)), ("tornado", range(3, 6))):
+        summaries = [results.summaries[point] for point in points]
+        over = [summary["load"] for summary in summaries if summary["saturated"]]
+        steady = [summary["load"] for summary in summaries if not summary["saturated"]]
+        expected = f"between {max(steady):g} and {min(over):g}" if over else f"not up to {max(steady):g}"
+        assert rows[panel]["saturation"] == expected
+        assert rows[panel]["accepted"] == pytest.approx(max(summary["accepted_load"] for summary in summaries))
+
+
+def test_several_results_stand_in_one_report(results: Results, small: Path, tmp_path: Path) -> None:
+    other = weft.load(small).run(out=tmp_path / "small")
+    sources = Sources([results, other])
+    held = collect(sources)
+    assert len(held["points"]["hash"]) == len(results) + len(other)
+    assert len(held["networks"]) == 2
+    for curve in held["curves"]:
+        for load, points in zip(curve["load"], curve["points"], strict=True):
+            assert [values(held, "load")[point] for point in points] == [load]
+
+
+def test_a_damaged_table_is_named_and_the_rest_stays(results: Results, tmp_path: Path) -> None:
+    shutil.copytree(results.root, tmp_path / "copy")
+    copy = weft.open(tmp_path / "copy")
+    torn = copy.folder(1) / "channels.parquet"
+    torn.write_bytes(torn.read_bytes()[:100])
+    held = collect(Sources([copy]))
+    assert list(held["unreadable"]) == [1]
+    assert "channels.parquet" in held["unreadable"][1]
+    assert len(held["channels"]) == len(results) - 1
+
+
+def test_the_page_needs_nothing_else(results: Results, tmp_path: Path) -> None:
+    html = results.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    own = re.sub(r"<script>/\*\*\n\* plotly\.js.*?</script>", "", html, flags=re.DOTALL)
+    assert len(own) < len(html) - 1_000_000
+    assert re.findall(r"""(?:src|href)=["'](?!#)[^"']*""", own) == []
+    assert "default-src 'none'" in own
+
+
+def test_the_same_results_give_the_same_page(results: Results, tmp_path: Path) -> None:
+    one, two = (results.report(tmp_path / name).read_bytes() for name in ("one.html", "two.html"))
+    assert one == two
+
+
+def test_words_of_a_scenario_are_no_markup(tmp_path: Path) -> None:
+    name = "</script><b>bold</b>"
+    scenario = {
+        "name": name,
+        "topology": {"single_router": {"terminals": 4}},
+        "traffic": {"pattern": "uniform", "load": 0.1},
+        "routing": "shortest_path",
+        "measure": {"warmup": "100cycles", "window": "100cycles"},
+    }
+    page = weft.load(scenario).run(out=tmp_path / "out").report()
+    assert "<b>bold" not in page.read_text(encoding="utf-8")
+    assert embedded(page)["title"] == name
+
+
+def test_the_command_writes_the_page(results: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(results.root), "--out", str(tmp_path / "deep" / "page.html")]) == 0
+    assert capsys.readouterr().out.split()[-1] == str(tmp_path / "deep" / "page.html")
+    assert embedded(tmp_path / "deep" / "page.html")["points"]["hash"]
+
+
+def test_a_run_ends_with_the_way_to_its_report(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = ["--set", "traffic.load=0.1", "--set", "traffic.pattern=uniform", "--set", "routing=ugal_p"]
+    assert main(["run", str(small), "--out", str(tmp_path / "out"), "--no-picture", "--report", *one]) == 0
+    assert capsys.readouterr().out.split()[-1] == str(tmp_path / "out" / "report.html")
+    assert len(embedded(tmp_path / "out" / "report.html")["points"]["hash"]) == 1
+
+
+def test_without_finished_points_there_is_nothing_to_report(
+    results: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sweep.json").write_text((results.root / "sweep.json").read_text(encoding="utf-8"), encoding="utf-8")
+    assert main(["report", str(tmp_path)]) == 2
+    assert "no point is finished" in capsys.readouterr().err
+
+
+def test_five_hundred_points_are_quick_and_small(tmp_path: Path) -> None:
+    """The 8x8 butterfly, one point under five hundred names."""
+    scenario = {
+        "topology": {"hyperx": {"widths": [8, 8], "terminals_per_router": 8}},
+        "routing": "ugal_p",
+        "traffic": {"pattern": "uniform", "load": 0.3},
+        "power": {"policy": {"idle_timeout": {"idle": "20cycles", "transition": "10cycles"}}},
+        "measure": {"warmup": "200cycles", "window": "500cycles", "series": {"every": "50cycles", "of": "channel"}},
+    }
+    one = weft.load(scenario).run(out=tmp_path / "many")
+    folder, manifest = one.folder(0), json.loads((one.root / "sweep.json").read_text(encoding="utf-8"))
+    manifest["points"] = []
+    for number in range(500):
+        hash, load = f"{number:016x}", round(0.01 + 0.001 * (number // 5), 4)
+        shutil.copytree(folder, folder.parent / hash, ignore=shutil.ignore_patterns("run.json"))
+        summary = one.summaries[0] | {"hash": hash, "load": load, "offered_load": load * 1.0000123}
+        (folder.parent / hash / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        manifest["points"].append({"hash": hash, "coordinates": {"seed": number % 5, "traffic.load": load}})
+    (one.root / "sweep.json").write_text(json.dumps(manifest), encoding="utf-8")
+    began = time.monotonic()
+    page = weft.open(one.root).report()
+    assert time.monotonic() - began < 10
+    assert page.stat().st_size < 6_000_000
+    assert len(embedded(page)["points"]["hash"]) == 500
+
+
+def test_plotly_is_the_one_that_is_written_down() -> None:
+    vendor = Path(network.__file__).parent / "vendor"
+    digest = hashlib.sha256((vendor / "plotly-basic.min.js").read_bytes()).hexdigest()
+    assert digest in (vendor / "README.md").read_text(encoding="utf-8")
+    assert "MIT" in (vendor / "plotly-LICENSE.txt").read_text(encoding="utf-8")

@@ -1,0 +1,256 @@
+"""A report in a browser: what is drawn, what moves, what is told, and how quickly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+import weft
+from browser import Page, browser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from selenium import webdriver
+
+    from weft.results import Results
+
+SLEEPING = """\
+topology: {hyperx: {widths: [3, 3], terminals_per_router: 2}}
+routing: dimension_order
+traffic: {pattern: uniform, packet: 2flits}
+measure: {warmup: 300cycles, window: 600cycles, series: {every: 50cycles, of: channel}}
+sweep:
+  traffic.pattern: [uniform, tornado]
+  power.policy: [always_on, {idle_timeout: {idle: 20cycles, transition: 10cycles}}]
+  traffic.load: [0.05, 0.2, 0.9]
+"""
+
+# 3 links for each of the 15^3 routers.
+LARGE = """\
+topology: {torus: {widths: [15, 15, 15], terminals_per_router: 1}}
+links: {default: {latency: 2cycles, vcs: 2, buffer: 4flits}}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.1}
+measure: {warmup: 20cycles, window: 50cycles, drain_limit: 500cycles}
+"""
+
+CHARTS = {
+    "chart-accepted": "Accepted load [flits/terminal/cycle]",
+    "chart-latency": "Mean packet latency [cycles]",
+    "chart-latency-accepted": "Mean packet latency [cycles]",
+    "chart-energy": "Energy per delivered bit [pJ/bit]",
+    "chart-percentiles": "Packet latency [cycles]",
+    "chart-residency": "Share of the window",
+    "chart-energy-references": "Energy per delivered bit [pJ/bit]",
+    "chart-power-references": "Mean power [W]",
+    "chart-cdf": "Share of packets at most as late",
+    "chart-ccdf": "Share of packets that are later",
+    "chart-hops": "Share of packets",
+    "chart-channels": "Utilisation [flits/cycle]",
+}
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[webdriver.Chrome]:
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "sleeping.yaml").write_text(SLEEPING, encoding="utf-8")
+    return weft.load(folder / "sleeping.yaml").run(out=folder / "out")
+
+
+@pytest.fixture
+def page(driver: webdriver.Chrome, results: Results) -> Iterator[Page]:
+    shown = Page(driver, results.report())
+    yield shown
+    assert shown.complaints() == []
+
+
+def traces(page: Page, chart: str) -> list[dict[str, object]]:
+    """The visible series of a chart, as Plotly has them."""
+    wanted = "({name, x: Array.from(x), y: Array.from(y), symbol: marker?.symbol, mode})"
+    expression = f"document.getElementById('{chart}').data.map(({{name, x, y, marker, mode}}) => {wanted})"
+    return list(page.ask(expression))
+
+
+def test_all_charts_are_drawn_with_units(page: Page) -> None:
+    for chart, axis in CHARTS.items():
+        assert page.ask(f"document.querySelectorAll('#{chart} .main-svg').length") > 0, chart
+        assert page.ask(f"document.getElementById('{chart}').layout.yaxis.title.text") == axis
+        assert page.ask(f"document.querySelectorAll('#{chart} .trace').length") > 0, chart
+
+
+def test_charts_show_the_numbers_of_the_files(page: Page, results: Results) -> None:
+    markers = [trace for trace in traces(page, "chart-accepted") if trace["mode"] == "markers"]
+    shown = sorted((x, y) for trace in markers for x, y in zip(trace["x"], trace["y"], strict=True))  # type: ignore[call-overload]
+    uniform = results.frame.filter(pl.col("traffic.pattern") == "uniform")
+    files = sorted(zip(uniform["offered_load"], uniform["accepted_load"], strict=True))
+    assert len(shown) == len(files) == 6
+    for one, other in zip(shown, files, strict=True):
+        assert one == pytest.approx(other, rel=1e-6)
+
+
+def test_saturated_points_are_hollow_and_latency_lines_end_before(page: Page, results: Results) -> None:
+    page.do(
+        "Array.from(document.querySelectorAll('#panel-controls button')).find(b => b.textContent == 'tornado').click()"
+    )
+    tornado = results.frame.filter(pl.col("traffic.pattern") == "tornado")
+    over = tornado.filter(pl.col("saturated"))
+    assert 0 < over.height < tornado.height
+    drawn = traces(page, "chart-latency")
+    hollow = [x for trace in drawn if str(trace["symbol"]).endswith("-open") for x in trace["x"]]  # type: ignore[attr-defined]
+    assert sorted(hollow) == pytest.approx(sorted(over["offered_load"]), rel=1e-6)
+    ends = [max(trace["x"]) for trace in drawn if trace["mode"] == "lines"]  # type: ignore[call-overload]
+    assert max(ends) == pytest.approx(tornado.filter(~pl.col("saturated"))["offered_load"].max(), rel=1e-6)
+
+
+def test_a_click_on_a_row_shows_the_point(page: Page, results: Results) -> None:
+    page.do("document.querySelectorAll('#point-table tbody tr')[4].click()")
+    assert page.ask("document.getElementById('point-select').value") == "4"
+    latency = f"{results.summaries[4]['packet_latency_mean_cycles']:.1f}"
+    assert f"Mean packet latency {latency} cycles" in page.texts("#point-facts")[0]
+    assert page.ask(
+        "document.querySelector('#point-table tr.chosen') == document.querySelectorAll('#point-table tbody tr')[4]"
+    )
+
+
+def test_tables_sort_by_a_click_and_by_a_key(page: Page, results: Results) -> None:
+    heads = page.texts("#point-table thead button")
+    place = next(number for number, head in enumerate(heads) if head.startswith("latency"))
+    cells = f"#point-table tbody td:nth-child({place + 1})"
+    before = page.texts(cells)
+    button = page.driver.find_elements("css selector", "#point-table thead button")[place]
+    button.send_keys(Keys.ENTER)
+    expected = sorted(results.frame["packet_latency_mean_cycles"])
+    assert page.texts(cells) == [f"{value:.1f}" for value in expected] != before
+    button.send_keys(Keys.SPACE)
+    assert page.texts(cells) == [f"{value:.1f}" for value in reversed(expected)]
+    assert page.texts("#point-table th[aria-sort=descending] button")[0].startswith("latency")
+
+
+def test_the_slider_moves_by_keys_and_changes_the_drawing(page: Page, results: Results) -> None:
+    sleeping = next(row for row, summary in enumerate(results.summaries) if summary["links_off_share"] > 0.1)
+    page.do("choosePoint(arguments[0])", sleeping)
+    assert not page.find("#network-slider").is_displayed(), "the window as a whole comes first"
+    whole = page.pixels()
+    Select(page.find("#network-when")).select_by_value("film")
+    Select(page.find("#network-colour")).select_by_value("state")
+    first = page.pixels()
+    assert first != whole
+    slider = page.find("#network-slider")
+    seen = {first}
+    for step in range(1, 6):
+        slider.send_keys(Keys.ARROW_RIGHT)
+        assert page.texts("#network-time") == [f"cycles {50 * step} to {50 * step + 50} (warm-up)"]
+        seen.add(page.pixels())
+    assert len(seen) > 3
+    row = results.series(sleeping).filter(pl.col("from_cycle") == 250)
+    channels = results.channels(sleeping).filter(pl.col("link_class") != "terminal")["channel"]
+    off = row.filter(pl.col("channel").is_in(channels.to_list()))["channels_off"].sum()
+    assert f"off: {off} channels" in page.texts("#network-legend > span")
+
+
+def test_the_film_plays_and_stops(page: Page) -> None:
+    page.do("choosePoint(3)")
+    Select(page.find("#network-when")).select_by_value("film")
+    page.find("#network-play").click()
+    moved = "new Promise(done => setTimeout(() => done(Number(document.getElementById('network-slider').value)), 600))"
+    assert page.ask(moved) >= 2
+    page.find("#network-play").click()
+    stopped = page.ask("Number(document.getElementById('network-slider').value)")
+    assert page.ask(moved) == stopped
+
+
+def test_hovering_tells_both_directions_of_a_link(page: Page, results: Results) -> None:
+    page.do("choosePoint(4); document.getElementById('network-stage').scrollIntoView()")
+    forward, backward = page.ask("[view.channelNumber(0), view.channelNumber(view.network.links)]")
+    x, y = page.ask(
+        "(([x1, y1, cx, cy, x2, y2]) => [(x1 + x2) / 4 + cx / 2, (y1 + y2) / 4 + cy / 2])(view.canvas.curve(0))"
+    )
+    canvas = page.find("#network-canvas")
+    middle = canvas.size["width"] / 2, canvas.size["height"] / 2
+    ActionChains(page.driver).move_to_element_with_offset(canvas, round(x - middle[0]), round(y - middle[1])).perform()
+    told = {
+        row[0]: row[1:]
+        for row in page.ask(
+            "Array.from(document.querySelectorAll('#network-tip tr'), r => Array.from(r.children, c => c.textContent))"
+        )
+    }
+    table = results.channels(4)
+    assert told["channel"] == [str(forward), str(backward)]
+    ends = [table.row(channel, named=True) for channel in (forward, backward)]
+    assert told["router"] == [
+        f"{end['from_router']} port {end['from_port']} \u2192 {end['to_router']} port {end['to_port']}" for end in ends
+    ]
+    assert told["flits in the window"] == [str(end["flits"]) for end in ends]
+    assert told["utilisation [flits/cycle]"] == [f"{end['utilisation']:.4f}" for end in ends]
+    assert told["transitions"] == [str(end["transitions"]) for end in ends]
+
+
+def test_hovering_tells_what_a_router_did(page: Page, results: Results) -> None:
+    page.do("choosePoint(0); document.getElementById('network-stage').scrollIntoView()")
+    page.do("view.canvas.hover(...view.canvas.place(5))")
+    told = {
+        row[0]: row[1]
+        for row in page.ask(
+            "Array.from(document.querySelectorAll('#network-tip tr'), r => Array.from(r.children, c => c.textContent))"
+        )
+    }
+    sent = results.channels(0).filter((pl.col("from_router") == 5) & pl.col("to_router").is_not_null())["flits"].sum()
+    assert told["terminals"] == "2"
+    assert told["links to routers"] == "4"
+    assert told["flits sent over them"] == str(sent)
+
+
+def test_the_drawing_zooms_and_moves_by_keys(page: Page) -> None:
+    canvas = page.find("#network-canvas")
+    start = page.ask("view.canvas.scale")
+    canvas.send_keys("+")
+    canvas.send_keys(Keys.ARROW_LEFT)
+    assert page.ask("view.canvas.scale") == pytest.approx(1.4 * start)
+    canvas.send_keys("0")
+    assert page.ask("view.canvas.scale") == pytest.approx(start)
+
+
+def test_a_narrow_window_has_nothing_beside_it(driver: webdriver.Chrome, results: Results) -> None:
+    driver.set_window_size(520, 900)
+    try:
+        page = Page(driver, results.report())
+        assert page.ask("document.documentElement.scrollWidth <= window.innerWidth")
+        assert page.complaints() == []
+    finally:
+        driver.set_window_size(1280, 960)
+
+
+def test_a_stall_is_told_in_words(driver: webdriver.Chrome, ring: object) -> None:
+    stuck = weft.load(str(ring)).run(out=f"{ring}.out")
+    page = Page(driver, stuck.report())
+    page.do("choosePoint(1)")
+    assert page.texts("#point-stall pre") == [stuck.stalls[0][1]]
+    assert page.complaints() == []
+
+
+def test_ten_thousand_links_stay_usable(driver: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("large")
+    (folder / "large.yaml").write_text(LARGE, encoding="utf-8")
+    page = Page(driver, weft.load(folder / "large.yaml").run(out=folder / "out").report())
+    assert page.ask("view.network.links") == 3 * 15**3
+    assert page.complaints() == []
+    # Reading a pixel waits until the drawing is done. Screens of a quiet machine take some 30 ms.
+    times = page.ask(
+        "Array.from({length: 9}, () => { const began = performance.now(); view.canvas.draw();"
+        " view.canvas.base.getContext('2d').getImageData(0, 0, 1, 1); return performance.now() - began; })"
+    )
+    assert sorted(times)[4] < 500
+    found = page.ask("[performance.now(), view.canvas.under(300, 300), performance.now()]")
+    assert found[2] - found[0] < 100

@@ -1,0 +1,72 @@
+"""What a report says a person chose, beside the defaults of the engine."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import weft
+from weft.report.question import chosen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAIN: dict[str, Any] = {
+    "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 2}},
+    "routing": "ugal_p",
+    "traffic": {"pattern": "uniform", "load": 0.1},
+}
+
+
+def rows(tmp_path: Path, **sections: Any) -> dict[str, tuple[str, str]]:
+    point = weft.load(PLAIN | sections).points[0]
+    return {path: (value, usual) for path, value, usual in chosen(point.resolved, tmp_path / "scenario.yaml")}
+
+
+def test_a_scenario_of_defaults_has_only_what_has_none(tmp_path: Path) -> None:
+    assert rows(tmp_path) == {
+        "topology": ("hyperx(widths 4x4, terminals_per_router 2)", ""),
+        "routing": ("ugal_p", ""),
+        "traffic.pattern": ("uniform", ""),
+        "traffic.load": ("0.1", ""),
+    }
+
+
+def test_what_differs_stands_beside_its_default(tmp_path: Path) -> None:
+    told = rows(
+        tmp_path,
+        routing={"ugal_p": {"threshold": "9flits"}},
+        links={"default": {"latency": "7cycles"}, "dim1": {"vcs": 3}},
+        power={"policy": {"idle_timeout": {"idle": "20cycles", "transition": "10cycles"}}},
+        measure={"window": "5000cycles"},
+    )
+    assert told["routing.ugal_p.threshold"] == ("9flits", "2flits")
+    assert told["links.default.latency"] == ("7cycles", "10cycles")
+    assert told["links.dim1.vcs"] == ("3", "6")
+    assert told["power.policy"] == ("idle_timeout(idle 20cycles, transition 10cycles)", "always_on")
+    assert told["measure.window"] == ("5000cycles", "20000cycles")
+
+
+def test_what_follows_from_a_choice_is_not_one(tmp_path: Path) -> None:
+    told = rows(tmp_path, links={"default": {"latency": "7cycles"}}, measure={"window": "5000cycles"})
+    assert "links.dim0.latency" not in told, "it is that of links.default"
+    assert "links.default.credit_latency" not in told, "it is the latency"
+    assert "measure.drain_limit" not in told, "it is ten windows"
+
+
+def test_a_routing_that_needs_more_than_the_defaults_still_has_a_question(tmp_path: Path) -> None:
+    """Two steps on a long ring need more VCs than there are by default, so links are compared as they are."""
+    graph = {
+        "nodes": [{"id": k} for k in range(24)],
+        "links": [{"source": k, "target": (k + 1) % 24} for k in range(24)],
+    }
+    (tmp_path / "ring.json").write_text(json.dumps(graph), encoding="utf-8")
+    scenario = PLAIN | {
+        "topology": {"graph": {"file": str(tmp_path / "ring.json"), "terminals_per_router": 1}},
+        "routing": "shortest_path",
+        "links": {"default": {"vcs": 12}},
+    }
+    point = weft.load(scenario).points[0]
+    told = {path: (value, usual) for path, value, usual in chosen(point.resolved, tmp_path / "scenario.yaml")}
+    assert "terminals_per_router 1" in told["topology"][0]
+    assert told["traffic.load"] == ("0.1", "")

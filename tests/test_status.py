@@ -1,0 +1,126 @@
+"""How far a sweep is, also while another process runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from test_resume import start, wait_until
+from weft import saturation
+from weft.beacon import Beacon, at_work
+from weft.cli import main
+from weft.execute import Flight, Status
+from weft.scenario import Scenario
+from weft.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["status", str(folder), "--json"]) == 0
+    read: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return read
+
+
+def test_a_finished_sweep(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = weft.load(small).run(tmp_path / "out")
+    found = told(results.root, capsys)
+    assert {key: found[key] for key in ("points", "done", "missing", "damaged")} == {
+        "points": 12, "done": 12, "missing": 0, "damaged": 0
+    }  # fmt: skip
+    assert found["endings"] == {"drained": 11, "saturated": 1}
+    assert found["point_seconds_mean"] == pytest.approx(fmean(results.run_info(n)["seconds"] for n in range(12)))
+    assert (found["running"], found["damage"]) == ([], [])
+    assert main(["status", str(results.root)]) == 0
+    text = capsys.readouterr().out
+    assert "12 of 12 done" in text
+    assert "11 drained, 1 saturated" in text
+    assert "go on" not in text
+
+
+def test_stalled_missing_and_damaged_points_are_counted(
+    ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = weft.load(ring, set={"sweep.traffic.load": [0.01, 0.02, 1.0]}).run(tmp_path / "out")
+    (results.folder(0) / "summary.json").write_text("{")
+    for path in results.folder(1).iterdir():
+        path.unlink()
+    results.folder(1).rmdir()
+    found = told(results.root, capsys)
+    assert (found["points"], found["done"], found["missing"], found["damaged"]) == (3, 1, 1, 1)
+    assert found["endings"] == {"stalled": 1}
+    assert found["damage"][0]["coordinates"] == {"traffic.load": 0.01}
+    main(["status", str(results.root)])
+    text = capsys.readouterr().out
+    assert "1 of 3 done, 1 missing, 1 damaged" in text
+    assert "traffic.load = 0.01: " in text
+    assert f"go on     {results.command}" in text
+
+
+def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    with start(small, out) as process:
+        wait_until(process, lambda: bool(at_work(out)) and bool(at_work(out)[0]["flying"]))
+        found = told(out, capsys)
+        (run,) = found["running"]
+        assert (run["host"], run["pid"]) == (socket.gethostname(), process.pid)
+        assert run["total"] == found["points"] == 12
+        (flight,) = run["flying"]
+        assert flight["hash"] in {point["hash"] for point in Store(out).manifest()["points"]}
+        assert flight["cycles"] == pytest.approx(flight["fraction"] * 20500)
+        main(["status", str(out)])
+        text = capsys.readouterr().out
+        process.kill()
+    assert f"process {process.pid}, since " in text
+    assert f"  {flight['words']}: " in text
+    assert told(out, capsys)["running"] == [], "a killed run is not at work"
+
+
+def test_a_run_on_another_machine_is_believed_for_a_minute(tmp_path: Path) -> None:
+    flight = Flight("abc", "0.3", 0.5, 100, 1.0, 1.0)
+    with Beacon(Store(tmp_path)) as beacon:
+        beacon(Status(3, 1, 0, 0.5, [flight], 2.0))
+        (path,) = tmp_path.glob(".running.*")
+        who = json.loads(path.read_text()) | {"host": "elsewhere", "pid": 2**22 + 1}
+        other = tmp_path / ".running.other.json"
+        other.write_text(json.dumps(who))
+        assert {each["host"] for each in at_work(tmp_path)} == {"elsewhere", socket.gethostname()}
+        os.utime(other, times=(time.time() - 61, time.time() - 61))
+        assert [each["host"] for each in at_work(tmp_path)] == [socket.gethostname()]
+    assert at_work(tmp_path) == []
+    with Beacon(Store(tmp_path)):
+        assert not other.exists(), "the next run clears away what died"
+
+
+def test_a_search_for_saturation_has_status_queries_and_comparisons(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    sets = {"traffic.pattern": "tornado", "routing": "dimension_order", "measure.window": "2000cycles"}
+    words = [word for path, value in sets.items() for word in ("--set", f"{path}={value}")]
+    assert main(["saturation", str(small), "--tolerance", "0.1", "--out", str(out), *words]) == 0
+    found = told(out, capsys)
+    assert found["done"] == found["points"] >= 4
+    assert found["command"].startswith(f"weft saturation {small} --set traffic.pattern=tornado")
+    capsys.readouterr()
+    sql = 'select max("traffic.load") from points where not saturated'
+    assert main(["query", str(out), sql, "--json"]) == 0
+    (steady,) = json.loads(capsys.readouterr().out)[0].values()
+    frame, results = saturation.find(Scenario.from_file(small), list(sets.items()), out, tolerance=0.1)
+    assert steady == frame["steady_load"].item()
+    assert results.missing == 0
+    assert main(["compare", str(out), str(out)]) == 0
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", str(tmp_path)]) == 2
+    assert "holds no results" in capsys.readouterr().err
