@@ -37,7 +37,6 @@ def setup(app: Sphinx) -> None:
     for name, directive in {"file": File, "shell": Shell, "picture": Picture, "page": Page}.items():
         app.add_directive(name, directive)
     app.connect("env-purge-doc", lambda app, _env, page: shutil.rmtree(_folder(app, page), ignore_errors=True))
-    app.connect("build-finished", _copy_pages)
 
 
 def _folder(app: Sphinx, page: str) -> Path:
@@ -159,20 +158,14 @@ class Page(Live):
     def run(self) -> list[nodes.Node]:
         """Show it, with a link to it alone."""
         path, complaints = self.written()
-        uri = "../" * self.env.docname.count("/") + f"_pages/{self.env.docname}/{path.name}"
+        place = f"_pages/{self.env.docname}/{path.name}"
+        if not complaints:
+            to = Path(self.env.app.outdir) / place
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+        uri = "../" * self.env.docname.count("/") + place
         frame = (
             f'<iframe class="report" src="{uri}" title="{path.name}" loading="lazy"></iframe>'
             f'<p><a href="{uri}" target="_blank">open {path.name} alone</a></p>'
         )
         return [*complaints, nodes.raw("", frame, format="html")]
-
-
-def _copy_pages(app: Sphinx, problem: Exception | None) -> None:
-    """Put the HTML files that commands wrote beside the pages that show them."""
-    live = Path(app.srcdir) / LIVE
-    if problem is None:
-        for path in live.glob("**/*.html"):
-            page = next(page for page in app.env.found_docs if path.is_relative_to(live / page))
-            to = Path(app.outdir) / "_pages" / page / path.name
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, to)
