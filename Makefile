@@ -64,7 +64,7 @@ lock:
 	$(LOCKING)/bin/pip freeze | grep -vxFf python/requirements.lock > python/requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) target
+	rm -rf $(VENV) target docs/_generated
 
 $(VENV)/.base: python/requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "weft needs Python 3.11 or newer; '$(PYTHON)' was not found: install it, or say make PYTHON=/path/to/python3" >&2; exit 1; }
