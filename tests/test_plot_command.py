@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -89,6 +90,8 @@ REFUSED = {
     "plot series {root} --point 0": "measure.series=",
     "plot link_states {root} --point 0": "measure.link_states=",
     "plot power {root}": "no point has power_mean_w",
+    "explain stall {root} --set seed=2": "--set says nothing about explain stall(.|\n)*explain topology and routing",
+    "explain routing x.yaml --from 0 --to 1 --out x.png": "--out says nothing about explain routing",
     "explain stall {root}": "no point that is chosen got stuck \\(0 of 16 did\\)",
 }
 
@@ -116,6 +119,19 @@ def test_listing_kinds_loads_nothing_heavy() -> None:
     code = f"HEAVY = {{'matplotlib', 'numpy', 'polars', 'weft._engine'}}; {code}"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_million_packets_are_drawn_in_three_seconds(made_up: Results, tmp_path: Path) -> None:
+    """The distribution of a million packets over 20,000 latencies, from the start of the program on, in CPU seconds."""
+    file = made_up.folder(0) / "summary.json"
+    summary = json.loads(file.read_text(encoding="utf-8"))
+    summary["latency_histogram"] = [[latency, 50] for latency in range(20, 20_020)]
+    file.write_text(json.dumps(summary), encoding="utf-8")
+    command = ["plot", "latency_cdf", str(made_up.root), "--point", "0", "--out", str(tmp_path / "cdf.pdf")]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "weft", *command], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
 
 
 def labelled(texts: Iterable[Text], kind: str) -> list[str]:
@@ -147,6 +163,7 @@ def test_a_stall_is_drawn_as_the_cycle_that_it_is(
         packet = member["packet"]
         assert label.startswith(f"packet {packet['seq']} of {packet['src']} to {packet['dst']}")
         assert f"VC {member['at']['vc']}" in label
+        assert label.endswith(f"no room behind port {member['output']}")
     boxes = [text.get_window_extent() for text in axes.texts]
     assert (
         not any(first.overlaps(other) for number, first in enumerate(boxes) for other in boxes[:number]) or routers > 8

@@ -1,5 +1,6 @@
 """Types of the Rust module; a test holds it against the module itself."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Final, final
 
@@ -42,12 +43,21 @@ class Point:
     def network(self) -> dict[str, Any]: ...
     def explain_topology(self) -> dict[str, Any]: ...
     def explain_routing(self, source: int, target: int) -> dict[str, Any]: ...
-    def run(self, threads: int, blocks: int, control: Control) -> Finished: ...
+    def run(
+        self,
+        threads: int,
+        blocks: int,
+        control: Control,
+        watch: Sequence[tuple[int, int]] = ...,
+        watch_first: int = 0,
+    ) -> Finished: ...
 
 @final
 class Finished:
     @property
     def summary(self) -> dict[str, Any]: ...
+    @property
+    def journeys(self) -> list[dict[str, Any]]: ...
     @property
     def stalled(self) -> str | None: ...
     def save(self, folder: str | PathLike[str]) -> None: ...

@@ -116,11 +116,9 @@ def overlay(parts: Sequence[Part]) -> list[Panel]:
     named = ["part", *apart] if len(parts) > 1 else apart
     series = pl.concat_str(named, separator=", ") if named else pl.lit("")
     frame = frame.with_columns(series.alias("series"))
-    numbers = [
-        column
-        for column, kind in frame.schema.items()
-        if kind.is_numeric() and column not in paths and column not in {"load", "points"}
-    ]
+    frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))  # what no point measured
+    others = {*paths, "load", "points"}
+    numbers = [column for column, kind in frame.schema.items() if kind.is_numeric() and column not in others]
     rows = frame.group_by("panel", "series", "load", maintain_order=True).agg(
         pl.col("points"),
         pl.col("saturated", "stalled").any(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft import saturation
+from weft import saturation, watch
 from weft.beacon import Beacon
 from weft.execute import execute
 from weft.labels import at
@@ -142,6 +142,10 @@ class Sweep:
                 watch=beacon,
             )
         return Results(store)
+
+    def journeys(self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
+        """Run the first point once more and give the lives of some packets: see `weft.watch.journeys`."""
+        return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks)
 
     def saturation(
         self,

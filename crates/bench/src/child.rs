@@ -55,7 +55,7 @@ pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, B
 fn start(command: &mut Command, case: &Case, how: How) -> Result<Child, Box<dyn Error>> {
     command.args(["--sample", &case.name, "--warmup", &case.warmup.to_string(), "--cycles", &case.cycles.to_string()]);
     command.args(["--threads", &how.threads.to_string(), "--blocks", &how.blocks.to_string()]);
-    command.args(["--copies", &how.copies.to_string()]);
+    command.args(["--copies", &how.copies.to_string(), "--record", &how.record.name()]);
     Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 

@@ -42,6 +42,9 @@ struct Options {
     /// Independent simulations of the case at the same time, a thread each
     #[arg(long, value_name = "N", default_value = "1")]
     copies: NonZeroUsize,
+    /// What the runs record: compare `asleep` with `everything`
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "nothing")]
+    record: sample::Record,
     /// Do not count instructions (slow, needs valgrind)
     #[arg(long)]
     no_instructions: bool,
@@ -106,8 +109,9 @@ fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn E
         notes.push(format!("wall/CPU is above {BUSY}: others used the cores, do not quote times or ratios"));
     }
     if options.json {
-        let sample::How { threads, blocks, copies } = plan.how;
-        let document = report::Document { machine, threads, blocks, copies, repeat: plan.repeat, rows, notes };
+        let sample::How { threads, blocks, copies, record } = plan.how;
+        let record = record.name();
+        let document = report::Document { machine, threads, blocks, copies, record, repeat: plan.repeat, rows, notes };
         println!("{}", serde_json::to_string_pretty(&document)?);
     } else {
         notes.iter().for_each(|note| println!("note: {note}"));
@@ -117,7 +121,7 @@ fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn E
 
 impl Options {
     fn how(&self) -> sample::How {
-        sample::How { threads: self.threads.get(), blocks: self.blocks, copies: self.copies.get() }
+        sample::How { threads: self.threads.get(), blocks: self.blocks, copies: self.copies.get(), record: self.record }
     }
 
     /// What to measure, and remarks on what cannot be.

@@ -21,6 +21,7 @@ pub struct Document {
     pub threads: usize,
     pub blocks: usize,
     pub copies: usize,
+    pub record: String,
     pub repeat: usize,
     pub rows: Vec<Row>,
     pub notes: Vec<String>,

@@ -1,14 +1,30 @@
 //! One timed run, in the process that runs it.
 
 use crate::cases::Case;
+use clap::ValueEnum;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::time::Instant;
-use weft_engine::{Simulation, spec::Execution};
+use weft_engine::power::{PolicyConfig, idle_timeout::IdleTimeout};
+use weft_engine::spec::{Execution, Records, SeriesSpec};
+use weft_engine::{Simulation, Spec};
+use weft_units::Time;
 
 /// Up to 64 ports per router and 8 VCs: enough for all cases.
 type Network = Simulation<1, 8>;
+
+/// What a run records for pictures and reports.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Record {
+    #[default]
+    Nothing,
+    /// Nothing, but links sleep when idle, as with `Everything`.
+    Asleep,
+    /// A series of every channel, sampled every 100 cycles, latency by creation time, and the states of all links,
+    /// which sleep when idle.
+    Everything,
+}
 
 /// How a case is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +35,8 @@ pub struct How {
     pub blocks: usize,
     /// Independent simulations at the same time.
     pub copies: usize,
+    /// What is recorded, if anything.
+    pub record: Record,
 }
 
 /// What a run of `cycles` cycles after the warm-up took; sums over the copies, except for `wall` and `cycles`.
@@ -33,10 +51,32 @@ pub struct Sample {
     pub peak_mib: Option<f64>,
 }
 
+impl Record {
+    fn apply(self, spec: &mut Spec) {
+        if self != Self::Nothing {
+            let time = |cycles: u128| Time::Femtoseconds(cycles * spec.cycle_fs);
+            spec.policy = PolicyConfig::IdleTimeout(IdleTimeout { idle: time(50), transition: time(20) });
+        }
+        if self == Self::Everything {
+            spec.records = Records {
+                transient: Some(100),
+                series: Some(SeriesSpec { every: 100, channels: true }),
+                link_states: Some(1_000_000),
+            };
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
 impl Case {
     /// Fills the network, then times it.
     pub fn sample(&self, how: How) -> Result<Sample, Box<dyn Error>> {
-        let spec = self.spec()?;
+        let mut spec = self.spec()?;
+        how.record.apply(&mut spec);
         let start = Instant::now();
         let execution = Execution { threads: how.threads, blocks: how.blocks };
         let mut simulations =
@@ -63,9 +103,9 @@ fn advance(simulations: &mut [Network], until: u64) {
     let (first, others) = simulations.split_first_mut().expect("at least one copy");
     std::thread::scope(|scope| {
         for simulation in others {
-            scope.spawn(|| simulation.advance(until));
+            scope.spawn(|| simulation.advance_recording(until));
         }
-        first.advance(until);
+        first.advance_recording(until);
     });
 }
 
@@ -95,7 +135,7 @@ mod tests {
     fn counts_only_the_timed_cycles() {
         let mut case = crate::cases::all().swap_remove(0);
         (case.warmup, case.cycles) = (100, 0);
-        let how = How { threads: 1, blocks: 0, copies: 1 };
+        let how = How { threads: 1, blocks: 0, copies: 1, record: Record::Nothing };
         assert_eq!(case.sample(how).expect("a valid case").flit_hops, 0);
         case.cycles = 200;
         let one = case.sample(how).expect("a valid case").flit_hops;

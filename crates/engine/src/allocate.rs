@@ -56,12 +56,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Matches inputs to `outputs` and sends what has won.
     #[inline(always)]
     fn cross<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, outputs: Bits<W>) {
+        let moves = if net.crosses_apart {
+            self.matched_apart::<HEADS, SINGLE>(net, r, outputs)
+        } else {
+            self.matched::<HEADS, SINGLE, false>(net, r, outputs)
+        };
+        self.send_all::<SINGLE>(net, r, moves);
+    }
+
+    /// By age, or watched.
+    #[inline(never)]
+    fn matched_apart<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, outputs: Bits<W>) -> usize {
         let moves = if net.by_age {
             self.matched::<HEADS, SINGLE, true>(net, r, outputs)
         } else {
             self.matched::<HEADS, SINGLE, false>(net, r, outputs)
         };
-        self.send_all::<SINGLE>(net, r, moves);
+        if net.watches {
+            self.watch_moves(net, r, moves);
+        }
+        moves
     }
 
     /// Runs the allocator; returns the number of moves.

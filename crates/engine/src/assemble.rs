@@ -14,6 +14,7 @@ use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use crate::tally::Tally;
+use crate::watch::{Watch, Watched};
 use crate::wheel::Wheel;
 use weft_topology::{Graph, Peer};
 use weft_traffic::{mix, stream};
@@ -48,8 +49,13 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let replies = spec.traffic.jobs.iter().any(|job| job.reply.is_some());
     let batches = spec.traffic.jobs.iter().any(|job| job.batch.is_some());
     refuse_worms(spec, &routing)?;
+    let watches = watches(spec)?;
     let trunk = grid::trunk_of(graph);
     let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
+    // what a job creates is counted only where there are several, or messages of several kinds
+    let by_job = replies || jobs.len() > 1;
+    let others = by_job || batches || spec.phases.auto_warmup;
+    let apart = others || spec.records.transient.is_some();
     let net = Net {
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
@@ -59,10 +65,14 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         chooses,
         by_age,
         priority: spec.router.priority,
-        heads_apart: chooses || by_age,
+        watches,
+        creates_apart: by_job || watches,
+        only_in_time: !others,
+        crosses_apart: by_age || watches,
+        heads_apart: chooses || by_age || watches,
         trunk,
         routing,
-        apart: replies || batches || jobs.len() > 1 || spec.records.transient.is_some() || spec.phases.auto_warmup,
+        apart,
         jobs,
         clocks,
         ranks,
@@ -109,6 +119,18 @@ fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
         ranks.clear();
     }
     (ranks, job_of)
+}
+
+/// Whether packets are watched; refuses those of terminals that there are not.
+fn watches(spec: &Spec) -> Result<bool, Refusal> {
+    let terminals = spec.graph.terminals();
+    if let Watched::Packets(names) = &spec.watched
+        && let Some((terminal, seq)) = names.iter().find(|(terminal, _)| *terminal >= terminals)
+    {
+        let what = format!("packet {terminal}:{seq}: there is no terminal {terminal}, the network has {terminals}");
+        return Err(Refusal::new("watch", what, format!("write a terminal from 0 to {}", terminals - 1)));
+    }
+    Ok(!matches!(&spec.watched, Watched::Nobody | Watched::First(0)))
 }
 
 /// An escape helps packets at the head of a queue. With virtual cut-through every blocked packet is, or stands behind one
@@ -408,6 +430,7 @@ impl Builder<'_> {
                 Answers::new(0, 2)
             },
             tally: self.tally(&terminals),
+            watch: Watch::new(&self.spec.watched),
             routers,
             ins,
             outs,

@@ -7,6 +7,7 @@ use crate::power::Manager;
 use crate::routing::sensor::History;
 use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
 use crate::tally::Tally;
+use crate::watch::Watch;
 use crate::wheel::Wheel;
 
 /// The far end of a channel that leaves the block: a port of another block.
@@ -68,6 +69,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub memory: Vec<u64>,
     pub answers: Answers,
     pub tally: Tally,
+    pub(crate) watch: Watch,
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -79,6 +81,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
         self.inject::<SINGLE>(net); //          sources  -> injection channels
         self.manage_power(); //                 timers   -> link states
+        if net.watches {
+            self.watch_cycle(net); //           journeys <- what they wait for
+        }
         self.allocate::<SINGLE>(net); //        heads    -> VCs, flits -> switch -> links, step by step
         self.now += 1;
     }

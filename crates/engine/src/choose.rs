@@ -18,6 +18,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn expose_apart(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
+        if net.watches {
+            self.watch_front(net, i, v, packet, key);
+        }
         if net.by_age {
             let packet = self.packets.items.hot(packet as usize);
             *self.ages.hot_mut(i * V + v) =
@@ -86,6 +89,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let key = net.key(hop.port as usize, hop.class as usize);
         if key != old {
             *self.ins.hot_mut(i).keys.hot_mut(v) = key;
+            if net.watches {
+                self.watch_choice::<TRUNK>(net, i, v, hop, turn);
+            }
             if old != ASK {
                 self.withdraw(net, r, i, old);
             }

@@ -274,7 +274,7 @@ impl Explainer<'_> {
 
 impl crate::routing::AnyRouting {
     /// How an adaptive routing chooses.
-    fn rule(&self) -> &'static str {
+    pub(crate) fn rule(&self) -> &'static str {
         if self.chooses() {
             "in every step the one with the most credits among those with room; the last, its escape, if none has"
         } else if self.draws_ties() {

@@ -19,6 +19,7 @@ pub mod explain;
 mod hot;
 mod imply;
 mod jobs;
+pub mod journey;
 mod measure;
 mod net;
 pub mod outcome;
@@ -39,6 +40,7 @@ mod switch;
 mod tally;
 mod three_stage;
 mod vc_stage;
+pub mod watch;
 mod wheel;
 
 pub use explain::{Explanation, explain};

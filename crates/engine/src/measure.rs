@@ -212,13 +212,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch) -> Option<Ending> {
         while self.now < until {
             let before = self.now;
-            let sample = self.recorder.as_ref().map_or(u64::MAX, |r| r.next);
-            self.advance((self.now + look).min(until).min(sample));
-            if let Some(recorder) = &mut self.recorder
-                && self.now == sample
-            {
-                recorder.sample(&self.blocks, self.now);
-            }
+            self.advance_recording((self.now + look).min(until));
             if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
                 self.housekeeping();
             }
@@ -232,6 +226,19 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             }
         }
         None
+    }
+
+    /// Simulates up to cycle `until`, and takes the samples of the series on the way.
+    pub fn advance_recording(&mut self, until: u64) {
+        while self.now < until {
+            let sample = self.recorder.as_ref().map_or(u64::MAX, |r| r.next);
+            self.advance(until.min(sample));
+            if let Some(recorder) = &mut self.recorder
+                && self.now == sample
+            {
+                recorder.sample(&self.blocks, self.now);
+            }
+        }
     }
 
     fn drain(&mut self, spec: &Spec, middle: Middle, watch: &mut Watch) -> Ending {

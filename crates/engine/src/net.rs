@@ -59,7 +59,15 @@ pub struct Net {
     /// Arbiters let the oldest packet win.
     pub by_age: bool,
     pub priority: Priority,
-    /// Heads need more than their key: a choice in every step, or their age.
+    /// By nothing but the time of their creation.
+    pub only_in_time: bool,
+    /// Packets are watched (`watch.rs`).
+    pub watches: bool,
+    /// New packets are counted by their job, or watched.
+    pub creates_apart: bool,
+    /// The oldest wins the switch, or its winners are watched.
+    pub crosses_apart: bool,
+    /// Heads need more than their key: a choice in every step, their age, or someone watches them.
     pub heads_apart: bool,
     pub trunk: Trunk,
     /// Packets get an intermediate at their source.

@@ -1,5 +1,6 @@
 //! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
 
+pub use crate::journey::Journey;
 use crate::power::LinkState;
 pub use crate::series::{Sample, Series};
 pub use crate::spans::{LinkStates, Span};
@@ -255,6 +256,8 @@ pub struct Outcome {
     pub transient: Option<(u64, Vec<TransientBin>)>,
     pub series: Option<Series>,
     pub link_states: Option<LinkStates>,
+    /// Of the packets that were watched.
+    pub journeys: Vec<Journey>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
 }

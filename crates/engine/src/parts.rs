@@ -87,7 +87,6 @@ impl Parts {
         }
     }
 
-    #[inline(never)]
     pub fn created(&mut self, job: u16, measured: bool) {
         if let Some(&p) = self.of_job.get(job as usize) {
             self.parts[p as usize].created += u64::from(measured);
@@ -166,6 +165,14 @@ fn histogram() -> Histogram<u64> {
 }
 
 impl Tally {
+    /// A packet is delivered, and nothing but latencies by creation time is counted apart.
+    #[inline(always)]
+    pub fn deliver_in_time(&mut self, packet: &Packet, at: u64) {
+        if let Some(transient) = &mut self.parts.transient {
+            transient.count(packet.created, at - packet.created);
+        }
+    }
+
     /// Packet of job `job` is delivered at cycle `at`.
     pub fn deliver_apart(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
         let (latency, network) = (at - packet.created, at - packet.injected);
@@ -200,10 +207,11 @@ impl Tally {
 
 impl Transient {
     fn count(&mut self, created: u64, latency: u64) {
-        while created / self.width >= BINS as u64 {
+        let mut bin = (created / self.width) as usize;
+        while bin >= BINS {
             self.join();
+            bin /= 2;
         }
-        let bin = (created / self.width) as usize;
         if bin >= self.bins.len() {
             self.bins.resize(bin + 1, TransientBin::default());
         }

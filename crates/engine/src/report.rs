@@ -2,6 +2,7 @@
 
 use crate::block::Block;
 use crate::clock::NEVER;
+use crate::journey;
 use crate::measure::Findings;
 use crate::outcome::{Batch, ChannelCount, Exchange, JobOutcome, Measured, Outcome, PacketSums};
 use crate::power::Account;
@@ -51,6 +52,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             transient: tally.parts.transient(),
             series,
             link_states,
+            journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
         }
     }

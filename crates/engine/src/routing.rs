@@ -28,6 +28,7 @@ mod distances;
 pub(crate) mod grid;
 pub(crate) mod groups;
 pub mod sensor;
+pub(crate) mod spy;
 pub(crate) mod steps;
 pub(crate) use choice::Choice;
 pub(crate) use distances::Ports;

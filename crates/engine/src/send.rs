@@ -81,6 +81,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn eject_apart(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         let packet = self.packets.items.hot(id as usize);
+        if net.only_in_time {
+            self.tally.deliver_in_time(packet, at);
+            return self.packets.remove(id);
+        }
         let job = net.job(packet.dst);
         self.tally.deliver_apart(net, job, packet, at);
         if net.jobs.hot(job).reply_flits > 0 {

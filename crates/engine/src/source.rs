@@ -148,10 +148,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
             net.routing.source(net, packet);
         }
         self.tally.created += u64::from(measured);
-        if net.apart {
-            self.tally.parts.created(clock.job, measured);
+        if net.creates_apart {
+            self.created_apart(net, t, id, measured);
         }
         true
+    }
+
+    /// Terminal `t` has made packet `id`, which is counted by its job or watched.
+    #[inline(never)]
+    fn created_apart(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
+        if net.apart {
+            let clock = self.terminals.hot(t).clock;
+            self.tally.parts.created(net.clocks.hot(clock as usize).job, measured);
+        }
+        if net.watches {
+            self.watch_creation(net, t, id, measured);
+        }
     }
 
     /// The pattern sends nothing from terminal `t` now: its clock goes on.

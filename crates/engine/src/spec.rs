@@ -1,6 +1,7 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
 pub use crate::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
+pub use crate::watch::Watched;
 use crate::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use std::sync::Arc;
 use weft_topology::Graph;
@@ -129,6 +130,7 @@ pub struct Spec {
     pub prices: [Option<StatePrice>; crate::power::LinkState::COUNT],
     pub phases: Phases,
     pub records: Records,
+    pub watched: Watched,
     pub seed: u64,
     /// Length of a cycle [fs], for policies whose parameters are times.
     pub cycle_fs: u128,
@@ -166,6 +168,7 @@ impl Spec {
             prices: [None; crate::power::LinkState::COUNT],
             phases: Phases::default(),
             records: Records::default(),
+            watched: Watched::Nobody,
             seed: SEED,
             cycle_fs: 1_000_000,
             allow_dependency_cycle: false,

@@ -152,6 +152,8 @@ impl Segment {
 /// Flags of a packet.
 pub const MEASURED: u8 = 1;
 pub const DETOUR: u8 = 2;
+/// Someone wants to know what becomes of it.
+pub const WATCHED: u8 = 4;
 /// The packet answers another.
 pub const REPLY: u8 = 0x80;
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
-use weft_engine::spec::Execution;
+use weft_engine::spec::{Execution, Watched};
 
 /// A scenario without choices left: what the sweep set, what everything resolved to, and its hash.
 #[pyclass(frozen, module = "weft._engine")]
@@ -85,11 +85,22 @@ impl Point {
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// Runs the point with the GIL released.
-    fn run(&self, py: Python<'_>, threads: usize, blocks: usize, control: &Control) -> PyResult<Finished> {
+    /// Runs the point with the GIL released. `watch`: packets (terminal, number) whose lives are told, or else so many of
+    /// the first of the window.
+    #[pyo3(signature = (threads, blocks, control, watch = Vec::new(), watch_first = 0))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        blocks: usize,
+        control: &Control,
+        watch: Vec<(u32, u32)>,
+        watch_first: usize,
+    ) -> PyResult<Finished> {
         let how = Execution { threads, blocks };
+        let watched = if watch.is_empty() { Watched::First(watch_first) } else { Watched::Packets(watch) };
         let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
-        let finished = py.detach(move || point.run(how, &*progress));
+        let finished = py.detach(move || point.run_watching(how, watched, &*progress));
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 }
@@ -106,6 +117,12 @@ impl Finished {
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.inner.summary)
+    }
+
+    /// What became of the packets that were watched.
+    #[getter]
+    fn journeys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &self.inner.journeys)
     }
 
     /// The wait-for cycle in words if the network got stuck.

@@ -46,6 +46,7 @@ impl Scenario {
             managed,
             prices,
             phases,
+            watched: spec::Watched::Nobody,
             records: self.measure.records(&clock, channels)?,
             seed: self.seed,
             cycle_fs: clock.cycle_fs,

@@ -22,6 +22,8 @@ pub struct Finished {
     pub transient: Option<TransientTable>,
     pub series: Option<SeriesTable>,
     pub link_states: Option<LinkStateTable>,
+    /// The lives of the packets that were watched; not saved.
+    pub journeys: Value,
     /// The wait-for cycle in words, where the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
@@ -71,7 +73,8 @@ impl Finished {
             outcome.series.clone().map(|series| SeriesTable { rows: series_rows(&channels, &classes, spec), series });
         let link_states = outcome.link_states.clone().map(|states| LinkStateTable { spans: states.spans });
         let summary = Value::Object(summary);
-        Ok(Self { summary, channels, transient, series, link_states, stalled, scenario_yaml, inputs })
+        let journeys = json!(outcome.journeys);
+        Ok(Self { summary, channels, transient, series, link_states, journeys, stalled, scenario_yaml, inputs })
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use weft_engine::Progress;
-use weft_engine::spec::Execution;
+use weft_engine::spec::{Execution, Watched};
 use weft_units::{InputFile, Refusal};
 
 /// A scenario with every default filled in.
@@ -99,8 +99,21 @@ impl Point {
 
     /// Runs the scenario.
     pub fn run(&self, how: Execution, progress: &dyn Progress) -> Result<Finished, Diagnostic> {
-        let spec = self.spec()?;
-        let outcome = weft_engine::run(&spec, how, progress).map_err(|refusal| self.explain(&refusal))?;
+        self.run_watching(how, Watched::Nobody, progress)
+    }
+
+    /// Runs the scenario and tells what became of some packets; nothing else of the result depends on them.
+    pub fn run_watching(
+        &self,
+        how: Execution,
+        watched: Watched,
+        progress: &dyn Progress,
+    ) -> Result<Finished, Diagnostic> {
+        let spec = weft_engine::Spec { watched, ..self.spec()? };
+        let outcome = weft_engine::run(&spec, how, progress).map_err(|refusal| match refusal.path.as_str() {
+            "watch" => Diagnostic::nowhere("", &refusal.what, &refusal.help),
+            _ => self.explain(&refusal),
+        })?;
         Finished::new(self, &spec, &outcome).map_err(|refusal| self.explain(&refusal))
     }
 

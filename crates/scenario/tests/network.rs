@@ -1,7 +1,7 @@
 //! The network as data for a drawing.
 
 use serde_json::{Value, json};
-use weft_scenario::{expand, expand_with};
+use weft_scenario::expand_with;
 
 fn network(topology: &str, routing: &str) -> Value {
     let text = format!("topology: {topology}\nrouting: {routing}\ntraffic: {{pattern: uniform, load: 0.1}}\n");

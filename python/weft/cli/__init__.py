@@ -27,6 +27,7 @@ _COMMANDS = {
     "query": "query",
     "export": "export",
     "compare": "compare",
+    "timeline": "timeline",
     "check": "check",
     "explain": "explain",
     "list": "catalogue",

@@ -61,6 +61,13 @@ def natural(text: str) -> int:
     return int(text)
 
 
+def cycle(text: str) -> int:
+    """A cycle of a run."""
+    if not text.isdecimal() or int(text) >= 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text!r} is no cycle: write a whole number from 0 on")
+    return int(text)
+
+
 def positive(text: str) -> int:
     """A whole number above 0."""
     if not text.isdecimal() or int(text) == 0:

@@ -48,6 +48,7 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Explain; returns the exit status."""
+    _refuse_strange(options)
     if options.subject == "stall":
         return stalls.explain(options)
     routing = options.subject == "routing"
@@ -62,6 +63,21 @@ def main(options: argparse.Namespace) -> int:
         return DONE
     print("\n".join([*_first(sweep), *(_routing(facts) if routing else _topology(facts))]))
     return DONE
+
+
+def _refuse_strange(options: argparse.Namespace) -> None:
+    """Options of the other subjects would be left unheard."""
+    given = {
+        "--set": (options.sets, ("topology", "routing")),
+        "--from": (options.source is not None, ("routing",)),
+        "--to": (options.target is not None, ("routing",)),
+        "--point": (options.points, ("stall",)),
+        "--out": (options.out, ("stall",)),
+    }
+    for name, (there, subjects) in given.items():
+        if there and options.subject not in subjects:
+            what = f"{name} says nothing about explain {options.subject}"
+            raise ScenarioError.saying(what, f"leave it out: it belongs to explain {' and '.join(subjects)}")
 
 
 def _first(sweep: Sweep) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from weft.cli import arguments, overrides, stalls
+from weft.cli import arguments, overrides, stalls, watched
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +32,14 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="write a page, as `weft report` does (default: report.html)",
     )
+    parser.add_argument(
+        "--watch",
+        metavar="PACKET",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="run the first point once more and tell each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
+    )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
 
 
@@ -42,6 +50,8 @@ def main(options: argparse.Namespace) -> int:
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
+    with interruptible():
+        told = watched.report(sweep, options.watch, threads=options.threads, blocks=options.blocks)
     with interruptible(), Bar(sweep.name) as bar:
         results = sweep.run(
             options.out,
@@ -59,6 +69,8 @@ def main(options: argparse.Namespace) -> int:
         (results.root / "jobs.csv").write_text(results.jobs.write_csv(), encoding="utf-8")
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
+    if told:
+        print("\n".join(["", *told]))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")

@@ -79,7 +79,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
         height=_HEIGHTS[columns] * -(-len(places) // columns),
     )
     for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
-        _panel(axes, panel, view, looks, small=columns > 2)
+        _panel(axes, panel, view, looks, beside=columns)
     return drawing
 
 
@@ -108,12 +108,11 @@ def across(quantity: Quantity) -> str:
     return "load" if quantity is q.OFFERED else quantity.column
 
 
-def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, small: bool) -> None:
+def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, beside: int) -> None:
     axes.set_title(", ".join(word for word in (panel.title, view.title) if word), loc="left")
-    # Beside two others a panel is small: the unit stands in a line of its own.
-    bottom, side = (quantity.axis.replace(" [", "\n[") if small else quantity.axis for quantity in (view.x, view.y))
-    axes.set_xlabel(bottom)
-    axes.set_ylabel(side)
+    # Where there is little room, the unit stands in a line of its own.
+    axes.set_xlabel(view.x.axis.replace(" [", "\n[") if beside > 2 else view.x.axis)
+    axes.set_ylabel(view.y.axis.replace(" [", "\n[") if beside > 1 else view.y.axis)
     axes.set_xlim(0, 1.04 * panel.end)
     if view.extra:
         view.extra(axes, panel, looks)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib.patches import Patch
+
 from weft import quantities as q
-from weft.plot import load, over_load
+from weft.plot import load, over_load, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice
     from weft.plot.style import Look
     from weft.quantities import Quantity
+
+_PALE = 0.25
 
 
 def figure(choice: Choice) -> Figure:
@@ -33,7 +37,8 @@ def figure(choice: Choice) -> Figure:
         _bands(axes, panel, looks, q.ACCEPTED)
 
     views = [over_load.View(q.LATENCY, extra=latency), over_load.View(q.ACCEPTED, extra=accepted)]
-    return over_load.figure(choice, views)
+    band = Patch(facecolor=style.GREY, alpha=_PALE, label="95 % confidence of the mean")
+    return over_load.figure(choice, views, handles=[band])
 
 
 def _bands(axes: Axes, panel: Panel, looks: dict[str, Look], quantity: Quantity) -> None:
@@ -44,4 +49,6 @@ def _bands(axes: Axes, panel: Panel, looks: dict[str, Look], quantity: Quantity)
         frame = frame.drop_nulls(["half", quantity.column])
         low, high = (frame[quantity.column] + sign * frame["half"] for sign in (-1, 1))
         colour = looks[curve.label].line["color"]
-        axes.fill_between(frame["load"], low, high, color=colour, alpha=0.25, linewidth=0, label=f"_band {curve.label}")
+        axes.fill_between(
+            frame["load"], low, high, color=colour, alpha=_PALE, linewidth=0, label=f"_band {curve.label}"
+        )

@@ -32,7 +32,7 @@ _REASONS: dict[str, tuple[str, str, LineStyleType]] = {
 _UPRIGHT = 8
 # Inches: around the circle for a member; beyond the circle for its label, to the sides and up and down.
 _AROUND = {True: 1.0, False: 0.42}
-_BESIDE = {True: (1.45, 0.6), False: (2.4, 2.4)}
+_BESIDE = {True: (1.45, 0.7), False: (2.9, 2.9)}
 
 
 def figure(choice: Choice) -> Figure:
@@ -125,8 +125,8 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
 
 
 def _label(member: dict[str, Any], comma: str) -> str:
-    """Packet, the queue it is in, and the output it wants."""
+    """Packet, the queue that it is in, and why it waits."""
     packet = member["packet"]
     who = "body of a packet" if packet is None else f"packet {packet['seq']} of {packet['src']} to {packet['dst']}"
-    wants = "" if member["output"] is None else f", to port {member['output']}"
-    return f"{who}{comma}port {member['at']['port']} VC {member['at']['vc']}{wants}"
+    why = f"no room behind port {member['output']}" if member["reason"] == "no_room" else _REASONS[member["reason"]][0]
+    return comma.join([who, f"port {member['at']['port']} VC {member['at']['vc']}", why])

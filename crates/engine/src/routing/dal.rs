@@ -69,18 +69,21 @@ impl Runtime {
 
     #[inline(never)]
     pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
-        let hops = self.grid.differences(at, packet.dest).count() as i32;
+        let hops = self.grid.differences(at, packet.dest).count() as u32;
+        let cost = |port: u8, hops: u32, bias: i32| {
+            let hop = Hop { port, class: packet.lane };
+            queues.weigh(hop, Cost { at, port, hops, bias }, queues.read(self.sensor, port))
+        };
         let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
         // (cost, detour, place in a random order of dimensions): the least is taken
         let mut best = ((i32::MAX, 1, 0), 0, 0);
         for (place, d) in self.grid.differences(at, packet.dest).enumerate() {
-            let turn = (place as u32 + below(first, hops as u32)) % hops as u32;
+            let turn = (place as u32 + below(first, hops)) % hops;
             let minimal = self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
-            best = best.min(((queues.read(self.sensor, minimal) * hops, 0, turn), minimal, 0));
+            best = best.min(((cost(minimal, hops, 0), 0, turn), minimal, 0));
             if self.may_leave(d, packet) {
                 let port = self.grid.port_to(at, d, self.other(at, d, packet, seed));
-                let cost = queues.read(self.sensor, port) * (hops + 1) + self.threshold;
-                best = best.min(((cost, 1, turn), port, 1 << d));
+                best = best.min(((cost(port, hops + 1, self.threshold), 1, turn), port, 1 << d));
             }
         }
         let (_, port, detour) = best;

@@ -100,11 +100,11 @@ impl Runtime {
         self.valiant.detour(&mut detour, mid);
         if let Some(n) = self.valiant.next(at, &mut detour, seed) {
             let (near, far) = (self.cost(at, minimal, packet, None, seed), self.cost(at, n, &detour, Some(mid), seed));
-            let value = |cost: Cost| {
+            let value = |hop: Hop, cost: Cost| {
                 let away = groups::index(cost.at) as i32 - groups::index(at) as i32;
-                queues.read_of(self.sensor, away * self.ports, cost.port) * cost.hops as i32 + cost.bias
+                queues.weigh(hop, cost, queues.read_of(self.sensor, away * self.ports, cost.port))
             };
-            if value(near) > value(far) {
+            if value(minimal, near) > value(n, far) {
                 *packet = detour;
                 return n;
             }

@@ -3,7 +3,7 @@
 use crate::hot::Hot;
 use crate::net::{Link, Net, Trunk};
 use crate::power::LinkState;
-use crate::routing::Hop;
+use crate::routing::{Hop, steps::Cost};
 use crate::state::OutPort;
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ pub enum Sensor {
 /// What a routing may ask of the router its packet is in, and of others in its block ([`partition`]).
 ///
 /// [`partition`]: crate::assemble::partition
-pub trait Congestion {
+pub(crate) trait Congestion {
     /// Congestion of output `port` [flits] of this router; of a trunk, the mean of its members.
     fn read(&self, sensor: Sensor, port: u8) -> i32;
     /// Congestion of output `port` [flits] of the router whose ports are `away` places after those of this one.
@@ -36,6 +36,11 @@ pub trait Congestion {
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
     /// Where to ask when no member is open: at one that is waking, or at one that is off, which is then woken.
     fn fallback(&self, hop: Hop) -> Hop;
+    /// What a path that begins with `hop` costs, with `queue` flits where `cost` says.
+    #[inline(always)]
+    fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {
+        queue * cost.hops as i32 + cost.bias
+    }
     /// The best open member, else the fallback.
     fn ask(&self, hop: Hop, turn: u32) -> Hop {
         match self.member(hop, turn) {

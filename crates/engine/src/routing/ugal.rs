@@ -89,10 +89,12 @@ impl Runtime {
             self.valiant.detour(&mut detour, mid);
             if let (Some(m), Some(n)) = (minimal, self.valiant.next(at, &mut detour, seed)) {
                 let grid = &self.valiant.grid;
-                let near = grid.distance(at, packet.dest) as i32;
-                let far = (grid.distance(at, mid) + grid.distance(mid, packet.dest)) as i32;
-                let (q_m, q_n) = (queues.read(self.sensor, m.port), queues.read(self.sensor, n.port));
-                if q_m * near > q_n * far + self.threshold {
+                let near = grid.distance(at, packet.dest);
+                let far = grid.distance(at, mid) + grid.distance(mid, packet.dest);
+                let cost = |hop: Hop, hops: u32, bias: i32| {
+                    queues.weigh(hop, Cost { at, port: hop.port, hops, bias }, queues.read(self.sensor, hop.port))
+                };
+                if cost(m, near, 0) > cost(n, far, self.threshold) {
                     *packet = detour;
                     return n;
                 }

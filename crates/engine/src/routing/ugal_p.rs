@@ -77,8 +77,10 @@ impl Runtime {
             c += u8::from(c >= low);
             c += u8::from(c >= high);
             let detour = self.over(at, d, c);
-            let (q_m, q_n) = (queues.read(self.sensor, minimal.port), queues.read(self.sensor, detour.port));
-            if q_m > 2 * q_n + self.threshold {
+            let cost = |hop: Hop, hops: u32, bias: i32| {
+                queues.weigh(hop, Cost { at, port: hop.port, hops, bias }, queues.read(self.sensor, hop.port))
+            };
+            if cost(minimal, 1, 0) > cost(detour, 2, self.threshold) {
                 packet.flags |= DETOUR;
                 return detour;
             }

@@ -172,7 +172,11 @@ impl Runtime {
     pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let first = below(draw(seed, packet, 0xa7 + (at >> LEVEL)), self.k);
         let ports = (first..first + self.k).map(|u| (self.k + u % self.k) as u8);
-        let port = ports.min_by_key(|&port| queues.read(self.sensor, port)).unwrap_or(self.k as u8);
+        let cost = |&port: &u8| {
+            let cost = Cost { at, port, hops: 1, bias: 0 };
+            queues.weigh(Hop { port, class: 0 }, cost, queues.read(self.sensor, port))
+        };
+        let port = ports.min_by_key(cost).unwrap_or(self.k as u8);
         Hop { port, class: 0 }
     }
 

@@ -1,0 +1,219 @@
+//! Watched packets: their lives add up to the latencies of the run, in every network and in any number of blocks, and
+//! watching changes nothing.
+
+mod common;
+use common::*;
+use weft_engine::outcome::{Journey, Outcome};
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+use weft_engine::spec::{Execution, Watched};
+use weft_engine::{Spec, imply};
+
+/// Watches everything that is created in a small window.
+fn small(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
+    let mut spec = spec(topology, routing);
+    packets(&mut spec, flits, VirtualCutThrough, 16);
+    phases(&mut spec, 100, 150);
+    spec.set_load(load);
+    spec.watched = Watched::First(100_000);
+    spec
+}
+
+/// Hops, latencies and counts of the journeys are those of the sums; each is consistent in itself.
+fn check(out: &Outcome, spec: &Spec, what: &str) {
+    let lives: Vec<_> = out.journeys.iter().map(|j| j.life.as_ref().expect("made")).collect();
+    assert!(lives.iter().all(|life| life.measured), "{what}");
+    let done: Vec<_> = lives.iter().filter(|life| life.delivered_cycle.is_some()).collect();
+    let sums = &out.sums;
+    assert_eq!(done.len() as u64, sums.packets, "{what}: packets");
+    let latency = |life: &&&weft_engine::journey::Life| life.latency.as_ref().expect("delivered").total_cycles;
+    assert_eq!(done.iter().map(latency).sum::<u64>(), sums.latency, "{what}: latency");
+    let network = |life: &&&weft_engine::journey::Life| {
+        let latency = life.latency.as_ref().expect("delivered");
+        latency.total_cycles - latency.source_cycles
+    };
+    assert_eq!(done.iter().map(network).sum::<u64>(), sums.network_latency, "{what}: network latency");
+    assert_eq!(done.iter().map(|life| life.routers.len() as u64 - 1).sum::<u64>(), sums.hops, "{what}: hops");
+    for life in &done {
+        let l = life.latency.as_ref().expect("delivered");
+        let parts = l.source_cycles + l.routers_cycles + l.wires_cycles + l.tail_cycles + l.ejection_cycles;
+        assert_eq!(parts, l.total_cycles, "{what}: {life:?}");
+        assert!(l.tail_cycles + 1 >= u64::from(life.flits), "{what}");
+        for (k, visit) in life.routers.iter().enumerate() {
+            let exit = visit.exit.as_ref().expect("it went on");
+            let front = visit.front_cycle.expect("it was the first");
+            assert!(visit.arrived_cycle <= front && front <= exit.vc_cycle, "{what}: {visit:?}");
+            assert!(exit.vc_cycle <= exit.head_crossed_cycle && exit.head_crossed_cycle <= exit.head_left_cycle);
+            // the switch passes a flit per step, the link one per cycle
+            let steps = u64::from(life.flits - 1) / u64::from(spec.router.speedup);
+            assert!(exit.tail_crossed_cycle >= Some(exit.head_crossed_cycle + steps), "{what}: {visit:?}");
+            assert!(
+                exit.tail_left_cycle >= Some(exit.head_left_cycle + u64::from(life.flits) - 1),
+                "{what}: {visit:?}"
+            );
+            let choice = visit.choices.last().expect("a hop was chosen");
+            assert_eq!((choice.port, choice.cycle <= exit.head_crossed_cycle), (exit.port, true), "{what}: {visit:?}");
+            // what it waited for explains all cycles between the two
+            let waited: u64 = visit.waits.iter().map(|wait| wait.to_cycle - wait.from_cycle).sum();
+            assert!(waited <= exit.head_crossed_cycle - front, "{what}: {visit:?}");
+            assert!(
+                visit.waits.iter().all(|w| w.from_cycle < w.to_cycle && w.from_cycle >= front),
+                "{what}: {visit:?}"
+            );
+            if let Some(next) = life.routers.get(k + 1) {
+                assert_eq!((exit.next_router, exit.head_arrives_cycle), (Some(next.router), next.arrived_cycle));
+                assert_eq!(exit.vc, next.vc, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_lives_of_all_packets_add_up_in_every_network() {
+    for (topology, routing) in PAIRS {
+        for (flits, load) in [(1, 0.4), (5, 0.4)] {
+            let mut spec = small(topology, routing, flits, load);
+            spec.allow_dependency_cycle = true;
+            let out = run(&spec);
+            assert!(!out.journeys.is_empty());
+            check(&out, &spec, &format!("{topology} {routing}, {flits} flits"));
+        }
+    }
+}
+
+#[test]
+fn watching_changes_nothing_and_tells_the_same_in_any_blocks() {
+    let mut cases = vec![
+        small(HYPERX, UGAL, 5, 0.6),
+        small(DRAGONFLY, DF_UGAL, 1, 0.5),
+        small(TORUS, ADAPTIVE, 5, 0.6),
+        small(TRUNKS, DOR, 1, 0.8),
+        small(HYPERX, UGAL_P, 4, 0.1),
+        small(TORUS, DOR, 8, 0.5),
+    ];
+    policy(&mut cases[4], IDLE_TIMEOUT);
+    packets(&mut cases[5], 8, Wormhole, 3);
+    router(&mut cases[5], (2, 1, 1));
+    for spec in cases {
+        let mut plain = spec.clone();
+        plain.watched = Watched::Nobody;
+        let (alone, blind) = (run(&spec), run(&plain));
+        assert_same(&blind, &alone, "watching");
+        check(&alone, &spec, spec.routing.name());
+        assert!(blind.journeys.is_empty());
+        let few = Spec { watched: Watched::First(7), ..spec.clone() };
+        let seven = run(&few).journeys;
+        assert_eq!(seven, alone.journeys[..7]);
+        let names = seven.iter().map(|j| (j.terminal, j.seq)).rev().collect();
+        let named = Spec { watched: Watched::Packets(names), ..spec.clone() };
+        assert!(run(&named).journeys.iter().eq(seven.iter().rev()));
+        for (threads, blocks) in [(1, 3), (2, spec.graph.routers() as usize)] {
+            let how = Execution { threads, blocks };
+            assert_eq!(run_as(&spec, how).journeys, alone.journeys, "{} in {blocks} blocks", spec.routing.name());
+            assert_eq!(run_as(&few, how).journeys, seven);
+        }
+    }
+}
+
+/// The journeys of packets that meet nobody.
+fn lonely(topology: &str, routing: &str, flits: u32) -> (Spec, Vec<Journey>) {
+    let mut spec = spec(topology, routing);
+    packets(&mut spec, flits, VirtualCutThrough, 16);
+    alone(&mut spec, 0, 200);
+    spec.watched = Watched::Packets(vec![(0, 0), (0, 3)]);
+    let journeys = run(&spec).journeys;
+    (spec, journeys)
+}
+
+#[test]
+fn a_packet_alone_waits_nowhere_and_takes_its_zero_load_latency() {
+    for (topology, routing) in [(HYPERX, DOR), (DRAGONFLY, DF_MINIMAL), (TORUS, ADAPTIVE), (TREE, UP_DOWN)] {
+        for flits in [1, 6] {
+            let (spec, journeys) = lonely(topology, routing, flits);
+            assert!(imply(&spec).is_ok());
+            for life in journeys.iter().map(|j| j.life.as_ref().expect("made")) {
+                let latency = life.latency.as_ref().expect("delivered");
+                assert_eq!((latency.source_cycles, latency.waiting_cycles), (0, 0));
+                assert!(life.routers.iter().all(|visit| visit.waits.is_empty()));
+                assert_eq!(latency.tail_cycles, u64::from(flits) - 1);
+                let routers = life.routers.len() as u64;
+                let wires: u64 = life
+                    .routers
+                    .iter()
+                    .filter_map(|v| v.exit.as_ref())
+                    .map(|exit| {
+                        spec.links[spec.graph.class_names().iter().position(|n| *n == exit.link).expect("a class")]
+                            .latency
+                    })
+                    .sum();
+                let t0 = routers * spec.router.delay
+                    + wires
+                    + spec.links[0].latency
+                    + spec.router.ejection_delay
+                    + u64::from(flits)
+                    - 1;
+                assert_eq!(latency.total_cycles, t0);
+            }
+        }
+    }
+}
+
+#[test]
+fn adaptive_choices_are_explained_by_what_was_compared() {
+    for (topology, routing) in
+        [(HYPERX, UGAL), (HYPERX, UGAL_P), (DRAGONFLY, DF_UGAL_G), (TREE, UP_DOWN_ADAPTIVE), (HYPERX, DAL)]
+    {
+        let spec = small(topology, routing, 1, 0.7);
+        let (mut compared, mut detours) = (0, 0);
+        for visit in run(&spec).journeys.iter().flat_map(|j| &j.life.as_ref().expect("made").routers) {
+            for choice in visit.choices.iter().filter(|c| c.candidates.len() > 1) {
+                let costs: Option<Vec<i32>> = choice.candidates.iter().map(|c| c.cost_flits).collect();
+                let Some(costs) = costs else { continue };
+                let chosen = choice.chosen.expect("one of them");
+                assert_eq!(Some(&costs[chosen]), costs.iter().min(), "{routing}: {choice:?}");
+                for c in &choice.candidates {
+                    let cost =
+                        c.queue_flits.expect("read") * c.hops.expect("known") as i32 + c.bias_flits.expect("known");
+                    assert_eq!(Some(cost), c.cost_flits);
+                }
+                compared += 1;
+                detours += u32::from(chosen > 0);
+            }
+        }
+        assert!(compared > 100 && detours > 0, "{routing}: {compared} decisions, {detours} against the first");
+    }
+}
+
+#[test]
+fn what_a_head_waits_for_is_told() {
+    use weft_engine::watch::Reason::*;
+    let reasons = |spec: &Spec| {
+        let journeys = run(spec).journeys;
+        let visits = journeys.into_iter().filter_map(|j| j.life).flat_map(|life| life.routers);
+        visits.flat_map(|visit| visit.waits).map(|wait| wait.reason).collect::<Vec<_>>()
+    };
+    // many to one terminal: inputs fight for one output that never lacks credits of a VC for long
+    let mut crowded = small(SINGLE, DOR, 4, 0.5);
+    pattern(&mut crowded, r#"{"hot_spot": {"targets": [0]}}"#);
+    let told = reasons(&crowded);
+    assert!(told.contains(&LostSwitch) && !told.contains(&LinkAsleep));
+    let mut sleepy = small(HYPERX, DOR, 1, 0.02);
+    policy(&mut sleepy, IDLE_TIMEOUT);
+    assert!(reasons(&sleepy).contains(&LinkAsleep));
+    let mut narrow = small(HYPERX, DOR, 8, 0.9);
+    packets(&mut narrow, 8, VirtualCutThrough, 8);
+    queues(&mut narrow, 1, 8);
+    let told = reasons(&narrow);
+    assert!(told.contains(&VcHeld) && told.contains(&NoCredit), "{told:?}");
+}
+
+#[test]
+fn packets_that_are_not_there_are_named() {
+    let mut spec = small(HYPERX, DOR, 1, 0.1);
+    spec.watched = Watched::Packets(vec![(0, 1_000_000)]);
+    let journeys = run(&spec).journeys;
+    assert_eq!((journeys[0].life.as_ref(), journeys[0].made < 100), (None, true));
+    spec.watched = Watched::Packets(vec![(24, 0)]);
+    let refusal = weft_engine::run(&spec, ONE, &()).expect_err("24 terminals");
+    assert_eq!(refusal.path, "watch");
+    assert!(refusal.what.contains("no terminal 24, the network has 24"), "{}", refusal.what);
+}

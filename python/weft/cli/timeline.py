@@ -1,0 +1,79 @@
+"""``weft timeline``: the lives of packets and the states of links as a trace for Perfetto or chrome://tracing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE, arguments, overrides
+
+if TYPE_CHECKING:
+    import argparse
+
+    from weft.cli.arguments import Commands
+    from weft.sweep import Sweep
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "timeline",
+        "write packets and link states as a trace that ui.perfetto.dev and chrome://tracing open",
+        "weft timeline examples/quickstart.yaml --set traffic.load=0.3 --packets 20 --out trace.json",
+    )
+    arguments.add_scenario(parser)
+    parser.add_argument("--out", metavar="FILE", default="trace.json", help="file to write (default: trace.json)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--watch", metavar="PACKET", nargs="+", default=[], help="these packets: TERMINAL:NUMBER, or TERMINAL:A-B"
+    )
+    which.add_argument(
+        "--packets",
+        metavar="N",
+        type=arguments.positive,
+        default=100,
+        help="the first packets of the measured window (default: 100)",
+    )
+    parser.add_argument(
+        "--from-cycle", metavar="A", type=arguments.cycle, default=0, help="first cycle of the trace (default: 0)"
+    )
+    parser.add_argument("--to-cycle", metavar="B", type=arguments.cycle, help="end of the trace (default: of the run)")
+    parser.add_argument("--threads", metavar="N", type=arguments.positive, default=1, help="threads (default: 1)")
+    parser.add_argument(
+        "--blocks", metavar="N", type=arguments.positive, default=0, help="blocks of routers (default: chosen)"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run the first point and write its trace; returns the exit status."""
+    from weft import timeline
+    from weft.cli.interrupt import interruptible
+
+    sweep = _recording(options)
+    with interruptible():
+        trace = timeline.trace(
+            sweep.points[0],
+            options.watch,
+            options.packets,
+            from_cycle=options.from_cycle,
+            to_cycle=options.to_cycle,
+            threads=options.threads,
+            blocks=options.blocks,
+        )
+    file = Path(options.out)
+    timeline.write(trace, file)
+    slices = sum(event["ph"] == "X" for event in trace["traceEvents"])
+    print(f"{slices} slices in {file}: open it at https://ui.perfetto.dev or in chrome://tracing")
+    if trace["otherData"]["link_states_complete"] == "False":
+        print("the links end early: raise measure.link_states.max_spans to have all of their states")
+    return DONE
+
+
+def _recording(options: argparse.Namespace) -> Sweep:
+    """The sweep, with the states of its links recorded."""
+    named, sets = overrides.scenario(options)
+    sweep = named.sweep(dict(sets))
+    if "link_states" in sweep.points[0].resolved["measure"]:
+        return sweep
+    return named.sweep(dict([*sets, ("measure.link_states", "{}")]))

@@ -1,0 +1,104 @@
+"""Watching packets: a point is run again, and each step of the lives of some packets is told."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+from weft._engine import Control
+from weft.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Finished, Point
+
+_LOOK_SECONDS = 0.1
+# Packets that one call watches at most.
+_MOST = 10_000
+
+
+def packets(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Terminal and number of each packet in ``"TERMINAL:NUMBER"`` and ``"TERMINAL:FIRST-LAST"``, each once.
+
+    Raises
+    ------
+    ScenarioError
+        For a name that is none, or for more packets than can be watched.
+    """
+    found: dict[tuple[int, int], None] = {}
+    for name in names:
+        terminal, colon, numbers = name.partition(":")
+        first, dash, last = numbers.partition("-")
+        last = last if dash else first
+        if not (colon and all(_is_number(part) for part in (terminal, first, last)) and int(first) <= int(last)):
+            what = f"{name!r} names no packet"
+            raise ScenarioError.saying(what, "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, numbers from 0: 3:0, 3:0-5")
+        if int(last) - int(first) >= _MOST or len(found) + int(last) - int(first) >= _MOST:
+            what = f"{name} makes more than {_MOST} packets to watch"
+            raise ScenarioError.saying(what, "name fewer")
+        found |= dict.fromkeys((int(terminal), number) for number in range(int(first), int(last) + 1))
+    return list(found)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and int(text) < 1 << 32
+
+
+def run(
+    point: Point, names: Sequence[tuple[int, int]] = (), first: int = 0, *, threads: int = 1, blocks: int = 0
+) -> Finished:
+    """Run a point and watch the packets with these names, or else the first ones of the window.
+
+    Raises
+    ------
+    ScenarioError
+        If the point can't run, or one of the packets is not made in it.
+    """
+    control = Control()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(point.run, threads, blocks, control, list(names), first)
+        try:
+            while not wait([future], timeout=_LOOK_SECONDS).done:
+                pass  # short waits keep Ctrl-C alive
+        except BaseException:
+            control.stop()
+            raise
+    finished = future.result()
+    for journey in finished.journeys:
+        if journey["life"] is None:
+            raise _missing(journey)
+    return finished
+
+
+def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
+    """The life of each packet: what `weft run --watch` tells, as data.
+
+    Parameters
+    ----------
+    point : Point
+        What to run; its results on disk, if there are any, stay as they are.
+    names : sequence of str
+        ``"TERMINAL:NUMBER"`` or ``"TERMINAL:FIRST-LAST"``: packets by their number among those that the terminal made.
+    threads, blocks : int
+        As for `Sweep.run`; they change nothing.
+
+    Returns
+    -------
+    list of dict
+        One per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (packets that the terminal made), and
+        ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``.
+
+    Raises
+    ------
+    ScenarioError
+        If the point can't run, or one of the packets is not made in it.
+    """
+    return run(point, packets(names), threads=threads, blocks=blocks).journeys
+
+
+def _missing(journey: dict[str, Any]) -> ScenarioError:
+    terminal, made = journey["terminal"], journey["made"]
+    what = f"packet {terminal}:{journey['seq']} was not made: terminal {terminal} made {made} in this run"
+    choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name one of another terminal"
+    return ScenarioError.saying(what, f"{choice}, or lengthen measure.window")

@@ -1,0 +1,117 @@
+"""What ``weft run --watch`` and `Sweep.journeys` tell of single packets."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from weft import watch, watch_words
+from weft.cli import main
+from weft.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ADAPTIVE = {"routing": "ugal_p", "traffic.load": 0.3, "traffic.pattern": "tornado", "traffic.packet": "4flits"}
+PACKETS = ["5:0-9", "17:3"]
+
+
+def test_packets_are_named_alone_and_in_ranges() -> None:
+    assert watch.packets(["3:7", "0:2-4", "3:7"]) == [(3, 7), (0, 2), (0, 3), (0, 4)]
+
+
+@pytest.mark.parametrize("name", ["3", "3:", ":3", "3:-1", "3:5-4", "a:1", "3:1-2-3", "3:99999999999"])
+def test_what_names_no_packet_is_refused(name: str) -> None:
+    with pytest.raises(ScenarioError, match=r"names no packet\n  = help: write TERMINAL:NUMBER"):
+        watch.packets([name])
+
+
+def test_too_many_packets_are_refused() -> None:
+    with pytest.raises(ScenarioError, match="more than 10000 packets"):
+        watch.packets(["3:0-10000"])
+    assert len(watch.packets(["3:0-9999"])) == 10_000
+
+
+def test_steps_follow_each_other_and_add_up(small: Path) -> None:
+    journeys = weft.load(small, set=ADAPTIVE).journeys(PACKETS)
+    assert [(each["terminal"], each["seq"]) for each in journeys] == [*((5, k) for k in range(10)), (17, 3)]
+    for life in (journey["life"] for journey in journeys):
+        latency = life["latency"]
+        parts = [latency[f"{part}_cycles"] for part in ("source", "routers", "wires", "tail", "ejection")]
+        assert sum(parts) == latency["total_cycles"] == life["delivered_cycle"] - life["created_cycle"]
+        cycles = [life["created_cycle"], life["first_cycle"], life["injected_cycle"]]
+        for visit in life["routers"]:
+            leaving = visit["exit"]
+            steps = ["vc_cycle", "head_crossed_cycle", "head_left_cycle", "head_arrives_cycle"]
+            cycles += [visit["arrived_cycle"], visit["front_cycle"], *(leaving[step] for step in steps)]
+        assert cycles == sorted(cycles)
+
+
+def test_threads_and_blocks_tell_the_same(small: Path) -> None:
+    sweep = weft.load(small, set=ADAPTIVE)
+    assert sweep.journeys(PACKETS) == sweep.journeys(PACKETS, threads=2, blocks=5)
+
+
+def test_the_words_are_those_of_the_data(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sets = [f"--set={path}={value}" for path, value in ADAPTIVE.items()]
+    out = str(tmp_path / "out")
+    assert main(["run", str(small), *sets, "--out", out, "--watch", *PACKETS]) == 0
+    text = capsys.readouterr().out
+    journeys = weft.load(small, set=ADAPTIVE).journeys(PACKETS)
+    for journey in journeys:
+        assert "\n".join(watch_words.lines(journey)) in text
+    adaptive = [choice for journey in journeys for choice in _choices(journey) if len(choice["candidates"]) > 1]
+    assert adaptive, "tornado makes UGAL compare"
+    for choice in adaptive:
+        for each in choice["candidates"]:
+            cost = each["queue_flits"] * each["hops"] + each["bias_flits"]
+            assert each["cost_flits"] == cost
+            numbers = [each["queue_flits"], each["hops"], each["bias_flits"], cost]
+            assert re.search(rf"of router {each['queue_router']} +" + " +".join(map(str, numbers)), text)
+    (total,) = re.findall(r"latency (\d+) cycles? = ", "\n".join(watch_words.lines(journeys[-1])))
+    assert int(total) == journeys[-1]["life"]["latency"]["total_cycles"]
+    # what is there is not run again, and watching changes nothing of it
+    assert main(["run", str(small), *sets, "--out", out, "--watch", "5:0"]) == 0
+    assert "packet 5:0 from terminal 5" in capsys.readouterr().out
+
+
+def _choices(journey: dict[str, Any]) -> list[dict[str, Any]]:
+    return [choice for visit in journey["life"]["routers"] for choice in visit["choices"]]
+
+
+def test_a_head_that_chooses_again_tells_each_change(small: Path) -> None:
+    sets = {"routing": "minimal_adaptive", "traffic.load": 0.6, "traffic.pattern": "uniform"}
+    journeys = weft.load(small, set=sets).journeys(["5:100-120"])
+    choices = [choice for journey in journeys for choice in _choices(journey)]
+    assert any(each["credits"] is not None for choice in choices for each in choice["candidates"])
+    for journey in journeys:
+        for visit in journey["life"]["routers"]:
+            ways = [(choice["port"], choice["vc_class"]) for choice in visit["choices"]]
+            assert all(one != next for one, next in itertools.pairwise(ways))
+            assert not visit["exit"] or ways[-1][0] == visit["exit"]["port"]
+
+
+def test_packets_of_a_stuck_network_are_told_as_far_as_they_came(ring: Path) -> None:
+    sweep = weft.load(ring, set={"traffic.load": 1.0})
+    lines = watch_words.lines(sweep.journeys(["0:2"])[0])
+    assert "not delivered when the run ended" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("64:0", "there is no terminal 64, the network has 64"),
+        ("3:100000", r"terminal 3 made \d+ in this run\n  = help: name one from 3:0 to 3:\d+"),
+        ("nonsense", "'nonsense' names no packet"),
+    ],
+)
+def test_a_packet_that_is_not_there_is_named(
+    small: Path, name: str, what: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["run", str(small), "--out", str(tmp_path / "out"), "--watch", name]) == 2
+    assert re.search(what, capsys.readouterr().err)
+    assert not (tmp_path / "out").exists(), "nothing runs for a packet that is not there"
