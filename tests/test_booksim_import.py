@@ -187,7 +187,7 @@ def test_classes_are_one_stream_with_a_mix() -> None:
         (["router=chaos"], "only the input-queued router"),
         (["noq=1"], "VCs are not divided"),
         (["buffer_policy=shared"], "a buffer of its own"),
-        (["routing_function=romm"], "no such routing here"),
+        (["routing_function=romm"], "takes the same paths"),
         (["link_failures=2"], "links do not fail"),
         (["priority=hop_count"], "no such priority"),
         (["num_vcs=17"], "16 VCs at most"),
@@ -196,7 +196,11 @@ def test_classes_are_one_stream_with_a_mix() -> None:
         (["topology=dragonflynew", "routing_function=ugal", "k=2", "n=1", "num_vcs=4"], "with 3 only"),
         (["topology=fly", "routing_function=dest_tag", "k=4"], "each has one router"),
         (["topology=flatfly", "routing_function=ran_min", "c=4"], "xr = yr and xr * yr = c"),
-        (["topology=flatfly", "routing_function=ran_min", "k=4"], "x = y and x * y = k^n = 16"),
+        (["topology=flatfly", "routing_function=ran_min", "k=4", "y=4"], "needs x = y"),
+        (
+            ["topology=flatfly", "routing_function=ran_min", "k=5", "c=4", "xr=2", "yr=2"],
+            "rows of 8 routers leave a part",
+        ),
         (["topology=anynet", "routing_function=min"], "needs one"),
     ],
 )

@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ import pytest
 
 import weft
 from weft.cli import main
-from weft.report import frames, network, pack
-from weft.report.data import collect
+from weft.report import frames, history, network, pack
+from weft.report.data import collect, facts
 from weft.report.quantities import STATES
 from weft.report.sources import Sources
 
@@ -168,6 +169,23 @@ def test_a_film_of_link_states_shows_the_state_at_the_end_of_each_picture(result
         assert [STATES[number] for number in states[picture]] == now["state"].to_list()
 
 
+def test_a_history_has_the_flits_of_each_class(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples, channels = results.series(1), results.channels(1)
+    class_of = dict(zip(channels["channel"], channels["link_class"], strict=True))
+    for most in (1000, 5):
+        monkeypatch.setattr(history, "MOST", most)
+        made = history.series(samples, channels)
+        begins = [*unpacked(made["from_cycle"]).tolist(), 10**9]
+        assert len(begins) - 1 <= most
+        for each in made["classes"]:
+            rows = [row for row in samples.iter_rows(named=True) if class_of[row["channel"]] == each["name"]]
+            expected = [
+                sum(row["flits"] for row in rows if begin <= row["from_cycle"] < end) for begin, end in pairwise(begins)
+            ]
+            assert unpacked(each["flits"]).tolist() == expected
+            assert each["channels"] == sum(name == each["name"] for name in class_of.values())
+
+
 def test_without_room_the_most_telling_points_are_kept(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "BYTES", 1)
     held = collect(Sources([results]))
@@ -201,6 +219,21 @@ def test_the_answer_names_where_curves_saturate(results: Results) -> None:
         assert rows[panel]["accepted"] == pytest.approx(max(summary["accepted_load"] for summary in summaries))
 
 
+def test_half_widths_are_those_of_the_run_or_of_the_seeds(small: Path, tmp_path: Path) -> None:
+    one_curve = {"sweep.traffic.pattern": ["uniform"], "sweep.routing": ["ugal_p"], "sweep.traffic.load": [0.05, 0.1]}
+    several = weft.load(small, set=one_curve | {"sweep.seed": [1, 2, 3]}).run(out=tmp_path / "seeds")
+    (curve,) = collect(Sources([several]))["curves"]
+    for points, half in zip(curve["points"], curve["half"]["packet_latency_mean_cycles"], strict=True):
+        means = [several.summaries[point]["packet_latency_mean_cycles"] for point in points]
+        # Student's t for two degrees of freedom
+        assert half == pytest.approx(4.3027 * np.std(means, ddof=1) / np.sqrt(3), rel=1e-3)
+    alone = weft.load(small, set=one_curve).run(out=tmp_path / "alone")
+    (curve,) = collect(Sources([alone]))["curves"]
+    assert curve["half"]["packet_latency_mean_cycles"] == pytest.approx(
+        [summary["packet_latency_ci95_cycles"] for summary in alone.summaries], rel=1e-6
+    )
+
+
 def test_several_results_stand_in_one_report(results: Results, small: Path, tmp_path: Path) -> None:
     other = weft.load(small).run(out=tmp_path / "small")
     sources = Sources([results, other])
@@ -217,10 +250,12 @@ def test_a_damaged_table_is_named_and_the_rest_stays(results: Results, tmp_path:
     copy = weft.open(tmp_path / "copy")
     torn = copy.folder(1) / "channels.parquet"
     torn.write_bytes(torn.read_bytes()[:100])
+    (copy.folder(0) / "scenario.yaml").write_text("topology: [", encoding="utf-8")
+    assert facts(Sources([copy]))["questions"][0]["chosen"], "those of the next point"
     held = collect(Sources([copy]))
-    assert list(held["unreadable"]) == [1]
+    assert sorted(held["unreadable"]) == [0, 1]
     assert "channels.parquet" in held["unreadable"][1]
-    assert len(held["channels"]) == len(results) - 1
+    assert len(held["channels"]) == len(results) - 2
 
 
 def test_the_page_needs_nothing_else(results: Results, tmp_path: Path) -> None:

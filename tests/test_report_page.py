@@ -24,7 +24,7 @@ SLEEPING = """\
 topology: {hyperx: {widths: [3, 3], terminals_per_router: 2}}
 routing: dimension_order
 traffic: {pattern: uniform, packet: 2flits}
-measure: {warmup: 300cycles, window: 600cycles, series: {every: 50cycles, of: channel}}
+measure: {warmup: 300cycles, window: 600cycles, series: {every: 50cycles, of: channel}, transient: {bin: 50cycles}}
 sweep:
   traffic.pattern: [uniform, tornado]
   power.policy: [always_on, {idle_timeout: {idle: 20cycles, transition: 10cycles}}]
@@ -53,6 +53,8 @@ CHARTS = {
     "chart-ccdf": "Share of packets that are later",
     "chart-hops": "Share of packets",
     "chart-channels": "Utilisation [flits/cycle]",
+    "chart-series": "Mean utilisation [flits/cycle]",
+    "chart-transient": "Packet latency [cycles]",
 }
 
 
@@ -136,6 +138,14 @@ def test_tables_sort_by_a_click_and_by_a_key(page: Page, results: Results) -> No
     button.send_keys(Keys.SPACE)
     assert page.texts(cells) == [f"{value:.1f}" for value in reversed(expected)]
     assert page.texts("#point-table th[aria-sort=descending] button")[0].startswith("latency")
+
+
+def test_rows_are_chosen_by_keys(page: Page) -> None:
+    row = page.find("#point-table tbody tr")
+    row.send_keys(Keys.ARROW_DOWN)
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert page.ask("document.getElementById('point-select').value") == "1"
+    assert page.ask("document.querySelectorAll('#point-table tr[tabindex=\"0\"]').length") == 1, "one stop for Tab"
 
 
 def test_the_slider_moves_by_keys_and_changes_the_drawing(page: Page, results: Results) -> None:
@@ -237,6 +247,26 @@ def test_a_stall_is_told_in_words(driver: webdriver.Chrome, ring: object) -> Non
     page = Page(driver, stuck.report())
     page.do("choosePoint(1)")
     assert page.texts("#point-stall pre") == [stuck.stalls[0][1]]
+    waiting = len(stuck.summaries[1]["stall_wait_for"])
+    assert page.texts("#network-legend > span")[0].endswith(f"{waiting} queues")
+    emphasised = "Array.from(view.canvas.both.begins.slice(1, 3))"
+    begin, end = page.ask(emphasised)
+    assert end - begin == waiting, "a channel of the ring leads to each"
+    assert page.complaints() == []
+
+
+def test_a_network_without_links_between_routers_is_said_to_have_none(
+    driver: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    scenario = {
+        "topology": {"single_router": {"terminals": 4}},
+        "routing": "shortest_path",
+        "traffic": {"pattern": "uniform", "load": 0.1},
+        "measure": {"warmup": "100cycles", "window": "200cycles"},
+    }
+    page = Page(driver, weft.load(scenario).run(out=tmp_path_factory.mktemp("single") / "out").report())
+    assert "nothing to draw" in page.texts("#network-note")[0]
+    assert not page.find("#network").is_displayed()
     assert page.complaints() == []
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import weft
+from weft.curves import panels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +85,21 @@ def test_overrides_stand_in_the_title(small: Path, tmp_path: Path) -> None:
     results = other.run(tmp_path)
     assert weft.open(tmp_path).title == other.title
     assert results.plot.figure("load").legends[0].get_title().get_text() == other.title
+
+
+def test_lists_and_empty_models_are_words_in_the_title(small: Path) -> None:
+    sets = {"sweep.traffic.load": [0.1, 0.2], "measure.link_states": {}, "topology.hyperx.widths": [4, 4]}
+    words = "sweep.traffic.load = 0.1, 0.2, measure.link_states = {}, topology.hyperx.widths = 4x4"
+    assert weft.load(small, set=sets).title == f"small ({words})"
+
+
+def test_swept_models_are_told_apart_by_their_options(tmp_path: Path) -> None:
+    """Models that differ in an option only are different series, not seeds of one."""
+    routings = ["dimension_order", *({"ugal_p": {"threshold": f"{flits}flits"}} for flits in (0, 9))]
+    results = weft.load(SCENARIO | {"sweep": {"routing": routings}}).run(tmp_path)
+    labels = ["dimension_order", "ugal_p(threshold 0flits)", "ugal_p(threshold 9flits)"]
+    assert results.frame["routing"].to_list() == results.jobs["routing"].to_list() == labels
+    assert [curve.label for curve in panels(results)[0].curves] == labels
 
 
 def test_the_name_of_a_scenario_is_its_title(small: Path) -> None:

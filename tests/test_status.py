@@ -101,6 +101,20 @@ def test_a_run_on_another_machine_is_believed_for_a_minute(tmp_path: Path) -> No
         assert not other.exists(), "the next run clears away what died"
 
 
+def test_a_second_run_in_a_folder_is_warned(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "out")
+    store.root.mkdir()
+    with Beacon(store) as beacon:
+        beacon(Status(3, 1, 0, 0.0))
+        assert main(["run", str(small), "--out", str(store.root), "--no-picture"]) == 0
+    told = capsys.readouterr()
+    assert f"process {os.getpid()}, is at work in {store.root}" in told.err
+    assert "picture" not in told.out
+    assert not (store.root / "plot.png").exists()
+    assert main(["run", str(small), "--out", str(store.root)]) == 0
+    assert "at work" not in capsys.readouterr().err
+
+
 def test_a_search_for_saturation_has_status_queries_and_comparisons(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ SLEEPY = {
     "measure.link_states": "{}",
 }
 # What the format asks of an event of each phase that is used here, and its types.
-REQUIRED = {
+REQUIRED: dict[str, dict[str, Any]] = {
     "X": {"name": str, "cat": str, "ts": (int, float), "dur": (int, float), "pid": int, "tid": int, "args": dict},
     "M": {"name": str, "pid": int, "tid": int, "args": dict},
 }

@@ -57,10 +57,10 @@ class Curve:
     label : str
         What sets this series apart; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load. Columns: ``load`` [flits/terminal/cycle], ``points`` (their rows in the frame of
-        their results), ``saturated`` and ``stalled`` (true if any seed was), ``seeds`` (how many), the numbers of the
-        summary as means over seeds (null where nothing was measured), and their standard deviations over seeds with
-        the ending ``_std``.
+        Rows in the order of load. Columns: ``load`` [flits/terminal/cycle], ``part`` (name of the results) and
+        ``points`` (rows there), ``saturated`` and ``stalled`` (true if any seed was), ``seeds`` (how many), the numbers
+        of the summary as means over seeds (null where nothing was measured), and their standard deviations over seeds
+        with the ending ``_std``.
     """
 
     label: str
@@ -120,6 +120,7 @@ def overlay(parts: Sequence[Part]) -> list[Panel]:
     others = {*paths, "load", "points"}
     numbers = [column for column, kind in frame.schema.items() if kind.is_numeric() and column not in others]
     rows = frame.group_by("panel", "series", "load", maintain_order=True).agg(
+        pl.col("part").first(),
         pl.col("points"),
         pl.col("saturated", "stalled").any(),
         pl.len().alias("seeds"),

@@ -24,19 +24,19 @@ def label(value: Any) -> str:
     --------
     >>> label({"ugal_p": {"threshold": "2flits"}})
     'ugal_p(threshold 2flits)'
-    >>> label([8, 8])
-    '8x8'
+    >>> label([8, 8]), label([0.1, 0.2])
+    ('8x8', '0.1, 0.2')
     """
     if isinstance(value, dict) and len(value) == 1:
         (name, options), *_ = value.items()
         if isinstance(options, dict):
             return f"{name}({', '.join(f'{key} {label(o)}' for key, o in options.items())})" if options else name
     if isinstance(value, dict):
-        return ", ".join(f"{key} {label(option)}" for key, option in value.items())
+        return ", ".join(f"{key} {label(option)}" for key, option in value.items()) or "{}"
     if value is None:
         return "-"
-    if isinstance(value, list):
-        return "x".join(map(label, value))
+    if isinstance(value, list):  # widths of a grid, or values of a sweep
+        return ("x" if all(isinstance(each, int) for each in value) else ", ").join(map(label, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

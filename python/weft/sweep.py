@@ -74,6 +74,11 @@ class Sweep:
     def __repr__(self) -> str:
         return f"<weft.Sweep {self.name!r}: {len(self)} points>"
 
+    @property
+    def folder(self) -> Path:
+        """Folder of its results, if no other is named."""
+        return Path("results") / self.name
+
     def check(self) -> list[Implied]:
         """Check every point, and say what each distinct network, routing and pattern implies.
 
@@ -126,7 +131,7 @@ class Sweep:
         """
         for points in self._alike():
             points[0].check_network()
-        store = Store(out if out is not None else Path("results") / self.name)
+        store = Store(self.folder if out is None else out)
         command = self.scenario.command("run", self.sets)
         store.write_manifest(self.name, self.scenario.source, self.points, self.title, command)
         distinct = {point.hash: point for point in self.points}

@@ -216,7 +216,7 @@ impl Maker<'_> {
         let stays = |visit: &Visit| Some(visit.exit.as_ref()?.head_left_cycle - visit.arrived_cycle);
         let routers_cycles: u64 = routers.iter().filter_map(stays).sum();
         let wires = exits().map(|exit| exit.head_arrives_cycle - exit.head_left_cycle).sum::<u64>();
-        let last = exits().last()?;
+        let last = exits().next_back()?;
         Some(Latency {
             total_cycles: total,
             source_cycles: source,

@@ -68,7 +68,8 @@ ROUTINGS = {
     ("torus", "valiant"): Routing(
         {"valiant": {}},
         least_vcs=4,
-        differs="the VC class changes at the wrap link, not on entering a ring: saturation may differ",
+        differs="it takes the VC class on a ring from a variable that it has not set, and may stop at it; "
+        "here the class changes at the wrap link",
     ),
     ("torus", "min_adapt"): Routing(
         {"minimal_adaptive": {"leave_escape": False}}, {"default": 3}, least_vcs=4, differs=_ADAPTIVE
@@ -78,27 +79,17 @@ ROUTINGS = {
     ("mesh", "valiant"): Routing({"valiant": {}}, least_vcs=2),
     ("mesh", "min_adapt"): Routing({"minimal_adaptive": {"leave_escape": False}}, least_vcs=2, differs=_ADAPTIVE),
     ("flatfly", "ran_min"): Routing({"dimension_order": {}}),
-    ("flatfly", "valiant"): Routing(
-        {"valiant": {}},
-        least_vcs=2,
-        differs="a packet that meets its destination on the way to the intermediate goes on to it: paths are longer",
-    ),
     ("flatfly", "ugal"): Routing(_FLATFLY_UGAL, least_vcs=2),
     ("dragonflynew", "min"): _DRAGONFLY_MIN,
     ("dragonflynew", "ugal"): _DRAGONFLY_UGAL,
     ("fattree", "nca"): Routing({"up_down": {}}),
     ("fattree", "anca"): Routing(
-        {"up_down": {"ascent": "adaptive"}},
-        differs="it takes the better of two random links up, here a head takes the best of all",
+        {"up_down": {"ascent": "adaptive", "sensor": "output_queue"}},
+        differs="it takes the better of two random links up, by the credits in use; here a head takes the best of "
+        "all, by the flits that wait",
     ),
     ("tree4", "nca"): Routing(
         {"shortest_path": {}}, least_vcs=4, differs="all VCs serve every hop; here the VCs are divided by hop"
-    ),
-    ("tree4", "anca"): Routing(
-        {"shortest_path": {}},
-        least_vcs=4,
-        differs="links up are chosen by their load and all VCs serve every hop; here links are random and the VCs "
-        "divided by hop: saturation comes earlier",
     ),
 }
 
@@ -116,7 +107,8 @@ FOREIGN = {
     "torus": ("dim_order_ni", "valiant_ni", "chaos"),
     "mesh": ("dim_order_ni", "dim_order_pni", "xy_yx", "adaptive_xy_yx", "romm", "romm_ni", "planar_adapt", "chaos"),
     "cmesh": ("xy_yx", "xy_yx_no_express"),
-    "flatfly": ("xyyx", "adaptive_xyyx", "ugal_xyyx", "ugal_pni"),
+    "tree4": ("anca",),
+    "flatfly": ("valiant", "xyyx", "adaptive_xyyx", "ugal_xyyx", "ugal_pni"),
 }
 
 ALLOCATORS = ("islip", "separable_input_first", "separable_output_first")

@@ -115,7 +115,7 @@ def _foreign(draft: Draft, topology: str, function: str) -> None:
     if function in models.FOREIGN.get(topology, ()):
         known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
         remedy = f"write routing_function = {' or '.join(known)};"
-        draft.refuse("routing_function", f"{topology} has no such routing here", remedy)
+        draft.refuse("routing_function", f"no routing of {topology} takes the same paths here", remedy)
 
 
 def _grid(kind: str) -> Callable[[Draft, str], Network]:
@@ -165,18 +165,14 @@ def _dragonfly(draft: Draft, function: str) -> Network:  # noqa: ARG001
 def _floor(draft: Draft) -> tuple[int, int]:
     """Terminals of a router, and routers in a row of the floor."""
     config = draft.config
-    c, routers = config.at_least("c", 1), _power(config, config.at_least("k", 2), config.at_least("n", 1))
+    c = config.at_least("c", 1)
     x, y, xr, yr = (config.at_least(key, 1) for key in ("x", "y", "xr", "yr"))
     if xr != yr or xr * yr != c:
         side = max(round(c**0.5), 1)
         remedy = f"write c = {side * side}, xr = {side} and yr = {side}"
         config.fail("c", f"BookSim2 needs xr = yr and xr * yr = c, and they are {xr} and {yr}", remedy)
-    if x != y or x * y != routers:
-        side = round(routers**0.5)
-        remedy = (
-            f"write x = {side} and y = {side}" if side * side == routers else "choose k and n so that k^n is a square"
-        )
-        config.fail("x", f"BookSim2 needs x = y and x * y = k^n = {routers}, and they are {x} and {y}", remedy)
+    if x != y:
+        config.fail("x", f"BookSim2 needs x = y, and y is {y}", f"write y = {x};")
     return c, x
 
 
@@ -184,7 +180,11 @@ def _flatfly(draft: Draft, function: str) -> Network:
     config = draft.config
     _foreign(draft, "flatfly", function)
     c, row = _floor(draft)
-    k, n = config.whole("k"), config.whole("n")
+    k, n = config.at_least("k", 2), config.at_least("n", 1)
+    routers = _power(config, k, n)
+    if c > 1 and routers % row:
+        remedy = f"write x = {k} and y = {k}"
+        config.fail("x", f"rows of {row} routers leave a part of a row of k^n = {routers}", remedy)
     if n > 4:
         config.fail("n", "BookSim2's flatfly has 4 dimensions at most", "write n = 4; or less")
     noc = config.whole("use_noc_latency") == 1
@@ -198,8 +198,8 @@ def _flatfly(draft: Draft, function: str) -> Network:
     if noc:
         what = "links are as long as their way over the floor, and this routing needs links of one length"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0; or routing_function = ran_min;")
-    homes = wiring.homes(k**n, c, row) if c > 1 else None
-    return Network(models.grid("hyperx", k, n, c), c * k**n, {"default": 1, "terminal": 1}, keys, homes)
+    homes = wiring.homes(routers, c, row) if c > 1 else None
+    return Network(models.grid("hyperx", k, n, c), c * routers, {"default": 1, "terminal": 1}, keys, homes)
 
 
 def _cmesh(draft: Draft, function: str) -> Network:
@@ -210,6 +210,7 @@ def _cmesh(draft: Draft, function: str) -> Network:
         config.fail(key, "BookSim2's cmesh has 2 dimensions and 4 terminals at a router", "write n = 2 and c = 4")
     _floor(draft)
     k = config.whole("k")
+    _power(config, k, 2)
     if k < 4 or k % 2:
         draft.refuse("k", "the express links at the edges join no two routers once", "write an even k, 4 or more")
         k = 4
@@ -218,8 +219,9 @@ def _cmesh(draft: Draft, function: str) -> Network:
     return _written(draft, built, wiring.mesh_order(k, function == "dor"), keys)
 
 
-def _tree(draft: Draft, function: str) -> Network:  # noqa: ARG001
+def _tree(draft: Draft, function: str) -> Network:
     config = draft.config
+    _foreign(draft, config.text("topology"), function)
     if (config.whole("k"), config.whole("n")) != (4, 3):
         key = "k" if config.whole("k") != 4 else "n"
         config.fail(key, "BookSim2's qtree and tree4 have 4 children in 3 levels", "write k = 4 and n = 3")

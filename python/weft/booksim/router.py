@@ -126,8 +126,7 @@ def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
     if routing and speedup < 2:
         text = (
             f"it is in the delay of each router ({max(delays)} cycles), but not between packets in one VC: a VC "
-            f"passes packets of {amount(packet, 'flit')} in {packet + 1} cycles each, in BookSim2 in "
-            f"{packet + 1 + routing}; "
+            f"passes a {packet}-flit packet in {packet + 1} cycles, in BookSim2 in {packet + 1 + routing}; "
             "where VCs are few, latencies rise and saturation comes later"
         )
         draft.approximate("routing_delay", text)

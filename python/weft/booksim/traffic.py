@@ -167,8 +167,6 @@ def _replies(draft: Draft, classes: int, batch: bool) -> None:
     draft.put("traffic.reply", reply, "use_read_write", "read_reply_size", "write_reply_size")
     if not batch:
         _vc_ranges(draft)
-        text = "BookSim2 has one mean latency of requests and replies; here each has its own under jobs in summary.json"
-        draft.approximate("use_read_write", text)
 
 
 def _vc_ranges(draft: Draft) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,3 +26,12 @@ def opened(folder: str) -> Results:
             "\n".join(f"warning: {line}" if not number else line for number, line in enumerate(lines)), file=sys.stderr
         )
     return read
+
+
+def tell_of_others(folder: str | Path) -> None:
+    """Warn of runs that are at work in a folder in which another one begins."""
+    from weft.beacon import at_work
+
+    for who in at_work(Path(folder)):
+        words = f"{who['host']}, process {who['pid']}, is at work in {folder}: points that both run are run twice"
+        print(f"warning: {words}", file=sys.stderr)

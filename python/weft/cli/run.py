@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from weft.cli import arguments, overrides, stalls, watched
+from weft.cli import arguments, folders, overrides, stalls, watched
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
         nargs="?",
         const="",
         metavar="FILE",
-        help="write a page, as `weft report` does (default: report.html)",
+        help="write a page as `weft report` does (default: report.html in the folder of the results)",
     )
     parser.add_argument(
         "--watch",
@@ -50,6 +50,7 @@ def main(options: argparse.Namespace) -> int:
     from weft.progress import Bar
 
     sweep = overrides.sweep(options)
+    folders.tell_of_others(options.out or sweep.folder)
     with interruptible():
         told = watched.report(sweep, options.watch, threads=options.threads, blocks=options.blocks)
     with interruptible(), Bar(sweep.name) as bar:

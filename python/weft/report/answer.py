@@ -105,4 +105,4 @@ def _saving(sources: Sources) -> list[str]:
     where = f" ({sources.described[point]})" if len(known) > 1 else ""
     more = "less" if share >= 0 else "more"
     joules = f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J"
-    return [f"Against links that are always on, {abs(share):.1%} {more} energy at best: {joules}{where}."]
+    return [f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +12,19 @@ from matplotlib.colors import to_hex
 
 from weft import notes
 from weft import quantities as q
+from weft.errors import ResultsError
 from weft.labels import label
-from weft.plot.style import look
+from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, pack, quantities, question
 from weft.report.network import Gallery
 
 if TYPE_CHECKING:
     from weft.quantities import Quantity
     from weft.report.sources import Line, Sources
+    from weft.results import Results
 
 # Bytes that the latency histograms of all points may take.
-HISTOGRAM_BYTES = 1_000_000
+HISTOGRAM_BYTES = 700_000
 _SYMBOLS = {
     "o": "circle",
     "s": "square",
@@ -42,12 +45,11 @@ def collect(sources: Sources) -> dict[str, Any]:
         "digits": pack.DIGITS,
         "points": _points(sources),
         "tables": {name: [quantities.described(each) for each in of] for name, of in quantities.TABLES.items()},
-        "percentiles": quantities.PERCENTILES,
-        "states": quantities.STATE_COLOURS,
+        "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
+        "states": {state: colour for state, (colour, _) in STATES.items()},
         "state_order": quantities.STATES,
         "heat": _heat(),
-        "energy_lines": quantities.ENERGY_LINES,
-        "power_lines": quantities.POWER_LINES,
+        "billed": quantities.billed(),
         "curves": _curves(sources),
         "curve_table": [_rounded(row) for row in answer.curves(sources)],
         "histograms": _histograms(sources),
@@ -60,8 +62,8 @@ def collect(sources: Sources) -> dict[str, Any]:
 
 
 def _heat() -> list[str]:
-    """The scale of utilisation from its dark end on; lightness alone tells its colours apart."""
-    return [to_hex(colour) for colour in colormaps["cividis"](np.linspace(0, 1, 24))]
+    """The scale of utilisation from its pale end on; lightness alone tells its colours apart."""
+    return [to_hex(colour) for colour in colormaps[HEAT](np.linspace(0, 1, 24))]
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
@@ -85,10 +87,10 @@ def _points(sources: Sources) -> dict[str, Any]:
 
 
 def _curves(sources: Sources) -> list[dict[str, Any]]:
-    labels = list(dict.fromkeys(line.label for line in sources.lines))
+    styles = looks([line.label for line in sources.lines])
     curves = []
     for line in sources.lines:
-        style = look(labels.index(line.label), len(labels))
+        style = styles[line.label]
         curves.append(
             {
                 "panel": line.panel,
@@ -162,6 +164,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
         "networks": kept.networks,
         "channels": kept.channels,
         "frames": kept.frames,
+        "histories": kept.histories,
         "unreadable": kept.unreadable,
         "crowded_out": kept.crowded_out,
     }
@@ -193,18 +196,27 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """What one of the results was asked: from the scenario of its first point, and what was swept."""
+    """What one of the results was asked: from the scenario of its first sound point, and what was swept."""
     results = sources.results[each]
+    row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]
     paths = [path for path in results.coordinates if len({label(place[path]) for place in places}) > 1]
-    file = results.folder(0) / "scenario.yaml"
+    file = results.folder(row) / "scenario.yaml"
     return {
         "name": sources.names[each],
         "points": len(results),
-        "chosen": [row for row in question.chosen(results.scenario(0), file) if row[0] not in paths],
+        "chosen": [row for row in question.chosen(scenario, file) if row[0] not in paths],
         "swept": {path: list(dict.fromkeys(label(place[path]) for place in places)) for path in paths},
         "scenario": file.read_text(encoding="utf-8"),
     }
+
+
+def _first_scenario(results: Results) -> tuple[int, dict[str, Any]]:
+    """Row and scenario of the first point whose scenario can be read."""
+    for row in range(len(results) - 1):
+        with suppress(ResultsError):
+            return row, results.scenario(row)
+    return len(results) - 1, results.scenario(len(results) - 1)
 
 
 def _provenance(sources: Sources) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 # Bytes that all films of a report may take, and one of them; pictures of a film at most.
-BYTES = 2_000_000
+BYTES = 1_100_000
 _OF_ONE = 1_000_000
 _PICTURES = 240
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from weft.errors import WeftError
 from weft.report import frames, pack, quantities
+from weft.report.history import Histories
 from weft.report.layout import lay_out
 from weft.scenario import load
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 # Links drawn at most, and bytes that the channels of all points may take.
 MOST_LINKS = 30_000
-BYTES = 2_000_000
+BYTES = 1_500_000
 
 
 @dataclass
@@ -149,8 +150,9 @@ class Drawings:
     ----------
     networks : list of dict
         Each network once.
-    channels, frames : dict
-        By number of the point: what its channels did in the window (and the number of its network), and over time.
+    channels, frames, histories : dict
+        By number of the point: what its channels did in the window (and the number of its network), what each did over
+        time, and what its link classes did over time.
     unreadable : dict
         Why a point could not be drawn.
     crowded_out : int
@@ -160,6 +162,7 @@ class Drawings:
     networks: list[dict[str, Any]] = field(default_factory=list)
     channels: dict[int, dict[str, Any]] = field(default_factory=dict)
     frames: dict[int, dict[str, Any]] = field(default_factory=dict)
+    histories: dict[int, dict[str, Any]] = field(default_factory=dict)
     unreadable: dict[int, str] = field(default_factory=dict)
     crowded_out: int = 0
 
@@ -173,6 +176,7 @@ class Gallery:
         self._known: dict[str, int] = {}
         self._left = BYTES
         self._films = frames.Budget()
+        self._histories = Histories()
 
     def hang(self, number: int, results: Results, row: int) -> None:
         """Keep the channels of point `number` of the report if there is room."""
@@ -183,6 +187,7 @@ class Gallery:
             channels = results.channels(row)
             known = self._network(results, row, channels)
             film = self._films.film(self._built[known].order, results, row)
+            history = self._histories.of(results, row, channels)
         except WeftError as problem:
             self.drawings.unreadable[number] = problem.what
             return
@@ -191,6 +196,8 @@ class Gallery:
         self.drawings.channels[number] = page
         if film is not None:
             self.drawings.frames[number] = film
+        if history is not None:
+            self.drawings.histories[number] = history
 
     def _network(self, results: Results, row: int, channels: pl.DataFrame) -> int:
         """Number of the network of a point."""

@@ -5,18 +5,8 @@ from __future__ import annotations
 from weft import quantities as q
 from weft.quantities import Quantity
 
-PERCENTILES = {
-    "p50": "50 %",
-    "p90": "90 %",
-    "p95": "95 %",
-    "p99": "99 %",
-    "p99_9": "99.9 %",
-    "p99_99": "99.99 %",
-}
 # In the order in which films number them.
 STATES = ("on", "shadow", "draining", "off", "waking")
-# Colours of the link states, told apart by colour-blind eyes (Okabe and Ito 2008); off is a grey.
-STATE_COLOURS = {"on": "#0072B2", "shadow": "#56B4E9", "draining": "#E69F00", "waking": "#D55E00", "off": "#9AA0A6"}
 
 # In the order of the table of points.
 TABLE = (
@@ -61,18 +51,6 @@ LINK_CLASSES = (
 
 TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
 
-# Lines of the energy charts: column, name of the line.
-ENERGY_LINES = (
-    ("energy_per_bit_pj", "as run"),
-    ("energy_always_on_per_bit_pj", "always on"),
-    ("energy_ideal_per_bit_pj", "ideal proportional"),
-)
-POWER_LINES = (
-    ("power_mean_w", "as run"),
-    ("power_always_on_mean_w", "always on"),
-    ("power_ideal_mean_w", "ideal proportional"),
-)
-
 
 def described(quantity: Quantity) -> dict[str, object]:
     """A quantity as the page holds it."""
@@ -83,3 +61,15 @@ def described(quantity: Quantity) -> dict[str, object]:
         "short": quantity.short,
         "digits": quantity.digits,
     }
+
+
+def billed() -> list[dict[str, object]]:
+    """Columns of the charts with references, for each choice of links: as run, always on, ideal."""
+    return [
+        {
+            "links": energy.links,
+            "energy": [each.column for each in (energy.actual, energy.always_on, energy.ideal)],
+            "power": [each.column for each in (power.actual, power.always_on, power.ideal)],
+        }
+        for energy, power in zip(q.ENERGIES, q.POWERS, strict=True)
+    ]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft.curves import panels
+from weft.curves import Part, overlay
 from weft.errors import ResultsError
 from weft.labels import label
 from weft.student import Mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from weft.quantities import Quantity
     from weft.results import Results
@@ -101,8 +102,25 @@ class Sources:
     @cached_property
     def lines(self) -> list[Line]:
         """The load curves of all results."""
+        several = len(self.results) > 1
+        parts = [
+            Part(each, list(range(len(each))), name if several else "")
+            for each, name in zip(self.results, self.names, strict=True)
+        ]
+        begin = dict(zip([part.name for part in parts], accumulate(map(len, self.results), initial=0), strict=False))
         return [
-            line for each, results in enumerate(self.results) if len(results) for line in self._lines(each, results)
+            Line(
+                panel.title,
+                curve.label,
+                curve.frame["load"].to_list(),
+                (curve.frame["saturated"] | curve.frame["stalled"]).to_list(),
+                [
+                    [begin[part] + row for row in rows]
+                    for part, rows in zip(curve.frame["part"], curve.frame["points"].to_list(), strict=True)
+                ],
+            )
+            for panel in overlay(parts)
+            for curve in panel.curves
         ]
 
     def means(self, line: Line, quantity: Quantity) -> list[Mean | None]:
@@ -115,17 +133,3 @@ class Sources:
             alone = known[0].get(inside) if known and inside != quantity.column else None
             means.append(Mean.of([each[quantity.column] for each in known], alone) if known else None)
         return means
-
-    def _lines(self, each: int, results: Results) -> Iterator[Line]:
-        begin = sum(map(len, self.results[:each]))
-        for panel in panels(results):
-            for curve in panel.curves:
-                words = [self.names[each]] if len(self.results) > 1 else []
-                frame = curve.frame
-                yield Line(
-                    panel.title,
-                    ": ".join([*words, curve.label]) if curve.label else "".join(words),
-                    frame["load"].to_list(),
-                    (frame["saturated"] | frame["stalled"]).to_list(),
-                    [[begin + row for row in rows] for rows in frame["points"].to_list()],
-                )

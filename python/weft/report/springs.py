@@ -22,7 +22,7 @@ _PIVOTS, _FEWEST = 50, 3
 _DEPTHS = 5_000
 # Every pair of routers pushes in every step: steps at most, pairs over all steps, and routers up to which any do.
 _STEPS = 300
-_PAIRS = 60_000_000
+_PAIRS = 30_000_000
 _CROWD = 1500
 
 

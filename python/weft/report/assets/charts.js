@@ -20,7 +20,7 @@ function draw(id, title, x, y, traces, layout = {}) {
     font: { family: "system-ui, sans-serif", size: 12.5, color: css("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: 64, r: 18, t: 44 + 20 * rows, b: 48 },
+    margin: { l: 64, r: 18, t: 46 + 23 * rows, b: 48 },
     legend: { orientation: "h", y: 1.03, yanchor: "bottom", x: 0, font: { size: 12 } },
     showlegend: rows > 0,
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },
@@ -116,7 +116,7 @@ function latencyChart(id, title, x, curves, xs) {
 function curveCharts(curve) {
   const offered = means(curve, "offered_load");
   const steady = curve.over.map((over) => !over);
-  const shades = Object.entries(report.percentiles).map(([key, words]) => [words, means(curve, `packet_latency_${key}_cycles`)]);
+  const shades = report.percentiles.map(([share, name]) => [`${share} %`, means(curve, name)]);
   const bands = shades.filter(([, values]) => anyKnown(values)).map(([words, values], k, all) => ({
     x: offered.filter((_, place) => steady[place]), y: values.filter((_, place) => steady[place]),
     name: `${words} of packets`, mode: "lines+markers", type: "scatter", fill: k ? "tonexty" : "none",
@@ -133,8 +133,9 @@ function curveCharts(curve) {
       x: labels, y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: PATTERNS[state] } },
       hovertemplate: `${state}: %{y:.4f} at %{x}<extra></extra>`,
     })), { barmode: "stack", xaxis: { type: "category" }, yaxis: { range: [0, 1] } });
-  references("chart-energy-references", "Energy per delivered bit", "Energy per delivered bit [pJ/bit]", curve, offered, report.energy_lines, true);
-  references("chart-power-references", "Mean power of all links", "Mean power [W]", curve, offered, report.power_lines, false);
+  const { links, energy, power } = report.billed[byId("billed-select").value];
+  references("chart-energy-references", `Energy per delivered bit, ${links}`, "Energy per delivered bit [pJ/bit]", curve, offered, energy, true);
+  references("chart-power-references", `Mean power, ${links}`, "Mean power [W]", curve, offered, power, false);
 }
 
 const PATTERNS = { on: "", shadow: ".", draining: "/", waking: "x", off: "" };
@@ -143,16 +144,16 @@ function shade(alpha) {
   return `rgba(0,114,178,${Math.max(alpha, 0.05)})`;
 }
 
-function references(id, title, y, curve, offered, lines, log) {
+function references(id, title, y, curve, offered, names, log) {
   const looks = [{ dash: "solid", symbol: "circle", colour: curve.colour }, { dash: "dash", symbol: "square", colour: css("--dim") }, { dash: "dot", symbol: "diamond", colour: css("--dim") }];
-  const traces = lines.flatMap(([name, words], k) => {
-    const values = means(curve, name);
+  const traces = ["as run", "always on", "ideal proportional"].flatMap((words, k) => {
+    const values = means(curve, names[k]);
     if (!anyKnown(values)) return [];
     return [{ x: offered, y: values, name: words, mode: "lines+markers", type: "scatter", customdata: curve.points.map((points) => points[0]),
       line: { color: looks[k].colour, dash: looks[k].dash }, marker: { symbol: curve.over.map((over) => looks[k].symbol + (over ? "-open" : "")), size: 7, color: looks[k].colour },
       hovertemplate: `${words}: %{y:.4g} at %{x:.4g}<extra></extra>` }];
   });
-  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(lines.flatMap(([name]) => means(curve, name))) : {} });
+  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(names.flatMap((name) => means(curve, name))) : {} });
 }
 
 function pointCharts(point) {
@@ -173,6 +174,24 @@ function pointCharts(point) {
     all ? [{ x: hops.map((_, hop) => hop), y: hops.map((count) => count / all), text: hops.map((count) => written(count)), textposition: "none", type: "bar", marker: { color: "#0072B2" }, hovertemplate: "%{x} hops: %{text} packets, %{y:.4f}<extra></extra>" }] : [],
     { xaxis: { dtick: hops.length > 20 ? undefined : 1 } });
   channelChart(point);
+  historyCharts(point);
+}
+
+// What was recorded over time; two lines frame the measured window.
+function historyCharts(point) {
+  const { series, transient } = report.histories[point] ?? {};
+  const [warmup, cycles] = [valueOf("warmup_cycles", point), valueOf("window_cycles", point)];
+  const edge = (x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line: { color: css("--dim"), width: 1, dash: "dash" } });
+  const layout = { shapes: [edge(warmup), edge(warmup + cycles)], xaxis: { rangemode: "tozero" } };
+  const lines = (series?.classes ?? []).map(({ name, channels, flits }, number) => ({
+    x: Array.from(decode(series.from_cycle)), y: Array.from(decode(flits), (count, k) => count / (decode(series.cycles)[k] * channels)),
+    name, mode: "lines", type: "scatter", line: { shape: "hv", color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: DASHES[number % DASHES.length] },
+    hovertemplate: `${name}, from cycle %{x}: %{y:.4f}<extra></extra>`,
+  }));
+  draw("chart-series", "Utilisation over time (dashed: the window)", "Time [cycles]", "Mean utilisation [flits/cycle]", lines, layout);
+  const late = (values, name, look) => ({ x: Array.from(decode(transient.from_cycle)), y: Array.from(values), name, mode: "lines", type: "scatter", line: look, hovertemplate: `${name}, created from cycle %{x} on: %{y:.5g} cycles<extra></extra>` });
+  draw("chart-transient", "Latency by time of creation (dashed: the window)", "Time of creation [cycles]", "Packet latency [cycles]",
+    transient ? [late(decode(transient.mean_cycles), "mean", { color: "#0072B2" }), late(decode(transient.max_cycles), "longest", { color: "#D55E00", dash: "dot" })] : [], layout);
 }
 
 // Channels between routers from the busiest on, a line per class.
@@ -186,12 +205,13 @@ function channelChart(point) {
     const present = channelPresence(network);
     network.classes.forEach((name, number) => {
       const values = Array.from(use).filter((_, channel) => present[channel] && classes[channel % network.links] === number).sort((a, b) => b - a);
-      traces.push({ y: values, x: values.map((_, rank) => rank + 1), name, mode: "lines", type: "scatter", line: { shape: "hvh", width: 2, color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: ["solid", "dash", "dot", "dashdot"][number % 4] }, showlegend: network.classes.length > 1, hovertemplate: `${name}, number %{x}: %{y:.4f}<extra></extra>` });
+      traces.push({ y: values, x: values.map((_, rank) => rank + 1), name, mode: "lines", type: "scatter", line: { shape: "hvh", width: 2, color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: DASHES[number % DASHES.length] }, showlegend: network.classes.length > 1, hovertemplate: `${name}, number %{x}: %{y:.4f}<extra></extra>` });
     });
   }
   draw("chart-channels", "Utilisation of the channels between routers, sorted", "Channels, busiest first", "Utilisation [flits/cycle]", traces);
 }
 
+const DASHES = ["solid", "dash", "dot", "dashdot"];
 const CLASS_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 // Flits per cycle of the window of each channel of a point.

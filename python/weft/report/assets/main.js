@@ -35,7 +35,8 @@ function showCurves() {
     { onRow: several ? (number) => chooseCurve(number) : null });
   const select = byId("curve-select");
   select.append(...report.curves.map((curve, value) => element("option", { value, textContent: curveName(curve) })));
-  select.addEventListener("change", () => curveCharts(report.curves[select.value]));
+  options("billed-select", report.billed.map(({ links }, number) => [number, links]));
+  for (const each of [select, byId("billed-select")]) each.addEventListener("change", () => curveCharts(report.curves[select.value]));
   curveCharts(report.curves[0]);
 }
 

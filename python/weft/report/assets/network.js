@@ -21,11 +21,12 @@ class NetworkView {
   show(point) {
     this.stop();
     this.point = point;
-    this.kept = report.channels[point];
+    const kept = report.channels[point];
+    const network = kept && report.networks[kept.network];
+    this.kept = network?.links ? kept : null;
     byId("network").hidden = !this.kept;
-    byId("network-note").textContent = this.kept ? "" : absence(point);
+    byId("network-note").textContent = this.kept ? "" : absence(point, kept);
     if (!this.kept) return;
-    const network = report.networks[this.kept.network];
     if (this.network !== network) {
       this.network = network;
       this.canvas.show(network);
@@ -165,7 +166,7 @@ class NetworkView {
   }
 
   ramp() {
-    const stops = matchMedia("(prefers-color-scheme: dark)").matches ? report.heat : [...report.heat].reverse();
+    const stops = matchMedia("(prefers-color-scheme: dark)").matches ? [...report.heat].reverse() : report.heat;
     return Array.from({ length: RAMP_STEPS }, (_, k) => stops[Math.round((k * (stops.length - 1)) / (RAMP_STEPS - 1))]);
   }
 
@@ -307,7 +308,8 @@ function options(id, wanted) {
   if (wanted.some(([value]) => value === before)) select.value = before;
 }
 
-function absence(point) {
+function absence(point, kept) {
+  if (kept) return "No link joins two routers of this network: there is nothing to draw.";
   return report.unreadable[point] ?? "The channels of this point are not on the page, which keeps those of as many points as have room; the table of points says of which.";
 }
 

@@ -1,5 +1,6 @@
 "use strict";
-// Tables that sort: a click or Enter on a head sorts by it, once more turns the order.
+// Tables that sort: a click or Enter on a head sorts by it, once more turns the order. Rows that can be chosen are one
+// stop for the Tab key; arrows go up and down.
 
 // Fills `place`. Heads have `label`, `unit`, `title` and `digits`; rows are lists of values.
 // `onRow(index)` is called for a row that was chosen; `caption` stands above.
@@ -14,12 +15,19 @@ function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
     });
     const line = element("tr", {}, ...cells);
     if (onRow) {
-      line.tabIndex = 0;
+      line.tabIndex = index ? -1 : 0;
       line.addEventListener("click", () => onRow(index));
       line.addEventListener("keydown", (event) => {
         if (event.key === "Enter" || event.key === " ") {
           event.preventDefault();
           onRow(index);
+        }
+        const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling }[event.key];
+        if (next) {
+          event.preventDefault();
+          line.tabIndex = -1;
+          next.tabIndex = 0;
+          next.focus();
         }
       });
     }
