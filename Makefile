@@ -19,7 +19,7 @@ unexport PYTHONPATH
 .PHONY: run install test test-rust test-python lint format bench docs lock clean
 
 run: install
-	$(BIN)/weft run examples/quickstart.yaml
+	$(BIN)/weft run examples/quickstart.yaml --report
 
 install: $(VENV)/.installed
 

@@ -49,6 +49,7 @@ fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
             let mut spec = spec(topology, routing);
             packets(&mut spec, flits, flow_control, buffer);
             router(&mut spec, ROUTERS[(k + j) % ROUTERS.len()]);
+            spec.router.routing_delay = (k as u64 % 3).min(spec.router.delay);
             let may_hold = spec.router.vc_realloc == 0 && flow_control == VirtualCutThrough;
             spec.router.hold_switch = may_hold && k % 3 > 0;
             allocator(&mut spec, ALLOCATORS[k % ALLOCATORS.len()]);

@@ -38,6 +38,9 @@ fn all_cases() -> Vec<(&'static str, Spec)> {
     let mut staged = spec(TORUS, ADAPTIVE);
     allocator(&mut staged, r#"{"three_stage": {}}"#);
     cases.push(("minimal_adaptive, three stages", staged));
+    let mut routed = spec(OVERSUBSCRIBED, UGAL_P);
+    (routed.router.delay, routed.router.routing_delay) = (3, 2);
+    cases.push(("ugal_p, routing delay", routed));
     let mut more = vec![
         ("dragonfly_ugal, global queues", spec(DRAGONFLY, DF_UGAL_G)),
         ("dragonfly_ugal, global queues, any router", spec(DRAGONFLY_WIDE, DF_UGAL_G_ROUTER)),

@@ -94,6 +94,7 @@ fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Optio
         (link.latency, link.credit_latency) = c.latency;
     }
     router(&mut spec, c.router);
+    spec.router.routing_delay = c.seed % 3 % (c.router.0 + 1);
     spec.router.hold_switch = c.router.1 == 0 && !c.worms && c.seed % 2 == 0;
     allocator(&mut spec, c.allocator);
     if c.sleep {
