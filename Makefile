@@ -1,5 +1,6 @@
 # make run    set up and run the first example       make test   set up and pass the tests
 # make lint   formatting, lints and types            make bench  speed of the engine
+# make docs   the site, in target/docs; builds it by running what it shows
 # Needs Rust (cargo) and Python 3.11+; everything else goes into .venv and target/.
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' 
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-rust test-python lint format bench lock clean
+.PHONY: run install test test-rust test-python lint format bench docs lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml
@@ -31,18 +32,22 @@ test-python: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/python -m pytest --quiet
 
 lint: $(VENV)/.installed $(VENV)/.dev
-	$(BIN)/ruff format --check python tests
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests docs
+	$(BIN)/ruff check python tests docs
 	$(BIN)/mypy
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 format: $(VENV)/.dev
-	$(BIN)/ruff format python tests
+	$(BIN)/ruff format python tests docs
 	$(CARGO) fmt --all
 
 bench: $(VENV)/.base
 	$(CARGO) run --release --locked --bin weft-bench
+
+docs: $(VENV)/.installed $(VENV)/.dev
+	$(BIN)/python -m sphinx -W --keep-going --quiet --doctree-dir target/doctrees docs target/docs
+	@echo "the site is target/docs/index.html"
 
 # Pins the packages that pyproject.toml asks for, tried in a fresh environment.
 WANTED = $(PYTHON) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
@@ -59,7 +64,7 @@ lock:
 	$(LOCKING)/bin/pip freeze | grep -vxFf python/requirements.lock > python/requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) target
+	rm -rf $(VENV) target docs/_generated
 
 $(VENV)/.base: python/requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "weft needs Python 3.11 or newer; '$(PYTHON)' was not found: install it, or say make PYTHON=/path/to/python3" >&2; exit 1; }

@@ -15,7 +15,7 @@ from weft import _engine
 ROOT = Path(__file__).parent.parent
 # the command that belongs to this interpreter, whatever the search path says
 WEFT = Path(sys.executable).parent / "weft"
-HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled")
+HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled", "# Validation")
 MAX_FILE_LINES = 800
 
 
@@ -80,9 +80,26 @@ def test_every_model_has_its_headings(family: str) -> None:
     modules = re.findall(r'^\s*"\w+" => (\w+)::', registry.read_text(), re.M)
     assert modules
     for module in modules:
-        header = (ROOT / "crates" / family / f"{module}.rs").read_text()
-        missing = [h for h in HEADINGS if f"//! {h}" not in header]
-        assert not missing, f"{family}/{module}.rs lacks {missing}"
+        _check_header(ROOT / "crates" / family / f"{module}.rs")
+
+
+@pytest.mark.parametrize("module", ["switch", "three_stage"])
+def test_the_allocators_have_their_headings(module: str) -> None:
+    _check_header(ROOT / "crates" / "engine" / "src" / f"{module}.rs")
+
+
+def _check_header(path: Path) -> None:
+    """The headings are there, and what stands under `Validation` exists."""
+    header = [line for line in path.read_text().splitlines() if line.startswith("//!")]
+    missing = [h for h in HEADINGS if f"//! {h}" not in header]
+    assert not missing, f"{path} lacks {missing}"
+    validation = " ".join(header[header.index("//! # Validation") :])
+    named = [Path(name) for name in re.findall(r"`([\w/]+\.(?:rs|csv|md))`", validation)]
+    assert named, f"{path} says nothing of what validates it"
+    gone = [name for name in named if not any((at / name).is_file() for at in (ROOT, ROOT / "crates"))]
+    assert not [
+        name for name in gone if not (path.parent / name).is_file() and not (path.parent.parent / name).is_file()
+    ]
 
 
 def test_no_file_is_long() -> None:

@@ -64,7 +64,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.send_all::<SINGLE>(net, r, moves);
     }
 
-    /// By age, or watched.
+    /// By age, watched, or with a delay behind every packet.
     #[inline(never)]
     fn matched_apart<const HEADS: bool, const SINGLE: bool>(&mut self, net: &Net, r: usize, outputs: Bits<W>) -> usize {
         let moves = if net.by_age {
@@ -74,6 +74,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         if net.watches {
             self.watch_moves(net, r, moves);
+        }
+        if net.routing_delay > 0 {
+            self.close_behind(net, r, moves);
         }
         moves
     }

@@ -79,6 +79,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             self.flits.release(self.now);
         }
+        if net.routing_delay > 0 {
+            self.open_vcs::<SINGLE>(net);
+        }
     }
 
     #[inline(always)]

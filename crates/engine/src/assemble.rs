@@ -68,8 +68,8 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         watches,
         creates_apart: by_job || watches,
         only_in_time: !others,
-        crosses_apart: by_age || watches,
-        heads_apart: chooses || by_age || watches,
+        crosses_apart: by_age || watches || spec.router.routing_delay > 0,
+        heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0,
         trunk,
         routing,
         apart,
@@ -81,6 +81,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         single: spec.traffic.longest() == 1,
         after_grant,
         ejection_delay: spec.router.ejection_delay,
+        routing_delay: routing_delay(spec)?,
         vc_realloc: spec.router.vc_realloc > 0,
         speedup: spec.router.speedup,
         hold_switch: hold_switch(spec)?,
@@ -196,6 +197,20 @@ fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
             "set router.delay to at least 1cycle, or vc_realloc to 0",
         )
     })
+}
+
+/// A part of the delay, which a head behind another packet waits for again.
+fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
+    let router = &spec.router;
+    if router.routing_delay > router.delay {
+        let what = format!(
+            "{} cycles, but a head spends {} cycles in a router, its routing included",
+            router.routing_delay, router.delay
+        );
+        let help = format!("set router.routing_delay to at most {}cycles, or router.delay to more", router.delay);
+        return Err(Refusal::new("router.routing_delay", what, help));
+    }
+    Ok(router.routing_delay)
 }
 
 /// No delivery is known more cycles ahead.
@@ -411,6 +426,8 @@ impl Builder<'_> {
             flits: Wheel::new(horizon, flits),
             credits: Wheel::new(horizon, credits),
             alarms: Wheel::new(1024, terminals.len() + 1),
+            turning: Wheel::new(net.routing_delay + 2, if net.routing_delay > 0 { ins.len() * V } else { 0 }),
+            opens: vec![0; if net.routing_delay > 0 { ins.len() * V } else { 0 }],
             outbox: self.outbox(&cuts),
             cuts,
             next_router,

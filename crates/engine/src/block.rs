@@ -42,6 +42,9 @@ pub struct Block<const W: usize, const V: usize> {
     pub flits: Wheel<Flit, 64>,
     pub credits: Wheel<u32, 128>,
     pub alarms: Wheel<u32, 128>,
+    /// [input * V + VC] -> when a head may ask there, and heads that wait for it (input * 16 + VC): see `turn.rs`.
+    pub opens: Vec<u64>,
+    pub turning: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.
     pub active: Active,
     pub busy: Active,
@@ -109,6 +112,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.flits.is_empty_at(self.now)
             && self.credits.is_empty_at(self.now)
             && self.alarms.is_empty_at(self.now)
+            && self.turning.is_empty_at(self.now)
             && self.answers.nothing_due(self.now)
             && self.power.nothing_due(self.now)
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))

@@ -18,6 +18,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn expose_apart(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
+        if net.routing_delay > 0 && !self.is_open(i, v) {
+            return None;
+        }
         if net.watches {
             self.watch_front(net, i, v, packet, key);
         }

@@ -39,6 +39,7 @@ pub mod steady;
 mod switch;
 mod tally;
 mod three_stage;
+mod turn;
 mod vc_stage;
 pub mod watch;
 mod wheel;

@@ -65,9 +65,9 @@ pub struct Net {
     pub watches: bool,
     /// New packets are counted by their job, or watched.
     pub creates_apart: bool,
-    /// The oldest wins the switch, or its winners are watched.
+    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while.
     pub crosses_apart: bool,
-    /// Heads need more than their key: a choice in every step, their age, or someone watches them.
+    /// Heads need more than their key: a choice in every step, their age, someone watches them, or they wait first.
     pub heads_apart: bool,
     pub trunk: Trunk,
     /// Packets get an intermediate at their source.
@@ -86,6 +86,8 @@ pub struct Net {
     /// Cycles from the grant to the start of the link.
     pub after_grant: u64,
     pub ejection_delay: u64,
+    /// Whole cycles for which a VC that a packet has left is closed to the next head.
+    pub routing_delay: u64,
     /// 1 if a VC taken in one step may cross the switch only in the next.
     pub vc_realloc: bool,
     pub speedup: u8,

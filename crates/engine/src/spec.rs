@@ -36,6 +36,9 @@ pub enum FlowControl {
 pub struct RouterSpec {
     /// Cycles a head flit spends in a router without contention, from arrival to the start of the link.
     pub delay: Cycles,
+    /// Whole cycles between the one in which a packet leaves its VC and the one in which the next head there first asks for
+    /// an output (0: it asks in the next allocation step). They are part of the delay of a lone head.
+    pub routing_delay: Cycles,
     /// VC turn-round [allocation steps]: 0, a packet may take a VC and cross the switch in one step; 1, one step later.
     pub vc_realloc: u8,
     /// Allocation steps per cycle (internal speedup).
@@ -222,6 +225,7 @@ impl Default for RouterSpec {
     fn default() -> Self {
         Self {
             delay: 1,
+            routing_delay: 0,
             vc_realloc: 0,
             speedup: 2,
             credit_delay: 1,

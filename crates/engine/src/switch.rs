@@ -1,4 +1,22 @@
 //! The switch allocators: which input sends to which output, and which of its VCs.
+//!
+//! # Source
+//! `islip`: N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7(2), 1999. Separable:
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
+//! allocators of the same names.
+//! # Parameters
+//! `iterations`: rounds of matching per allocation step \[count\].
+//! # Guarantees
+//! In an iteration every free output and every free input is matched at most once, with requests that can be served
+//! now (a flit, a VC and a credit). `islip` and `separable_output_first`: outputs grant, inputs accept;
+//! `separable_input_first`: inputs choose, outputs choose among them. Arbiters are round robin, or by age.
+//! # Not modelled
+//! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
+//! iSLIP, whatever the switch allocator.
+//! # Validation
+//! `engine/tests/theory.rs`: `islip` has the head-of-line limit of Hluchyj and Karol. `engine/tests/conservation.rs`:
+//! nothing is lost with any of the three. BookSim2: all rows of `tests/data/golden/booksim.csv` are for `islip`, but for
+//! two of `separable_input_first` and those for information; `separable_output_first` has no rows.
 
 use crate::allocate::{Ports, matching};
 use crate::bits::{Bits, pick16};

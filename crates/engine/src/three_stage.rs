@@ -1,5 +1,17 @@
 //! The three-stage allocator: every head has chosen an output (stage 1, `choose`), every input picks one of its VCs that
 //! may send (stage 2), every output one of the inputs that picked it (stage 3). One pass, no iteration.
+//!
+//! # Source
+//! BlueGene/L: N. R. Adiga et al., "Blue Gene/L torus interconnection network", IBM J. R&D 49(2/3), 2005.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! Every input and every output is matched at most once per allocation step. Arbiters are round robin, or by age.
+//! # Not modelled
+//! The rest of that router. Heads of routings that are decided at arrival ask for that one output.
+//! # Validation
+//! `engine/tests/conservation.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
+//! rows of a peer.
 
 use crate::allocate::Ports;
 use crate::bits::{Bits, pick16};

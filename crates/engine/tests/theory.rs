@@ -222,6 +222,42 @@ fn taking_a_vc_first_halves_the_head_of_line_limit() {
     check_head_of_line_limit(1, 0.6184 / 2.0);
 }
 
+/// Each terminal sends to another one, through one VC: a packet leaves in as many cycles as it has flits, then the head
+/// behind it waits a cycle for the VC stage, if there is one, and for its route.
+fn check_turn_round(flits: u32, vc_realloc: u8, routing_delay: u64) {
+    let mut spec = spec(SINGLE, DOR);
+    pattern(&mut spec, r#"{"bit_complement": {}}"#);
+    packets(&mut spec, flits, VirtualCutThrough, 16);
+    queues(&mut spec, 1, 16);
+    router(&mut spec, (3, vc_realloc, 1));
+    spec.router.routing_delay = routing_delay;
+    check_t0(spec.clone(), 2, t0);
+    spec.set_load(1.0);
+    phases(&mut spec, 1000, 12_000);
+    let cycles = f64::from(flits) + f64::from(vc_realloc) + routing_delay as f64;
+    let (accepted, expected) = (accepted(&run(&spec)), f64::from(flits) / cycles);
+    assert!((accepted - expected).abs() < 1e-3, "{:?}: accepted {accepted}, expected {expected}", spec.router);
+}
+
+#[test]
+fn a_head_behind_another_packet_waits_for_its_route() {
+    for (flits, vc_realloc, routing_delay) in
+        [(1, 0, 0), (1, 0, 1), (1, 0, 3), (1, 1, 0), (1, 1, 1), (1, 1, 2), (4, 0, 2), (4, 1, 1)]
+    {
+        check_turn_round(flits, vc_realloc, routing_delay);
+    }
+}
+
+#[test]
+fn the_wait_for_a_route_is_part_of_the_delay() {
+    let mut spec = spec(SINGLE, DOR);
+    router(&mut spec, (2, 0, 1));
+    spec.router.routing_delay = 3;
+    let refusal = weft_engine::check(&spec).unwrap_err();
+    assert_eq!(refusal.path, "router.routing_delay");
+    assert!(refusal.what.contains("3 cycles") && refusal.what.contains("2 cycles"), "{refusal}");
+}
+
 // ---- adaptive routing -----------------------------------------------------------------------------------------------
 
 /// Few detours when idle; far above the minimal bound of 1/8 under tornado. A detour needs a minimal output with 2

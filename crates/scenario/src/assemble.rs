@@ -126,6 +126,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
     }
     Ok(RouterSpec {
         delay: clock.cycles(router.delay, "router.delay")?,
+        routing_delay: clock.cycles(router.routing_delay, "router.routing_delay")?,
         vc_realloc: small(router.vc_realloc, 0, 1, "vc_realloc")?,
         speedup: small(router.speedup, 1, 16, "speedup")?,
         credit_delay: clock.cycles(router.credit_delay, "router.credit_delay")?,

@@ -76,6 +76,9 @@ pub struct Link {
 pub struct Router {
     /// Time from the arrival of a head flit to its start on the next link, without contention [time].
     pub delay: Time,
+    /// Time from the cycle in which a packet leaves its VC to the one before the next head there first asks for an output
+    /// [time]: routes are computed one packet at a time. They are part of the delay of a lone head.
+    pub routing_delay: Time,
     /// VC turn-round [allocation steps]: 0, a packet takes a VC and crosses the switch in one step; 1, one step later.
     #[schemars(range(max = 1))]
     pub vc_realloc: u32,
@@ -157,6 +160,7 @@ impl Default for Router {
     fn default() -> Self {
         Self {
             delay: Time::Cycles(1),
+            routing_delay: Time::Cycles(0),
             vc_realloc: 0,
             speedup: 2,
             credit_delay: Time::Cycles(1),

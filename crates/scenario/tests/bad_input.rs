@@ -492,7 +492,7 @@ fn list_for_a_mapping() {
     8 | router: [1, 2]
       |         ^^^^^
       |
-      = help: write `key: value`; its keys: delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, flow_control, allocator, priority, hold_switch
+      = help: write `key: value`; its keys: delay, routing_delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, flow_control, allocator, priority, hold_switch
     "#);
 }
 

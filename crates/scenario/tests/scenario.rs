@@ -136,6 +136,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("links.default.vcs", "8"),
     ("links.default.buffer", "16flits"),
     ("router.delay", "3cycles"),
+    ("router.routing_delay", "1cycle"),
     ("router.vc_realloc", "1"),
     ("router.hold_switch", "true"),
     ("router.priority", "age"),

@@ -19,6 +19,12 @@
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: counts, wiring, diameter and mean distance against search for any number of groups;
+//! routers and links of a = 8, p = h = 4 against the literature. The tests of this file: arrangements against their
+//! published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree`
+//! of `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
 
 use crate::builder::{check_positive, check_size};
 use crate::{Graph, GraphBuilder, Peer, Port, Shape};

@@ -13,6 +13,10 @@
 //!
 //! # Not modelled
 //! Tapered trees, other numbers of levels (see `k_ary_n_tree`), unequal pods.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: counts, wiring pod by pod, diameter and mean distance against search. The tests of
+//! this file: four pods as in the paper. `topology/tests/structure.rs`: bisection against all cuts. No rows of a peer.
 
 use crate::builder::check_size;
 use crate::{Graph, GraphBuilder, Peer, Port, Shape};

@@ -12,6 +12,11 @@
 //!
 //! # Not modelled
 //! Trunks, different numbers of terminals per router.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: the laws of a HyperX of one dimension, diameter and mean distance against search.
+//! `topology/tests/structure.rs`: bisection against all cuts. `engine/tests/bounds.rs`: the channel-load bound under
+//! `neighbor` is reached. No rows of a peer.
 
 use crate::Graph;
 use crate::builder::check_positive;

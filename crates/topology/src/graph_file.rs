@@ -16,6 +16,11 @@
 //!
 //! # Not modelled
 //! Parallel links, links of one direction, nested GraphML graphs, latencies (the scenario gives them by class).
+//!
+//! # Validation
+//! `topology/tests/graph_files.rs`: every format gives the same graph, what NetworkX writes is read, noise and damaged
+//! files never panic. `topology/tests/conformance.rs`: distances against search. `topology/tests/structure.rs`: the
+//! bound of the bisection against all cuts of small graphs. No rows of a peer.
 
 mod anynet;
 mod check;

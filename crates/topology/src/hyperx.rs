@@ -14,6 +14,12 @@
 //!
 //! # Not modelled
 //! Trunks (more than one link between two routers), different numbers of terminals per router.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: counts, degrees, wiring and numbering, diameter and mean distance against search,
+//! mean distance of 6x6 and links of 10x10 against the literature. `topology/tests/structure.rs`: bisection against all
+//! cuts. Peers: the rows `ff8x8c8_L1` of `tests/data/golden/booksim.csv`, `Hamming[8,8]x8` of
+//! `tests/data/golden/caminos.csv`.
 
 use crate::grid::Grid;
 use crate::{Graph, GraphBuilder, Peer, Port, Shape};

@@ -15,6 +15,11 @@
 //!
 //! # Not modelled
 //! Tapered trees, folded Clos networks with other radices per level, the unused upper half of top routers.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: counts, wiring level by level, diameter and mean distance against search, the
+//! 10-ary 3-tree against the literature. `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows
+//! `ftree4x3` of `tests/data/golden/booksim.csv`.
 
 use crate::builder::check_size;
 use crate::{Graph, GraphBuilder, Peer, Port, Shape};

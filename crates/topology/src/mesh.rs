@@ -12,6 +12,11 @@
 //!
 //! # Not modelled
 //! Trunks, express links; terminals on edge ports.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: counts, wiring and numbering, diameter and mean distance against search.
+//! `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows `mesh8x8` of
+//! `tests/data/golden/booksim.csv`.
 
 use crate::{Graph, torus};
 use schemars::JsonSchema;

@@ -11,6 +11,11 @@
 //!
 //! # Not modelled
 //! Terminals on more than one router.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs` (counts, numbering). `engine/tests/theory.rs` holds a switch of 8 terminals to the
+//! head-of-line limit of Hluchyj and Karol (IEEE JSAC 1988). BookSim2: the rows `xbar8_uniform` of
+//! `tests/data/golden/booksim.csv`.
 
 use crate::builder::{check_positive, check_size};
 use crate::{Graph, GraphBuilder, Peer, Port, Shape};

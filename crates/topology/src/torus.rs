@@ -12,6 +12,11 @@
 //!
 //! # Not modelled
 //! Twisted or express links, trunks of other widths per dimension.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: counts, wiring, trunks and numbering, diameter and mean distance against search.
+//! `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows `torus8x8` of
+//! `tests/data/golden/booksim.csv` (one link between neighbours).
 
 use crate::builder::check_positive;
 use crate::grid::Grid;

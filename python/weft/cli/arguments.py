@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
     """Add a command; the help of the command begins with its line in the list of commands."""
-    line = help.replace("%", "%%")  # argparse formats it
-    description = f"{line[0].upper()}{line[1:]}."
-    return commands.add_parser(name, help=line, description=description, epilog=f"Example: {example}")
+    description = f"{help[0].upper()}{help[1:]}."
+    listed = help.replace("%", "%%")  # argparse expands the line of the list, and only that
+    return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
 
 
 def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)") -> None:

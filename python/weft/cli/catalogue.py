@@ -6,18 +6,15 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from weft import parameters
 from weft.cli import DONE, arguments
 from weft.errors import ScenarioError
-from weft.labels import label
 from weft.text import columns
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from weft.cli.arguments import Commands
-
-_KINDS = {"integer": "whole number", "boolean": "true or false", "array": "list", "object": "mapping", "string": "text"}
 
 
 def add(commands: Commands) -> None:
@@ -60,36 +57,23 @@ def _model(schema: dict[str, Any], family: str, name: str, summaries: dict[str, 
     """What a model is, and a line for each of its parameters."""
     if name not in summaries:
         raise ScenarioError.saying(f"{family} has no model {name!r}", f"its models are {', '.join(summaries)}")
-    place = schema
-    for key in family.split("."):
-        place = _target(schema, _target(schema, place)["properties"][key])
-    model = next(choice["properties"][name] for choice in place["oneOf"] if name in choice.get("properties", {}))
-    target = _target(schema, model)
+    target = parameters.model(schema, family, name)
     lines = [f"{family}: {name}", f"  {summaries[name]}"]
     if "items" in target:
         lines += ["", "It takes a list; for each item:"]
-        target = _target(schema, target["items"])
-    parameters = target.get("properties", {})
-    if not parameters:
+        target = parameters.target(schema, target["items"])
+    rows = [row for parameter in parameters.keys(schema, target) for row in _rows(parameter)]
+    if not rows:
         return [*lines, "", "It takes no parameters."]
-    required = target.get("required", [])
-    rows = [
-        row
-        for key, parameter in parameters.items()
-        for row in _parameter(schema, key, parameter, required=key in required)
-    ]
     return [*lines, "", *columns(["parameter", "value", "default", "meaning"], _wrapped(rows), left=4)]
 
 
-def _parameter(schema: dict[str, Any], key: str, parameter: dict[str, Any], *, required: bool) -> Iterator[list[str]]:
+def _rows(parameter: parameters.Parameter) -> list[list[str]]:
     """Rows of a parameter: itself, and the words that it may be."""
-    target = _target(schema, parameter)
-    default = parameter.get("default")
-    shown = "required" if required else ("-" if default is None else label(default))
-    yield [key, _kind(target), shown, _prose(parameter, target)]
-    for choice in target.get("oneOf", []):
-        for word in [choice["const"]] if "const" in choice else choice.get("properties", {}):
-            yield ["", f"  {word}", "", _prose(choice, _target(schema, choice))]
+    return [
+        [parameter.key, parameter.kind, parameter.default, parameter.meaning],
+        *(["", f"  {word}", "", meaning] for word, meaning in parameter.choices),
+    ]
 
 
 def _wrapped(rows: list[list[str]]) -> list[list[str]]:
@@ -101,29 +85,3 @@ def _wrapped(rows: list[list[str]]) -> list[list[str]]:
         for *cells, text in rows
         for first, line in zip((True, *[False] * len(text)), textwrap.wrap(text, room) or [""], strict=False)
     ]
-
-
-def _kind(target: dict[str, Any]) -> str:
-    """What may be written, in words; quantities by example, for the unit."""
-    if "oneOf" in target:
-        return "one of"
-    if examples := target.get("examples"):
-        return f"e.g. {label(examples[-1])}"
-    kinds = target.get("type", "text")
-    kind: str = next(one for one in kinds if one != "null") if isinstance(kinds, list) else kinds
-    return _KINDS.get(kind, kind)
-
-
-def _prose(place: dict[str, Any], target: dict[str, Any]) -> str:
-    text: str = place.get("description") or target.get("description") or ""
-    return " ".join(text.split())
-
-
-def _target(schema: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-    """Follow references, and the "or null" of what may be left out."""
-    while "$ref" in place or "anyOf" in place:
-        if "$ref" in place:
-            place = schema["$defs"][place["$ref"].rsplit("/", 1)[-1]]
-        else:
-            place = next(choice for choice in place["anyOf"] if choice.get("type") != "null")
-    return place

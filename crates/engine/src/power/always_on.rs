@@ -8,6 +8,9 @@
 //! Every channel is in state `on` for the whole window; no transition.
 //! # Not modelled
 //! Nothing.
+//! # Validation
+//! `engine/tests/conservation.rs`: the account of every channel closes, in one state. `scenario/tests/finished.rs`:
+//! sums of energy close exactly.
 
 use crate::power::LinkState;
 use schemars::JsonSchema;

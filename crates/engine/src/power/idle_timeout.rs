@@ -8,6 +8,10 @@
 //! Never drops a flit; no flit starts on a channel unless it is `on`; the first packet of a burst waits at most 2 transitions.
 //! # Not modelled
 //! Retraining errors; partial lane shutdown. Credits travel on a side channel that is never switched off nor billed.
+//! # Validation
+//! `engine/tests/conservation.rs`: the account of every channel closes, only a channel that is on carries flits, an
+//! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
+//! wake when needed. No rows of a peer: neither has link states.
 
 use crate::power::{LinkState, Manager};
 use crate::state::OutPort;

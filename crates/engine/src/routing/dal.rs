@@ -13,6 +13,11 @@
 //! it rises with each hop and dependencies are acyclic; as many classes as hops.
 //! # Not modelled
 //! The escape layer that the paper also allows instead of distance classes.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: its paths are all those with one detour per dimension, and no others;
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. No rows of a peer.
 
 use super::{Classes, Hop, Sensor, below, draw, grid::Grid, grid::Line, steps::Cost, steps::Step};
 use super::{sensor::Congestion, wrong_shape};

@@ -8,6 +8,12 @@
 //! Minimal, in order per source and destination and VC; one VC class, two on a torus.
 //! # Not modelled
 //! Ties: half way round a ring every packet draws its direction.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: bounds under tornado are reached; `engine/tests/stall.rs`: without dateline a ring is
+//! refused, and stalls if forced. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of
+//! `tests/data/golden/booksim.csv`.
 
 use super::{Classes, Hop, grid::Grid, grid::Line};
 use crate::state::Packet;

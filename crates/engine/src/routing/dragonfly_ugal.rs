@@ -9,7 +9,14 @@
 //! # Guarantees
 //! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted.
 //! # Not modelled
-//! The way of a queue length through the group (UGAL-G reads it at once, an oracle); BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
+//! The way of a queue length through the group (UGAL-G reads it at once, an oracle); BookSim2's fixed bias of 30 flits
+//! and its single VC class on the way to the intermediate, which can deadlock.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: the queues that are compared; `engine/tests/bounds.rs`: half or more of the bound of
+//! detours, with local and with global queues. Peers: the rows `ugal` are for information, since both compose this
+//! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
 
 use super::{Classes, Hop, Sensor, dragonfly_valiant, groups, sensor::Congestion, steps::Cost, steps::Step};
 use crate::state::{DETOUR, Packet};

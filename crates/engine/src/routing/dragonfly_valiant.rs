@@ -9,6 +9,11 @@
 //! VC class rises along the path, so dependencies are acyclic; 3 (4) local and 2 global VC classes.
 //! # Not modelled
 //! Nothing.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. CAMINOS: the rows `val` of
+//! `tests/data/golden/caminos.csv` (`router`).
 
 use super::{Classes, Hop, below, draw, groups, groups::Groups};
 use crate::state::{DETOUR, Packet};

@@ -10,6 +10,11 @@
 //! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB.
 //! # Not modelled
 //! Flows other than terminal to terminal; unequal weights.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
+//! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No rows of a peer.
 
 use super::{Classes, Hop, below, distances::Distances, hash, shortest_path::hop_classes};
 use crate::state::Packet;

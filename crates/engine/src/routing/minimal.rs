@@ -8,6 +8,11 @@
 //! Minimal; as many VC classes as dimensions, acyclic because the class rises with each hop.
 //! # Not modelled
 //! Step of the dimension by congestion.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: the bound under tornado is reached. CAMINOS: the rows `shortest` of
+//! `tests/data/golden/caminos.csv`.
 
 use super::{Classes, Hop, below, draw, grid::Grid, grid::Line, steps::Step, wrong_shape};
 use crate::state::Packet;

@@ -13,6 +13,11 @@
 //! Half way round a ring both directions are minimal; the escape takes the one without the wrap link.
 //! # Not modelled
 //! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/choosing.rs`: ties are broken evenly, trunks carry what their members carry together;
+//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. No rows of a peer.
 
 use super::choice::{Best, Choice};
 use super::{Classes, Hop, grid::Grid, grid::Line, sensor::Congestion};

@@ -11,6 +11,11 @@
 //! terminals, at most 1 GiB.
 //! # Not modelled
 //! Step by congestion; weights of links.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds; `engine/tests/bounds.rs`: bounds of
+//! rings and butterflies are reached. No rows of a peer.
 
 use super::{Classes, Hop, below, distances::Distances, draw, steps::Step};
 use crate::state::Packet;

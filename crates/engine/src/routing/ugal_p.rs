@@ -9,6 +9,11 @@
 //! dimension), acyclic: class 0 before 1 in a dimension, dimensions in order.
 //! # Not modelled
 //! Link states (PAL).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/theory.rs`: minimal when idle, beyond the minimal bound under tornado; `engine/tests/bounds.rs`: half
+//! or more of the bound of detours. No rows of a peer.
 
 use super::{Classes, Hop, Sensor, below, draw, grid::Grid, grid::Line, steps::Cost, steps::Step};
 use super::{sensor::Congestion, wrong_shape};

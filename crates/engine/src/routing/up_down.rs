@@ -16,6 +16,12 @@
 //! acyclic.
 //! # Not modelled
 //! Tapered trees; links up that are chosen again while the packet waits.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: all shortest paths and no others, D-mod-k by the digits; `engine/tests/bounds.rs`: full
+//! trees under `bit_complement`, and what defeats either order of digits. BookSim2: the rows `nca` of
+//! `tests/data/golden/booksim.csv` (`random`).
 
 use super::{Classes, Hop, Sensor, below, draw, sensor::Congestion, steps::Cost, steps::Step, wrong_shape};
 use crate::state::Packet;

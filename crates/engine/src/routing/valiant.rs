@@ -9,6 +9,11 @@
 //! phases, whatever the pattern.
 //! # Not modelled
 //! Nothing.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: it saturates at the bound of two uniform legs under tornado,
+//! bit complement and uniform traffic. No rows of a peer.
 
 use super::{Classes, Hop, below, draw, grid::Dateline, grid::Grid};
 use crate::state::{DETOUR, Packet};

@@ -12,6 +12,11 @@
 //!
 //! # Not modelled
 //! Bursts: see `on_off`.
+//!
+//! # Validation
+//! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle. The tests of `gaps.rs`: means,
+//! variances and counts are geometric (chi-square). Peers: every row of `tests/data/golden/booksim.csv` and
+//! `tests/data/golden/caminos.csv`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -14,6 +14,10 @@
 //!
 //! # Not modelled
 //! Bursts of other lengths (heavy tails, self-similar traffic); a burst to one destination.
+//!
+//! # Validation
+//! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle from the first, lengths of bursts and
+//! silences are geometric, the variance of counts is that of the renewal process. No rows of a peer.
 
 use super::Times;
 use crate::GapTable;

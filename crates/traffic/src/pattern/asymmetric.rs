@@ -11,6 +11,10 @@
 //!
 //! # Not modelled
 //! Odd numbers of terminals, in which BookSim's last terminal receives nothing: refused.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
+//! two terminals for every place. No rows of a peer.
 
 use crate::Population;
 use rand_pcg::Pcg32;

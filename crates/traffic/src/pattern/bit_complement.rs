@@ -11,6 +11,11 @@
 //!
 //! # Not modelled
 //! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution without
+//! fixed points. `engine/tests/bounds.rs`: the bounds of `valiant` and `up_down` under it are reached. BookSim2: the
+//! rows `bitcomp` of `tests/data/golden/booksim.csv`.
 
 use super::permutation::Permutation;
 use crate::Population;

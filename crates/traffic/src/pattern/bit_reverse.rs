@@ -11,6 +11,10 @@
 //!
 //! # Not modelled
 //! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution.
+//! `engine/tests/bounds.rs`: the bound of `up_down` (`d_mod_k`) under it is reached. No rows of a peer.
 
 use super::permutation::Permutation;
 use crate::Population;

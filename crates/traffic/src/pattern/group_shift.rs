@@ -13,6 +13,11 @@
 //!
 //! # Not modelled
 //! Shifts that differ between groups; a share of uniform traffic.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows
+//! `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
 
 use crate::{Population, below};
 use rand_pcg::Pcg32;

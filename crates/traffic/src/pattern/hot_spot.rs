@@ -13,6 +13,10 @@
 //!
 //! # Not modelled
 //! Targets of different weight; hot spots that move.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, for targets, others and
+//! targets that send to themselves. No rows of a peer.
 
 use super::uniform::{Others, Uniform};
 use crate::{Population, below};

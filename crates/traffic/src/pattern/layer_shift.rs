@@ -13,6 +13,10 @@
 //!
 //! # Not modelled
 //! Shifts in several dimensions at once: see `neighbor` and `tornado`.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
+//! The tests of this file: `same` changes one coordinate, `random` is all of the far layer. No rows of a peer.
 
 use super::group_shift::{Local, shifts};
 use crate::{Population, below};

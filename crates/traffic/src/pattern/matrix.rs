@@ -14,6 +14,10 @@
 //!
 //! # Not modelled
 //! Matrices that change with time.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
+//! rows are sources, bad files are refused. No rows of a peer.
 
 mod csv;
 mod npy;

@@ -13,6 +13,10 @@
 //!
 //! # Not modelled
 //! Weights that change with time or source.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, which is the weighted
+//! sum of the parts; silent parts are not made up for. No rows of a peer.
 
 use super::{Pattern, PatternConfig};
 use crate::Population;

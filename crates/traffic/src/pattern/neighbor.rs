@@ -15,6 +15,10 @@
 //!
 //! # Not modelled
 //! Exchanges with all neighbours (stencils).
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection.
+//! `engine/tests/determinism.rs`: on a ring of four it is tornado, to the bit. No rows of a peer.
 
 use super::By;
 use super::permutation::Permutation;

@@ -13,6 +13,10 @@
 //!
 //! # Not modelled
 //! Permutations that change during a run.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection. The tests
+//! of this file: all permutations are equally likely, draws are independent and repeatable. No rows of a peer.
 
 use super::permutation::Permutation;
 use crate::{Population, below, stream};

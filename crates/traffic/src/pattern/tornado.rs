@@ -14,6 +14,11 @@
 //!
 //! # Not modelled
 //! Digits of different radices.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection.
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the bounds of rings and butterflies under it are reached.
+//! BookSim2: the rows `tornado` of `tests/data/golden/booksim.csv` (by digits).
 
 use super::By;
 use super::permutation::Permutation;

@@ -12,6 +12,10 @@
 //!
 //! # Not modelled
 //! Odd numbers of bits (no halves) and numbers of terminals that are no power of two: refused.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution. The
+//! tests of this file: the transpose of a matrix. No rows of a peer.
 
 use super::permutation::{Permutation, bits};
 use crate::Population;

@@ -12,6 +12,11 @@
 //!
 //! # Not modelled
 //! Locality.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says.
+//! `engine/tests/theory.rs`: it fills a butterfly to its bound. Peers: the rows `uniform` of
+//! `tests/data/golden/booksim.csv` and `tests/data/golden/caminos.csv`.
 
 use crate::{Population, below};
 use rand_pcg::Pcg32;

@@ -13,6 +13,11 @@
 //!
 //! # Not modelled
 //! Other sets of ids than the first P.
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
+//! sources without an image and beyond the ids are silent, missing destinations are drawn again in proportion. No rows
+//! of a peer.
 
 use super::{Pattern, PatternConfig};
 use crate::Population;

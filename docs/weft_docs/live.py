@@ -1,0 +1,171 @@
+"""Commands that run as a page is built, in a folder of the page; the page shows what they printed.
+
+``{file} NAME`` shows a file and writes it; ``{shell}`` shows commands, runs them and shows what they print;
+``{picture} PATH`` shows an image that a command wrote; ``{page} PATH`` shows an HTML file that a command wrote. A
+command whose exit status is not the one that the page expects is a warning, and the site is built with warnings as
+errors: so no page shows a command that does not work.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sphinx.application import Sphinx
+
+    Options = dict[str, Callable[[str], Any]]
+
+LIVE = "_generated/live"
+BIN = Path(sys.executable).parent
+WIDTH = 108
+"""Columns of a terminal that fit on a page."""
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directives."""
+    for name, directive in {"file": File, "shell": Shell, "picture": Picture, "page": Page}.items():
+        app.add_directive(name, directive)
+    app.connect("env-purge-doc", lambda app, _env, page: shutil.rmtree(_folder(app, page), ignore_errors=True))
+
+
+def _folder(app: Sphinx, page: str) -> Path:
+    return Path(app.srcdir) / LIVE / page
+
+
+class Live(SphinxDirective):
+    """A directive with the folder of its page."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder; what pages take from the project is in it under the path that it has in the project."""
+        folder = _folder(self.env.app, self.env.docname)
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            for name in ("examples", "tests"):
+                (folder / name).symlink_to(Path(__file__).parent.parent.parent / name)
+        return folder
+
+    def block(self, text: str, language: str, *classes: str) -> nodes.literal_block:
+        """Text as it is written."""
+        return nodes.literal_block(text, text, language=language, classes=list(classes))
+
+    def written(self) -> tuple[Path, list[nodes.Node]]:
+        """The file that the argument names, and a complaint if no command wrote it."""
+        path = self.folder / self.arguments[0]
+        if path.is_file():
+            return path, []
+        return path, [self.state.document.reporter.warning(f"no command wrote {self.arguments[0]}", line=self.lineno)]
+
+
+class File(Live):
+    """A file that the page has the reader write."""
+
+    has_content = True
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Write it and show it under its name."""
+        name, text = self.arguments[0], "\n".join(self.content)
+        (self.folder / name).write_text(text + "\n", encoding="utf-8")
+        language = {".yaml": "yaml", ".json": "json", ".py": "python"}.get(Path(name).suffix, "text")
+        caption = nodes.caption("", "", nodes.literal("", name))
+        return [
+            nodes.container(
+                "", caption, self.block(text, language), literal_block=True, classes=["literal-block-wrapper"]
+            )
+        ]
+
+
+class Shell(Live):
+    """Commands, and what they print."""
+
+    has_content = True
+    option_spec: ClassVar[Options] = {
+        "status": directives.nonnegative_int,
+        "first": directives.nonnegative_int,
+        "last": directives.positive_int,
+        "quiet": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Run them, show them."""
+        commands = "\n".join(self.content)
+        environment = os.environ | {
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "COLUMNS": str(WIDTH),
+            "NO_COLOR": "1",
+        }
+        done = subprocess.run(
+            ["bash", "-euc", commands],
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        shown: list[nodes.Node] = [self.block(commands, "sh")]
+        if done.returncode != (expected := self.options.get("status", 0)):
+            text = f"exit status {done.returncode} instead of {expected}: {commands}\n{done.stdout}"
+            shown.append(self.state.document.reporter.warning(text, line=self.lineno))
+        if done.stdout.strip() and "quiet" not in self.options:
+            shown.append(nodes.container("", self.block(self._shown(done.stdout), "text"), classes=["output"]))
+        return shown
+
+    def _shown(self, output: str) -> str:
+        """The first or last lines of it, and how many more there are."""
+        # a command on the path of this machine is a command
+        lines = output.rstrip().replace(f"{BIN}/", "").splitlines()
+        first = self.options.get("first", 0 if "last" in self.options else len(lines))
+        last = self.options.get("last", 0)
+        if first + last >= len(lines):
+            return "\n".join(lines)
+        left_out = f"... ({len(lines) - first - last} more lines)"
+        return "\n".join([*lines[:first], left_out, *lines[len(lines) - last :]])
+
+
+class Picture(Live):
+    """An image that a command wrote."""
+
+    required_arguments = 1
+    option_spec: ClassVar[Options] = {"alt": directives.unchanged_required, "width": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Show it."""
+        _, complaints = self.written()
+        uri = f"/{LIVE}/{self.env.docname}/{self.arguments[0]}"
+        width = self.options.get("width", "60%")  # a column of a paper
+        return [*complaints, nodes.image("", uri=uri, width=width, alt=self.options.get("alt", ""))]
+
+
+class Page(Live):
+    """An HTML file that a command wrote, in a frame."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Show it, with a link to it alone."""
+        path, complaints = self.written()
+        place = f"_pages/{self.env.docname}/{path.name}"
+        if not complaints:
+            to = Path(self.env.app.outdir) / place
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+        uri = "../" * self.env.docname.count("/") + place
+        frame = (
+            f'<iframe class="report" src="{uri}" title="{path.name}" loading="lazy"></iframe>'
+            f'<p><a href="{uri}" target="_blank">open {path.name} alone</a></p>'
+        )
+        return [*complaints, nodes.raw("", frame, format="html")]

@@ -1,0 +1,177 @@
+"""A page per model, from the header of its file and the schema of its parameters."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from weft import _engine, parameters
+from weft_docs import markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HEADINGS = ("Source", "Parameters", "Guarantees", "Not modelled", "Validation")
+
+
+class Family(NamedTuple):
+    """A family of models, and where its code is."""
+
+    title: str
+    what: str
+    folder: str
+    registry: str
+
+
+FAMILIES = {
+    "topology": Family(
+        "Topologies", "Routers, terminals and the links between them.", "topology/src", "topology/src/lib.rs"
+    ),
+    "routing": Family("Routings", "How packets find their way.", "engine/src/routing", "engine/src/routing.rs"),
+    "traffic.pattern": Family(
+        "Traffic patterns", "Who sends to whom.", "traffic/src/pattern", "traffic/src/pattern.rs"
+    ),
+    "traffic.injection": Family(
+        "Injection processes", "When sources create packets.", "traffic/src/injection", "traffic/src/injection.rs"
+    ),
+    "power.policy": Family(
+        "Power policies", "When channels change their power state.", "engine/src/power", "engine/src/power.rs"
+    ),
+    "router.allocator": Family(
+        "Allocators", "Who crosses the switch in an allocation step.", "engine/src", "engine/src/allocator.rs"
+    ),
+}
+# Whose measurements are in the repository, and where.
+PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv"}
+# The allocators are variants of one enum, and three of them share a file.
+ALLOCATORS = {"three_stage": "three_stage"}
+
+
+def pages(root: Path) -> dict[str, str]:
+    """The pages of all models and families by name."""
+    schema, made = _engine.schema(), {}
+    for family, models in _engine.models().items():
+        folder = f"models/{family}"
+        for model in models:
+            made[f"{folder}/{model['name']}"] = _model(schema, root, family, model["name"])
+        made[f"{folder}/index"] = _family(root, family, models)
+    made["models/index"] = _index()
+    made["not_modelled"] = _not_modelled(root)
+    return made
+
+
+def source(root: Path, family: str, name: str) -> Path:
+    """The file of a model."""
+    place = FAMILIES[family]
+    if family == "router.allocator":
+        module = ALLOCATORS.get(name, "switch")
+    else:
+        registry = (root / "crates" / place.registry).read_text(encoding="utf-8")
+        module = re.findall(rf'^\s*"{name}" => (\w+)::', registry, re.M)[0]
+    return root / "crates" / place.folder / f"{module}.rs"
+
+
+def header(path: Path) -> dict[str, str]:
+    """The header of a file: its first paragraph under an empty heading, then its sections."""
+    sections, heading = {"": ""}, ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("//!"):
+            break
+        text = line.removeprefix("//!").strip()
+        if text.startswith("# "):
+            heading = text.removeprefix("# ")
+            sections[heading] = ""
+        else:
+            sections[heading] += text + "\n"
+    return {heading: text.strip() for heading, text in sections.items()}
+
+
+def _model(schema: parameters.Schema, root: Path, family: str, name: str) -> str:
+    path = source(root, family, name)
+    sections = header(path)
+    parts = [
+        f"# `{name}`",
+        markdown.comment(sections[""]),
+        f"It is `{name}` under the key `{family}` of a scenario. Its code: `{path.relative_to(root)}`.",
+    ]
+    for heading in HEADINGS:
+        parts += [f"## {heading}", markdown.comment(sections[heading])]
+        if heading == "Parameters":
+            parts += list(_parameters(schema, family, name))
+    return "\n\n".join(parts) + "\n"
+
+
+def _parameters(schema: parameters.Schema, family: str, name: str) -> Iterator[str]:
+    """The table of the parameters, where there are any."""
+    target = parameters.model(schema, family, name)
+    if "items" in target:
+        yield "It takes a list; for each item:"
+        target = parameters.target(schema, target["items"])
+    if rows := key_rows(list(parameters.keys(schema, target))):
+        yield markdown.table(["key", "value", "default", "meaning"], rows)
+
+
+def key_rows(keys: list[parameters.Parameter]) -> list[list[str]]:
+    """Rows of a table: the keys, and the words that they may be."""
+    rows = []
+    for parameter in keys:
+        family = FAMILY_OF.get(frozenset(word for word, _ in parameter.choices))
+        kind = "one of:" if parameter.choices else parameter.kind
+        default = markdown.code(parameter.default)
+        if family:
+            kind = f"one of the [{FAMILIES[family].title.lower()}](/_generated/models/{family}/index.md)"
+        elif parameter.target.get("properties") and parameter.default != "-":
+            default = "see below"
+        rows.append([f"`{parameter.key}`", kind, default, markdown.comment(parameter.meaning)])
+        if not family:
+            rows += [["", f"`{word}`", "", markdown.comment(meaning)] for word, meaning in parameter.choices]
+    return rows
+
+
+FAMILY_OF = {frozenset(model["name"] for model in models): family for family, models in _engine.models().items()}
+
+
+def _family(root: Path, family: str, models: list[dict[str, str]]) -> str:
+    rows = []
+    for model in models:
+        name = model["name"]
+        validation = header(source(root, family, name))["Validation"]
+        note = " (for information)" if "for information" in validation and family == "routing" else ""
+        held = [f"{peer}{note}" for peer, file in PEERS.items() if file in validation]
+        rows.append([f"[`{name}`]({name}.md)", markdown.comment(model["summary"]), ", ".join(["theory", *held])])
+    place = FAMILIES[family]
+    key = f"The key in a scenario is `{family}`."
+    parts = [f"# {place.title}", f"{place.what} {key}", markdown.table(["model", "what it is", "held to"], rows)]
+    return "\n\n".join([*parts, markdown.contents([model["name"] for model in models])]) + "\n"
+
+
+def _index() -> str:
+    rows = [
+        [f"[{FAMILIES[family].title}]({family}/index.md)", FAMILIES[family].what, str(len(models))]
+        for family, models in _engine.models().items()
+    ]
+    text = (
+        "A model is one file of code whose header says where it comes from, what it takes, what it keeps, what it "
+        "leaves out and what holds it to theory or to another simulator. These pages are those headers."
+    )
+    names = [f"{family}/index" for family in FAMILIES]
+    return (
+        "\n\n".join(["# Models", text, markdown.table(["family", "", "models"], rows), markdown.contents(names)]) + "\n"
+    )
+
+
+def _not_modelled(root: Path) -> str:
+    """What every model leaves out, for the page of what is wrong."""
+    parts = []
+    for family, models in _engine.models().items():
+        rows = []
+        for model in models:
+            left_out = header(source(root, family, model["name"]))["Not modelled"]
+            rows.append([f"[`{model['name']}`](/_generated/models/{family}/{model['name']}.md)", _line(left_out)])
+        parts += [f"### {FAMILIES[family].title}", markdown.table(["model", "not modelled"], rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _line(text: str) -> str:
+    return markdown.comment(" ".join(text.split()))

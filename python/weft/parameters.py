@@ -1,0 +1,77 @@
+"""What a scenario may say, read from its JSON schema: the parameters of models and the keys of sections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weft.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Schema = dict[str, Any]
+
+_KINDS = {"integer": "whole number", "boolean": "true or false", "array": "list", "object": "mapping", "string": "text"}
+
+
+class Parameter(NamedTuple):
+    """A key that may be written, in words."""
+
+    key: str
+    kind: str
+    default: str
+    meaning: str
+    choices: list[tuple[str, str]]
+    """Words that it may be, and what they mean."""
+    target: Schema
+    """Its own schema."""
+
+
+def model(schema: Schema, family: str, name: str) -> Schema:
+    """The schema of what a model takes, e.g. of `ugal_p` in the family `routing`."""
+    place = schema
+    for key in family.split("."):
+        place = target(schema, target(schema, place)["properties"][key])
+    parameters = next(choice["properties"][name] for choice in place["oneOf"] if name in choice.get("properties", {}))
+    return target(schema, parameters)
+
+
+def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
+    """The keys of a mapping."""
+    required = place.get("required", [])
+    for key, parameter in place.get("properties", {}).items():
+        own = target(schema, parameter)
+        default = parameter.get("default")
+        shown = "required" if key in required else ("-" if default is None else label(default))
+        words = [
+            (word, _prose(choice, target(schema, choice)))
+            for choice in own.get("oneOf", [])
+            for word in ([choice["const"]] if "const" in choice else choice.get("properties", {}))
+        ]
+        yield Parameter(key, _kind(own), shown, _prose(parameter, own), words, own)
+
+
+def target(schema: Schema, place: Schema) -> Schema:
+    """Follow references, and the "or null" of what may be left out."""
+    while "$ref" in place or "anyOf" in place:
+        if "$ref" in place:
+            place = schema["$defs"][place["$ref"].rsplit("/", 1)[-1]]
+        else:
+            place = next(choice for choice in place["anyOf"] if choice.get("type") != "null")
+    return place
+
+
+def _kind(place: Schema) -> str:
+    """What may be written, in words; quantities by example, for the unit."""
+    if "oneOf" in place:
+        return "one of"
+    if examples := place.get("examples"):
+        return f"e.g. {label(examples[-1])}"
+    kinds = place.get("type", "text")
+    kind: str = next(one for one in kinds if one != "null") if isinstance(kinds, list) else kinds
+    return _KINDS.get(kind, kind)
+
+
+def _prose(place: Schema, own: Schema) -> str:
+    text: str = place.get("description") or own.get("description") or ""
+    return " ".join(text.split())

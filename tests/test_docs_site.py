@@ -1,0 +1,210 @@
+"""The site: it builds without a warning, and building it runs every command, scenario and notebook that it shows."""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import weft
+from weft import _engine, cli, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.glob("**/*.md") if "_generated" not in path.parts)
+HEADINGS = ("Source", "Parameters", "Guarantees", "Not modelled", "Validation")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, built as `make docs` builds it: with warnings as errors."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "--quiet", "--fresh-env"]
+    command += ["--doctree-dir", str(folder / "trees"), str(DOCS), str(folder / "html")]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return folder / "html"
+
+
+def _text(page: Path) -> str:
+    """Words of a page, without its side bars."""
+    body = re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.S)
+    assert body, page
+    return html.unescape(re.sub(r"<[^>]+>", "", body[0]))
+
+
+def _headings(page: Path) -> list[str]:
+    return re.findall(r"<h2>(.*?)<a", page.read_text(encoding="utf-8"))
+
+
+def test_every_model_has_a_page_with_its_headings(site: Path) -> None:
+    for family, models in _engine.models().items():
+        for model in models:
+            page = site / "_generated" / "models" / family / f"{model['name']}.html"
+            assert _headings(page) == list(HEADINGS)
+            words = _text(page)
+            target = parameters.model(_engine.schema(), family, model["name"])
+            target = parameters.target(_engine.schema(), target["items"]) if "items" in target else target
+            missing = [key for key in target.get("properties", {}) if key not in words]
+            assert not missing, f"{page}: {missing}"
+
+
+def test_what_is_not_modelled_is_gathered(site: Path) -> None:
+    words = _text(site / "wrong.html")
+    for models in _engine.models().values():
+        assert all(model["name"] in words for model in models)
+
+
+def test_every_key_of_a_scenario_is_on_its_page(site: Path) -> None:
+    words = _text(site / "_generated" / "reference" / "scenario.html")
+    schema = _engine.schema()
+    models = {model["name"] for models in _engine.models().values() for model in models}
+    keys = {key for part in schema["$defs"].values() for key in part.get("properties", {})} | set(schema["properties"])
+    # parameters of models are on the pages of the models
+    own = {
+        key
+        for family, named in _engine.models().items()
+        for model in named
+        for key in parameters.model(schema, family, model["name"]).get("properties", {})
+    }
+    assert not {key for key in keys - models - own - {"weight"} if not re.search(rf"\b{key}\b", words)}
+
+
+def test_every_command_is_on_its_page(site: Path) -> None:
+    helped = subprocess.run([sys.executable, "-m", "weft", "--help"], capture_output=True, text=True, check=True)
+    commands = re.findall(r"^    (\w+) ", helped.stdout, re.M)
+    headings = _headings(site / "_generated" / "reference" / "commands.html")
+    assert len(commands) > 5
+    assert {f"weft {command}" for command in commands} <= {re.sub(r"<[^>]+>", "", heading) for heading in headings}
+
+
+def test_the_examples_of_the_help_are_sound() -> None:
+    """They are understood, and the files of the project that they name are there."""
+    for command in commands(cli._parser(None)):
+        example = (command.epilog or "").partition("\n")[0].removeprefix("Example: ")
+        words = shlex.split(example.split("|")[0].split(">")[0])
+        assert words[0] == "weft", command.prog
+        cli._parser(None).parse_args(words[1:])
+        assert all((ROOT / word).exists() for word in words if word.startswith("examples/")), example
+
+
+def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The commands that do something themselves."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for action in below:
+        for command in action.choices.values():
+            yield from commands(command)
+    if not below:
+        yield parser
+
+
+def test_the_notebook_ran(site: Path) -> None:
+    cells = (DOCS / "notebook.md").read_text().count("```{code-cell}")
+    page = (site / "notebook.html").read_text(encoding="utf-8")
+    assert page.count('class="cell_input') == cells
+    assert page.count('class="cell_output') >= cells - 1
+    assert "Traceback" not in page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_what_a_page_shows_without_running_it_is_the_installation(page: Path) -> None:
+    """Commands and files stand in directives that run them, and in plain blocks only steps of the Makefile."""
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
+    allowed = {f"make {target}" for target in targets} | {". .venv/bin/activate"}
+    plain = re.findall(
+        r"^```(?:sh|bash|console|python|yaml|json)\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M
+    )
+    assert {line.split("#")[0].strip() for block in plain for line in block.splitlines()} <= allowed
+
+
+# What a result holds, and what the page of result files says.
+
+STATISTICS = ("mean", "ci95", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99")
+
+
+def _documented(table: str) -> set[str]:
+    """Names in the first column of the tables whose head begins so; `*` stands for each statistic."""
+    text = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    names: set[str] = set()
+    for head, body in re.findall(r"^\| ([^|]+?) \|.*\n\|[-| ]+\n((?:\|.*\n)+)", text, re.M):
+        if head == table:
+            for row in body.splitlines():
+                names.update(re.findall(r"`([\w*]+)`", row.split("|")[1]))
+    assert names, table
+    return {name.replace("*", one) for name in names for one in STATISTICS}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
+    """A point with everything that can be kept, and one that stalls."""
+    everything: dict[str, Any] = {
+        "topology": {"torus": {"widths": [5], "terminals_per_router": 2}},
+        "links": {"default": {"latency": "1cycle", "vcs": 2, "buffer": "4flits"}},
+        "routing": "dimension_order",
+        "traffic": {
+            "packet": "4flits",
+            "jobs": [
+                {
+                    "name": "ask",
+                    "terminals": {"range": [0, 4]},
+                    "pattern": "uniform",
+                    "load": 0.1,
+                    "reply": {"packet": "2flits"},
+                },
+                {"name": "send", "terminals": {"rest": {}}, "pattern": "uniform", "batch": {"per_terminal": 20}},
+            ],
+        },
+        "power": {"policy": {"idle_timeout": {"idle": "20cycles", "transition": "10cycles"}}},
+        "measure": {
+            "warmup": "200cycles",
+            "window": "2000cycles",
+            "series": {"every": "100cycles", "of": "channel"},
+            "transient": {"bin": "100cycles"},
+            "link_states": {},
+        },
+    }
+    out = tmp_path_factory.mktemp("results")
+    return weft.load(everything).run(out=out / "everything")
+
+
+def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
+    (summary,) = results.summaries
+    known = _documented("key")
+    assert not set(summary) - known - {"jobs", "link_classes"}
+    stalled = {"stall_packets", "stall_wait_for"}
+    missing = {name for name in known - set(summary) - stalled if not re.search("latency|energy|power_", name)}
+    assert not missing
+    assert {name for name in known if re.match("energy|power_", name)} <= set(summary)
+    # a batch and replies: every job has its own
+    for job in summary["jobs"]:
+        assert not set(job) - known - _documented("key of a job")
+    assert _documented("key of a job") & {f"round_trip_{one}_cycles" for one in STATISTICS} <= set(summary["jobs"][0])
+    assert set(summary["link_classes"][0]) == _documented("key of a link class")
+
+
+def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
+    (summary,) = weft.load(ring, set={"traffic.load": 1.0}).run(out=tmp_path / "stalled").summaries
+    assert {"stall_packets", "stall_wait_for"} <= set(summary) <= _documented("key") | {"jobs", "link_classes"}
+
+
+@pytest.mark.parametrize("table", ["channels", "series", "transient", "link_states"])
+def test_every_column_of_a_table_is_documented(results: weft.Results, table: str) -> None:
+    columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)
+    assert _documented(f"column of {table}") - ({"link_class"} if table == "series" else set()) == columns
+
+
+def test_every_key_of_run_json_is_documented(results: weft.Results) -> None:
+    told = json.loads((results.folder(0) / "run.json").read_text(encoding="utf-8"))
+    assert set(told) == _documented("key of run.json")
