@@ -82,10 +82,11 @@ def convert(words: Sequence[str], name: str) -> Imported:
     classes = _classes(draft)
     flits = packet_flits(draft, classes)
     built = network(draft)
-    buffer, flow_control = buffers(draft, {flits, reply_flits(draft, classes) or flits})
+    lengths = {flits, reply_flits(draft, classes) or flits}
+    buffer, flow_control = buffers(draft, lengths)
     asked = links(draft, built, buffer)
     pipeline = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
-    model = router(draft, flits) | flow_control | asked
+    model = router(draft, max(lengths)) | flow_control | asked
     draft.put("router", model, *pipeline, "internal_speedup", "credit_delay", "sw_allocator", "priority")
     measure(draft)
     traffic(draft, built, flits, classes)
