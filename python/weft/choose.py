@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -125,11 +126,9 @@ def path_of(text: str, known: Iterable[str]) -> str:
 def same(value: Any, asked: Any) -> bool:
     """Whether what is asked for means a value: the same number, its label, or the name of a model alone."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            if float(asked) == value:
-                return True
-        except (TypeError, ValueError):
-            pass
+        with suppress(TypeError, ValueError):
+            if float(asked) == value or not isinstance(asked, str):
+                return float(asked) == value
     return label(asked) in {label(value), label(value).partition("(")[0], label(value, "widths")}
 
 

@@ -136,7 +136,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
     others = [path for path in paths if path not in NAMED]
     hashes = [part.results.points[point]["hash"] for point in part.points]
     models = [
-        pl.col(column).cast(pl.String).fill_null("jobs").alias(path)
+        pl.col(column).cast(pl.String).fill_null("jobs" if path == PATTERN else "-").alias(path)
         for path, name in NAMED.items()
         for column in [path if path in part.results.coordinates else name]
         if column in frame.columns

@@ -66,6 +66,7 @@ def figure(choice: Choice, label: str, line: Callable[[Floats, Floats], Line]) -
     if wide(min(values[0] for _, values, _ in seen), max(values[-1] for _, values, _ in seen)):
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
     for spot, values, packets in seen:
         x, y, steps = line(values, packets)
         axes.plot(x, y, drawstyle=steps, label=spot.label, **looks[spot.label].dense)
