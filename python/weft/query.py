@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 import polars as pl
 
+from weft.choose import names
 from weft.errors import ResultsError
 from weft.frames import frame_of
 from weft.results import RECORDS, Results
@@ -52,7 +53,7 @@ class Database:
         if not any(map(len, sets)):
             what = f"{' and '.join(str(results.root) for results in sets)}: no finished point"
             raise ResultsError.saying(what, "`weft status` says how far the sweep is")
-        self._sets = dict(zip(_names(sets), sets, strict=True))
+        self._sets = dict(zip(names(sets), sets, strict=True))
         self._connection = duckdb.connect()
         self._connection.execute("set python_enable_replacements = false; set autoinstall_known_extensions = false")
         self._made: set[str] = set()
@@ -221,12 +222,6 @@ class Database:
                 for point, row in (results.rows if name == "points" else results.job_rows)
             ]
         )
-
-
-def _names(sets: Sequence[Results]) -> list[str]:
-    """Names of result sets, told apart by their folders where they are the same."""
-    names = [results.name for results in sets]
-    return [name if names.count(name) == 1 else str(results.root) for name, results in zip(names, sets, strict=True)]
 
 
 def quoted(column: str) -> str:
