@@ -32,6 +32,11 @@ function valueOf(name, point) {
   return Array.isArray(kept) ? kept[point] : kept.all;
 }
 
+// The value of a quantity in its unit, or null.
+function inUnit({ scale }, value) {
+  return typeof value === "number" ? scale * value : value ?? null;
+}
+
 // Means over the seeds at each load of a curve; null where nothing was measured.
 function means(curve, name) {
   return curve.points.map((points) => {
