@@ -251,7 +251,7 @@ class Unsaved:
 def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
     store, point = Store(tmp_path), cast("Point", SimpleNamespace(hash="abc"))
     for number in (1, 2):
-        summary = {"a": number, "result_model": RESULT_MODEL_VERSION}
+        summary = {"a": number, "result_model": RESULT_MODEL_VERSION, "ending": "drained", "saturated": False}
         store.save(point, cast("Finished", Unsaved(json.dumps(summary))))
         assert (store.summary("abc"), store.stall("abc")) == (summary, "stuck")
     with pytest.raises(OSError, match="no space"):

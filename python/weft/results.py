@@ -329,7 +329,8 @@ def open(folder: str | Path) -> Results:
 def _parquet(path: Path) -> pl.DataFrame:
     """Read a table of a point; whatever is wrong with the file is told as such."""
     try:
-        return pl.read_parquet(path, glob=False)
+        with path.open("rb") as file:  # by a path, only where its name is text
+            return pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         raise _unreadable(path, problem) from problem
 

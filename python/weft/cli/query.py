@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
     from weft.query import Database
 
     *named, sql = options.words
-    if Path(sql).is_dir() or (not named and len(sql.split()) == 1):
+    if (sql and Path(sql).is_dir()) or (not named and len(sql.split()) == 1):
         named, sql = options.words, ""
     elif len(sql.split()) < 2:
         what = f"{sql!r} is neither a query nor a folder of results"

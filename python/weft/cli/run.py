@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--report",
         nargs="?",
-        const="",
+        const=True,
         type=arguments.page,
         metavar="FILE",
         help="write a page as `weft report` does (default: report.html in the folder of the results)",
@@ -50,7 +50,7 @@ def main(options: argparse.Namespace) -> int:
     from weft import notes, table
     from weft.cli.interrupt import interruptible
     from weft.progress import Bar
-    from weft.store import Store, replaced
+    from weft.store import Store
 
     sweep = overrides.sweep(options)
     store = Store(options.out or sweep.folder)
@@ -67,21 +67,18 @@ def main(options: argparse.Namespace) -> int:
             force=options.force,
             watch=bar,
         )
-    csv = results.root / "table.csv"
-    with replaced(csv) as partial:
-        results.frame.write_csv(partial)
+    store.replace("table.csv", results.frame.write_csv())
     print(table.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
     if of_jobs := table.jobs(results):
         print("\n".join(["", *of_jobs]))
-        with replaced(results.root / "jobs.csv") as partial:
-            results.jobs.write_csv(partial)
+        store.replace("jobs.csv", results.jobs.write_csv())
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
     if told:
         print("\n".join(["", *told]))
-    print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
+    print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
     if options.report is not None:
-        print(f"report   {results.report(options.report or None)}")
+        print(f"report   {results.report(None if options.report is True else options.report)}")
     return stalls.report(results)
