@@ -371,3 +371,69 @@ def test_terminals_are_renumbered_where_booksim_numbers_them_by_rows() -> None:
     assert order[:5] == [0, 1, 8, 9, 2]
     for place, row in enumerate(rows):
         assert order[row.split(",").index("1")] == 63 - order[place]
+
+
+def notes(file: str, *settings: str) -> dict[str, str]:
+    """What is told of a configuration, by key and value."""
+    return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
+
+
+def test_a_network_too_large_for_a_zero_load_latency_is_imported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "large.yaml"
+    assert main(["import", "booksim", str(PEER / "torus88.cfg"), "n=4", "--out", str(out)]) == 0
+    assert weft.load(out).points[0].imply()["zero_load_latency_cycles"] is None, "else this tests nothing"
+    assert "zero-load latency is not computed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "differing",
+    [
+        ["read_request_size={1,9}", "write_request_size={1,9}"],
+        ["read_reply_size={1,9}", "write_reply_size={1,9}"],
+        ["write_fraction={0.0,1.0}"],
+    ],
+)
+def test_classes_that_differ_in_sizes_are_no_stream(differing: list[str]) -> None:
+    words = ["classes=2", "use_read_write=1", "num_vcs=16"]
+    assert "classes differ" in refused("torus88.cfg", *words, *differing)
+    assert imported("torus88.cfg", *words, *(word.replace("{1,9}", "{9,9}") for word in differing[:2] if "9" in word))
+
+
+def test_runs_of_batches_are_points_each() -> None:
+    """Every one of the runs has all the batches: 3 x 2."""
+    batch = imported("cmesh.cfg", "sim_type=batch", "sim_count=3", "batch_count=2", "seed=5")
+    assert batch["sweep"] == {"seed": list(range(5, 5 + 3 * 2))}
+    assert "write batch_count = 33; or less" in refused(
+        "cmesh.cfg", "sim_type=batch", "sim_count=30", "batch_count=400"
+    )
+
+
+def test_what_measures_nothing_is_refused() -> None:
+    assert "measures nothing" in refused("mesh88.cfg", "measure_stats=0")
+    assert "measures nothing" in refused("mesh88.cfg", "classes=2", "measure_stats={0,0}")
+
+
+def test_a_list_and_a_number_of_one_key_are_told(tmp_path: Path) -> None:
+    """As BookSim2, which reads the number only where it finds no list."""
+    file = tmp_path / "ring"
+    file.write_text("topology = torus;\nk = 4;\nn = 1;\nrouting_function = dim_order;\npacket_size = {2};\n")
+    found = convert([str(file), "packet_size=5"], "x")
+    assert yaml.safe_load(found.scenario.text)["traffic"]["packet"] == "2flits"
+    told = {note.key: note.text for note in found.notes}
+    assert "packet_size = {2} counts" in told["packet_size = 5 (command line)"]
+    found = convert([str(file), "packet_size={,}", "packet_size=5"], "x")
+    assert yaml.safe_load(found.scenario.text)["traffic"]["packet"] == "5flits"
+    told = {note.key: note.text for note in found.notes}
+    assert "packet_size = 5 counts" in told["packet_size = {,} (command line)"]
+    assert not any("counts" in text for text in notes("torus88.cfg", "injection_rate=0.01").values())
+
+
+def test_comments_and_remedies_have_single_semicolons() -> None:
+    words = ("classes=2", "packet_size=1", "traffic={uniform,transpose}", "injection_rate={0.1,0.05}")
+    text = convert([str(PEER / "mesh88.cfg"), *words], "x").scenario.text
+    assert "; the sum of 2 classes" in text
+    assert ";;" not in text
+    assert "; ;" not in text
+    assert ";;" not in refused("mesh88.cfg", "noq=1", "subnets=2")

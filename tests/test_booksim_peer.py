@@ -53,6 +53,7 @@ def test_the_zero_load_latency_is_that_of_booksim(row: dict[str, str]) -> None:
     cycles = 3 * int(settings["sample_period"])
     flits = int(str(point.resolved["traffic"]["packet"]).rstrip("flits"))
     packets = float(row["accepted_rate"]) / flits * cycles * point.imply()["terminals"]
+    assert found.zero_load is not None
     apart = float(row["packet_latency_cycles"]) / found.zero_load - 1
     assert -3 * 0.4 / sqrt(packets) < apart < 0.01 + 3 * 0.4 / sqrt(packets)
 

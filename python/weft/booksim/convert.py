@@ -12,7 +12,7 @@ from weft.booksim.draft import Draft
 from weft.booksim.measure import measure
 from weft.booksim.network import links, network
 from weft.booksim.router import buffers, router
-from weft.booksim.traffic import packet_flits, reply_flits, traffic
+from weft.booksim.traffic import SIZES, packet_flits, reply_flits, traffic
 from weft.errors import PeerError, ScenarioError
 from weft.scenario import Scenario
 
@@ -32,13 +32,13 @@ class Imported:
         Text and files; every point was checked.
     notes : list of Note
         Keys that have no effect, and what is approximated.
-    zero_load : float
-        Mean packet latency without contention [cycles], of the first point.
+    zero_load : float or None
+        Mean packet latency without contention [cycles], of the first point; ``None`` if it takes too long to compute.
     """
 
     scenario: Scenario
     notes: list[Note]
-    zero_load: float
+    zero_load: float | None
 
     def save(self, path: Path) -> list[Path]:
         """Write the scenario and its files; returns what was written.
@@ -97,11 +97,19 @@ def _classes(draft: Draft) -> int:
     """Number of traffic classes; they are one stream here, so they may differ in patterns and rates only."""
     config = draft.config
     classes = config.at_least("classes", 1)
-    if classes == 1:
-        return 1
     if classes > 64:
         config.fail("classes", "so many classes are a slip", "write classes = 64; or less")
-    numbers = [config.wholes(key, classes) for key in ("use_read_write", "measure_stats")]
+    measured = config.wholes("measure_stats", classes)
+    if not any(measured):
+        draft.refuse("measure_stats", "BookSim2 measures nothing then", "write measure_stats = 1;")
+    elif "measure_stats" in config.given:
+        draft.idle("measure_stats", "all packets of the window are measured")
+    if classes == 1:
+        return 1
+    numbers: list[Sequence[float]] = [config.wholes("use_read_write", classes), measured]
+    if numbers[0][0]:
+        numbers += [config.wholes(key, classes) for key in SIZES]
+        numbers.append(config.reals("write_fraction", classes))
     processes = set(config.texts("injection_process", classes))
     differ = len(processes) > 1 or any(len(set(one)) > 1 for one in numbers)
     if differ or config.text("priority") == "class":
@@ -137,11 +145,12 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
     return Imported(found, draft.notes, zero_load)
 
 
-def _check(scenario: Scenario) -> float:
+def _check(scenario: Scenario) -> float | None:
     points = scenario.points()
     for point in points:
         point.check()
-    return float(points[0].imply()["zero_load_latency_cycles"])
+    found: float | None = points[0].imply()["zero_load_latency_cycles"]
+    return found
 
 
 def name_of(word: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from weft.validate.case import amount
@@ -18,7 +19,7 @@ def measure(draft: Draft) -> None:
     config = draft.config
     if config.choose("sim_type", ("latency", "throughput", "batch")) == "batch":
         draft.put("measure", {"warmup": "0cycles", "stop": "complete"}, "sim_type")
-        _repeat(draft, "batch_count")
+        _repeat(draft, "sim_count", "batch_count")
     else:
         _phases(draft)
         _repeat(draft, "sim_count")
@@ -49,10 +50,10 @@ def _phases(draft: Draft) -> None:
         draft.approximate("warmup_periods", "the warm-up ends when the latencies have settled, by MSER")
 
 
-def _repeat(draft: Draft, key: str) -> None:
-    """The seed; several seeds for several runs."""
+def _repeat(draft: Draft, *keys: str) -> None:
+    """The seed; several seeds for several runs, as many as the product of these keys."""
     config = draft.config
-    count = config.at_least(key, 1)
+    count = prod(config.at_least(key, 1) for key in keys)
     if config.text("seed"):
         draft.approximate("seed", "runs can be repeated: the seed is 1")
         first = 1
@@ -63,8 +64,9 @@ def _repeat(draft: Draft, key: str) -> None:
             draft.approximate("seed", f"seeds are 0 or more: it is {first}")
     draft.put("seed", first, "seed", why="the random streams are others: runs agree within their scatter")
     if count > 1000:
-        config.fail(key, "so many runs are a slip", f"write {key} = 1000; or less")
+        most = max(keys, key=config.whole)
+        config.fail(most, f"{count} runs are a slip", f"write {most} = {1000 * config.whole(most) // count}; or less")
     if count > 1:
         draft.put(
-            "sweep", {"seed": list(range(first, first + count))}, key, why="a point for each run, none is averaged"
+            "sweep", {"seed": list(range(first, first + count))}, *keys, why="a point for each run, none is averaged"
         )

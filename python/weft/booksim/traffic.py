@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weft.booksim.network import Network
 
 _KINDS = ("read_request", "write_request", "read_reply", "write_reply")
+SIZES = tuple(f"{kind}_size" for kind in _KINDS)
 
 
 def packet_flits(draft: Draft, classes: int) -> int:
@@ -61,9 +62,9 @@ def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
         load = sum(loads)
         if load <= 0:
             config.fail("injection_rate", "nothing is sent", "write a rate above 0.0")
-        why = f"times {flits} flits" if flits > 1 and not config.whole("injection_rate_uses_flits") else ""
-        why += f"; the sum of {classes} classes" if classes > 1 else ""
-        draft.put("traffic.load", min(load, 1.0), "injection_rate", "injection_rate_uses_flits", why=why)
+        why = [f"times {flits} flits"] if flits > 1 and not config.whole("injection_rate_uses_flits") else []
+        why += [f"the sum of {classes} classes"] if classes > 1 else []
+        draft.put("traffic.load", min(load, 1.0), "injection_rate", "injection_rate_uses_flits", why="; ".join(why))
         if load > 1:
             text = (
                 f"{load:g} flits/terminal/cycle are more than a terminal's channel takes: the load is 1, all it takes"
@@ -87,7 +88,7 @@ def _loads(draft: Draft, flits: int, classes: int) -> list[float]:
     if config.whole("injection_rate_uses_flits"):
         whole = flits
         if _answered(draft, classes):
-            whole = sum(config.wholes(f"{kind}_size", classes)[0] for kind in _KINDS) // 2
+            whole = sum(config.wholes(key, classes)[0] for key in SIZES) // 2
         rates = [rate / max(whole, 1) for rate in rates]
     if any(not 0 <= rate <= 1 for rate in rates):
         config.fail("injection_rate", "BookSim2 takes 0 to 1 packets/node/cycle", "write a rate from 0.0 to 1.0")

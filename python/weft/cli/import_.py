@@ -49,7 +49,9 @@ def main(options: argparse.Namespace) -> int:
         _print(title, [note for note in imported.notes if note.kind == kind])
     for paragraph in COUNTING:
         print("\n" + fill(paragraph, _WIDTH))
-    print(f"\nzero-load latency {imported.zero_load:.2f} cycles\nnext: weft run {out}")
+    known = imported.zero_load is not None
+    zero_load = f"{imported.zero_load:.2f} cycles" if known else "is not computed: the network is too large for it"
+    print(f"\nzero-load latency {zero_load}\nnext: weft run {out}")
     return DONE
 
 
