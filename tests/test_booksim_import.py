@@ -437,3 +437,15 @@ def test_comments_and_remedies_have_single_semicolons() -> None:
     assert ";;" not in text
     assert "; ;" not in text
     assert ";;" not in refused("mesh88.cfg", "noq=1", "subnets=2")
+
+
+GRID = ["k=4", "n=2", "routing_delay=0", "c=1", "xr=1", "yr=1", "x=4", "y=4", "use_noc_latency=0"]
+HALVED = [("torus", "dim_order", 2), ("torus", "dim_order_bal", 2), ("mesh", "valiant", 2), ("torus", "valiant", 4)]
+
+
+@pytest.mark.parametrize(("topology", "function", "parts"), [*HALVED, ("flatfly", "ugal", 2), ("mesh", "dor", 1)])
+def test_vcs_that_do_not_divide_evenly_are_told(topology: str, function: str, parts: int) -> None:
+    for vcs in range(4, 9):
+        words = [*GRID, f"topology={topology}", f"routing_function={function}", f"num_vcs={vcs}"]
+        told = notes("torus88.cfg", *words).get(f"num_vcs = {vcs}", "")
+        assert (f"into {parts} equal parts" in told) == (vcs % parts > 0), (vcs, told)
