@@ -449,3 +449,41 @@ def test_vcs_that_do_not_divide_evenly_are_told(topology: str, function: str, pa
         words = [*GRID, f"topology={topology}", f"routing_function={function}", f"num_vcs={vcs}"]
         told = notes("torus88.cfg", *words).get(f"num_vcs = {vcs}", "")
         assert (f"into {parts} equal parts" in told) == (vcs % parts > 0), (vcs, told)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words", "remedy"),
+    [
+        ("sw_allocator=islip(0)", "sw_allocator = islip(0): 0 iterations match nothing", "change sw_allocator: "),
+        ("sample_period=1", "3 samples are 3 cycles", "write sample_period = 4; or more"),
+        ("credit_delay=2147483647", "credit_delay = 2147483647: 2147483648 cycles", "change credit_delay: "),
+        ("vc_buf_size=2147483647", "vc_buf_size = 2147483647: ", "change vc_buf_size: in links.terminal.buffer"),
+        ("packet_size=2147483647", "packet_size = 2147483647: ", "change packet_size: "),
+        ("injection_process=on_off", "bursts of 2 cycles at 0.3 packets/cycle hold 0.6", "write on_off("),
+        ("k=300", "k = 300: ", "change k: in topology.torus.widths"),
+    ],
+)
+def test_what_the_engine_refuses_is_told_of_the_key_behind_it(setting: str, words: str, remedy: str) -> None:
+    text = refused("torus88.cfg", setting)
+    assert words in text
+    assert remedy in text
+    assert text.startswith("error: command line: "), "the place is that of the key"
+
+
+@pytest.mark.parametrize(
+    ("rate", "burst"),
+    [
+        *((rate, []) for rate in (0.01, 0.07, 0.15, 0.249)),
+        (0.15, ["burst_beta=-1.0", "burst_r1=0.334"]),
+        *((rate, ["burst_alpha=-1.0", "burst_r1=0.3"]) for rate in (0.01, 0.07, 0.15, 0.249)),
+    ],
+)
+def test_the_remedy_for_short_bursts_is_one(rate: float, burst: list[str]) -> None:
+    words = [*burst, f"injection_rate={rate}"]
+    remedy = refused("torus88.cfg", "injection_process=on_off", *words).split("write ")[1].split(" for ")[0]
+    traffic = imported("torus88.cfg", f"injection_process={remedy}", f"injection_rate={rate}")["traffic"]
+    on = traffic["injection"]["on_off"]
+    assert traffic["load"] == rate
+    peak = next((float(word.partition("=")[2]) for word in burst if "r1" in word), rate * 2)
+    assert on["peak"] == pytest.approx(peak, rel=1e-4)
+    assert int(on["mean_on"].removesuffix("cycles").removesuffix("cycle")) * on["peak"] >= 1

@@ -17,9 +17,25 @@ from weft.errors import PeerError, ScenarioError
 from weft.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from weft.booksim.config import Config
     from weft.booksim.draft import Note
+
+_PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
+# Keys behind one entry of a part that has many.
+_NARROW = {
+    "widths": ("k",),
+    "terminals_per_router": ("c", "k"),
+    "vcs": ("num_vcs",),
+    "buffer": ("vc_buf_size", "buf_size"),
+    "delay": _PIPELINE,
+    "routing_delay": ("routing_delay",),
+    "speedup": ("internal_speedup",),
+    "credit_delay": ("credit_delay",),
+    "allocator": ("sw_allocator",),
+    "priority": ("priority",),
+}
 
 
 @dataclass(frozen=True)
@@ -84,9 +100,8 @@ def convert(words: Sequence[str], name: str) -> Imported:
     built = network(draft)
     buffer, flow_control = buffers(draft, {flits, reply_flits(draft, classes) or flits})
     asked = links(draft, built, buffer)
-    pipeline = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
     model = router(draft, flits) | flow_control | asked
-    draft.put("router", model, *pipeline, "internal_speedup", "credit_delay", "sw_allocator", "priority")
+    draft.put("router", model, *_PIPELINE, "internal_speedup", "credit_delay", "sw_allocator", "priority")
     measure(draft)
     traffic(draft, built, flits, classes)
     draft.finish()
@@ -122,6 +137,7 @@ def _classes(draft: Draft) -> int:
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:
     """The scenario, with every key's place in its comments, after the checks of the engine."""
     files = {name: text.encode() for name, text in draft.files.items()}
+    behind = {part.path: part.keys for part in draft.parts}
     draft.parts = [
         replace(part, keys=tuple(draft.config.origin(key) for key in dict.fromkeys(part.keys))) for part in draft.parts
     ]
@@ -132,17 +148,35 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
 
     found = scenario()
     try:
-        zero_load = _check(found)
+        try:
+            zero_load = _check(found)
+        except ScenarioError as problem:
+            if "allow_dependency_cycle" not in problem.help + problem.path:
+                raise
+            why = "the paths close a cycle, on which BookSim2 may deadlock, too"
+            draft.put("allow_dependency_cycle", True, why=why)
+            draft.approximate("routing_function", "a deadlock ends the run; BookSim2 warns of it and goes on")
+            found = scenario()
+            zero_load = _check(found)
     except ScenarioError as problem:
-        if "allow_dependency_cycle" not in problem.help + problem.path:
-            raise PeerError.saying(
-                f"the scenario that it makes is refused: {problem.what}", problem.help, source
-            ) from problem
-        draft.put("allow_dependency_cycle", True, why="the paths close a cycle, on which BookSim2 may deadlock, too")
-        draft.approximate("routing_function", "a deadlock ends the run; BookSim2 warns of it and goes on")
-        found = scenario()
-        zero_load = _check(found)
+        raise _refused(draft.config, behind, problem, source) from problem
     return Imported(found, draft.notes, zero_load)
+
+
+def _refused(
+    config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
+) -> PeerError:
+    """What the engine refuses, told of the keys behind it."""
+    place = tuple(problem.path.split("."))
+    parts = [path for path in behind if path == place[: len(path)]]
+    keys = behind[max(parts, key=len)] if parts else ()
+    narrow = {key for word in place for key in _NARROW.get(word, ())}
+    keys = tuple(key for key in keys if key in narrow) or keys
+    keys = tuple(key for key in keys if key in config.given) or keys
+    if not keys:
+        return PeerError.saying(f"the scenario that it makes is refused: {problem.what}", problem.help, source)
+    shown, remedy = ", ".join(map(config.shown, keys)), f"change {' or '.join(keys)}: in {problem.path} of the scenario"
+    return PeerError.saying(f"{shown}: {problem.what}", f"{remedy}, {problem.help}", config.place(keys[0]))
 
 
 def _check(scenario: Scenario) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from weft.validate.case import amount
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # Samples in a row that have to agree before BookSim2 stops.
 _AGREEING = 3
+# Cycles of a window that can be cut into the batches of a confidence interval.
+_LEAST = 10
 
 
 def measure(draft: Draft) -> None:
@@ -40,6 +42,9 @@ def _phases(draft: Draft) -> None:
         what = f"{warmups} periods of warm-up leave nothing to measure of max_samples = {most}"
         config.fail("warmup_periods", what, f"write max_samples = {max(warmups, 1) + _AGREEING};")
     samples = min(_AGREEING, most - max(warmups, 1))
+    if samples * period < _LEAST:
+        what = f"{samples} samples are {samples * period} cycles, too few for a confidence interval"
+        config.fail("sample_period", what, f"write sample_period = {ceil(_LEAST / samples)}; or more")
     phases = {
         "warmup": amount(warmups * period, "cycle") if warmups > 0 else "auto",
         "window": amount(samples * period, "cycle"),

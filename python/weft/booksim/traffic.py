@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from weft.booksim import patterns
@@ -139,7 +140,14 @@ def _injection(draft: Draft, load: float, flits: int, classes: int) -> None:
         what = f"packets of {flits} flits at {r1:g} packets/cycle are {r1 * flits:g} flits/cycle, a burst has 1 at most"
         draft.refuse("injection_process", what, "write a lower rate, longer bursts or shorter packets")
         return
-    on = {"mean_on": f"{max(round(1 / beta), 1)}cycles", "peak": r1 * flits}
+    length = max(round(1 / beta), 1)
+    if length * r1 < 1:
+        end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is 1 at most, too
+        what = f"bursts of {length} cycles at {r1:g} packets/cycle hold {length * r1:g} packets, here 1 or more"
+        remedy = f"write on_off({{{end * rate / (r1 - rate):.6g},{end:.6g},-1}}) for the same load at the same peak"
+        draft.refuse("injection_process", what, remedy)
+        return
+    on = {"mean_on": f"{length}cycles", "peak": r1 * flits}
     draft.put("traffic.injection", {"on_off": on}, "injection_process", *keys)
     if abs(1 / beta - round(1 / beta)) > 1e-9:
         draft.approximate("injection_process", f"bursts last {round(1 / beta)} cycles on average, not {1 / beta:.4g}")
