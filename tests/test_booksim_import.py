@@ -487,3 +487,62 @@ def test_the_remedy_for_short_bursts_is_one(rate: float, burst: list[str]) -> No
     peak = next((float(word.partition("=")[2]) for word in burst if "r1" in word), rate * 2)
     assert on["peak"] == pytest.approx(peak, rel=1e-4)
     assert int(on["mean_on"].removesuffix("cycles").removesuffix("cycle")) * on["peak"] >= 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["booksim", "{file}", "--out", "{out}", "k=4", "num_vcs=4"],
+        ["booksim", "--out", "{out}", "{file}", "k=4", "num_vcs=4"],
+        ["--out", "{out}", "booksim", "{file}", "k=4", "num_vcs=4"],
+        ["booksim", "{file}", "k=4", "--out={out}", "num_vcs=4"],
+        ["booksim", "{file}", "k=4", "num_vcs=4", "--out", "{out}"],
+    ],
+)
+def test_settings_may_stand_anywhere(words: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "ring.yaml"
+    assert main(["import", *(word.format(file=PEER / "torus88.cfg", out=out) for word in words)]) == 0
+    found = yaml.safe_load(out.read_text())
+    assert found["topology"]["torus"]["widths"] == [4, 4]
+    assert found["links"]["default"]["vcs"] == 4
+
+
+def test_an_unknown_option_and_an_unknown_simulator_are_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["booksim", "torus88", "--oot", "x"], ["gem5", "torus88"], ["booksim"], []):
+        with pytest.raises(SystemExit) as stopped:
+            main(["import", *words])
+        assert stopped.value.code == 2
+        assert "error: " in capsys.readouterr().err
+
+
+def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    for out in (blocked / "x.yaml", Path("/proc/x.yaml"), tmp_path / ("x" * 300 + ".yaml"), tmp_path):
+        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"error: {out}: ")
+        assert "  = help: give " in told
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scenario and two files beside it; the disk is full at the last of them."""
+    found = convert([str(PEER / "anynet.cfg")], "net")
+    assert len(found.scenario.files) == 2
+    plain, written = Path.write_bytes, []
+
+    def write(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) == 3:
+            plain(path, content[:5])
+            raise OSError(28, "No space left on device")
+        return plain(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    with pytest.raises(PeerError, match="No space left on device"):
+        found.save(tmp_path / "net.yaml")
+    assert not list(tmp_path.iterdir())
+    assert sorted(found.save(tmp_path / "net.yaml")) == sorted(tmp_path.iterdir())

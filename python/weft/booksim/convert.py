@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import getpid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,26 +58,43 @@ class Imported:
     zero_load: float | None
 
     def save(self, path: Path) -> list[Path]:
-        """Write the scenario and its files; returns what was written.
+        """Write the scenario and its files, all or none; returns what was written.
 
         Raises
         ------
         PeerError
-            If another file would be lost.
+            If another file would be lost, or if files can't be written there.
         """
-        if path.is_dir():
-            raise PeerError.saying("it is a folder", f"give a file: --out {path / self.scenario.source}", str(path))
         contents = {path: self.scenario.text.encode()}
         contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
-        for file, content in contents.items():
-            if file.exists() and file.read_bytes() != content:
-                raise PeerError.saying(
-                    "it is there, with another content", "give another --out, or delete it", str(file)
-                )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for file, content in contents.items():
-            file.write_bytes(content)
+        try:
+            if path.is_dir():
+                raise PeerError.saying("it is a folder", f"give a file: --out {path / self.scenario.source}", str(path))
+            for file, content in contents.items():
+                if file.exists() and file.read_bytes() != content:
+                    raise PeerError.saying(
+                        "it is there, with another content", "give another --out, or delete it", str(file)
+                    )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(contents)
+        except OSError as problem:
+            what = f"it can't be written: {problem.strerror or problem}"
+            remedy = "give --out a file in a folder in which you may write"
+            raise PeerError.saying(what, remedy, str(path)) from problem
         return list(contents)
+
+
+def _write(contents: Mapping[Path, bytes]) -> None:
+    """Write files beside their places and rename them when all are whole."""
+    beside = {file: file.with_name(f".{file.name}.{getpid()}") for file in contents}
+    try:
+        for file, content in contents.items():
+            beside[file].write_bytes(content)
+        for file, partial in beside.items():
+            partial.replace(file)
+    finally:
+        for partial in beside.values():
+            partial.unlink(missing_ok=True)
 
 
 def convert(words: Sequence[str], name: str) -> Imported:
