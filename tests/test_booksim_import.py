@@ -116,6 +116,64 @@ def test_delays_speedups_and_credits() -> None:
     assert "failed assertion" in refused("mesh88.cfg", "vc_alloc_delay=2")
 
 
+def told(file: str, *settings: str) -> dict[str, str]:
+    """What is approximated: keys with their texts."""
+    found = convert([str(PEER / file), *settings], "x").notes
+    return {note.key.partition(" = ")[0]: note.text for note in found if note.kind == "approximated"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "turn"),
+    [
+        (["routing_delay=0"], 0),
+        (["routing_delay=1"], 1),
+        (["routing_delay=3"], 3),
+        (["routing_delay=1", "internal_speedup=1.5"], 1),
+        (["routing_delay=1", "internal_speedup=2.0"], 0),
+        (["routing_delay=3", "internal_speedup=2.0"], 2),
+        (["routing_delay=1", "input_speedup=2"], 1),
+    ],
+)
+def test_a_head_behind_another_packet_waits_for_its_route(settings: list[str], turn: int) -> None:
+    cycles = "1cycle" if turn == 1 else f"{turn}cycles"
+    assert imported("mesh88.cfg", *settings)["router"]["routing_delay"] == cycles
+
+
+def test_what_routing_does_otherwise_is_told() -> None:
+    assert "routing_delay" not in told("mesh88.cfg", "routing_delay=1")
+    assert "when those before are through" in told("mesh88.cfg", "routing_delay=2")["routing_delay"]
+    assert "an internal step" in told("mesh88.cfg", "routing_delay=1", "internal_speedup=2.0")["routing_delay"]
+    assert "credits are 1cycle earlier" in told("mesh88.cfg", "routing_delay=1", "packet_size=6")["routing_delay"]
+
+
+def test_credits_of_long_packets_are_earlier_by_the_routing_of_their_heads() -> None:
+    """credit_delay is 2, and a credit takes one cycle more than its wire; it takes no less than that."""
+
+    def credits(*settings: str) -> str:
+        return str(imported("mesh88.cfg", "wait_for_tail_credit=0", *settings)["router"]["credit_delay"])
+
+    assert credits("routing_delay=1") == "3cycles"
+    assert credits("packet_size=6") == "3cycles"
+    assert credits("packet_size=6", "routing_delay=1") == "2cycles"
+    assert credits("packet_size=6", "routing_delay=9") == "0cycles"
+    replies = [f"{kind}_reply_size=4" for kind in ("read", "write")]
+    assert credits("routing_delay=1", "use_read_write=1", *replies) == "2cycles"
+
+
+def test_speculation_takes_the_vc_and_the_switch_in_one_step() -> None:
+    assert imported("mesh88.cfg")["router"]["vc_realloc"] == 1
+    router = imported("mesh88.cfg", "speculative=1")["router"]
+    assert (router["vc_realloc"], router["delay"]) == (0, "2cycles")
+
+
+def test_every_hop_on_tree4_has_all_vcs_of_its_own() -> None:
+    words = ("topology=tree4", "k=4", "n=3", "routing_function=nca")
+    links = imported("torus88.cfg", *words, "num_vcs=3")["links"]
+    assert (links["default"]["vcs"], links["terminal"]["vcs"]) == (12, 3)
+    links = imported("torus88.cfg", *words, "num_vcs=8")["links"]
+    assert (links["default"]["vcs"], links["terminal"]["vcs"]) == (16, 8)
+
+
 def test_a_vc_that_waits_for_its_tail_credit_holds_one_packet() -> None:
     """As if its buffer had room for one packet, and packets entered empty buffers only."""
     waits = imported("mesh88.cfg", "packet_size=6")

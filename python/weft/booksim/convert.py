@@ -116,9 +116,10 @@ def convert(words: Sequence[str], name: str) -> Imported:
     classes = _classes(draft)
     flits = packet_flits(draft, classes)
     built = network(draft)
-    buffer, flow_control = buffers(draft, {flits, reply_flits(draft, classes) or flits})
+    lengths = {flits, reply_flits(draft, classes) or flits}
+    buffer, flow_control = buffers(draft, lengths)
     asked = links(draft, built, buffer)
-    model = router(draft, flits) | flow_control | asked
+    model = router(draft, max(lengths)) | flow_control | asked
     draft.put("router", model, *_PIPELINE, "internal_speedup", "credit_delay", "sw_allocator", "priority")
     measure(draft)
     traffic(draft, built, flits, classes)

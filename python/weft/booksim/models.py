@@ -32,6 +32,8 @@ class Routing:
         VCs of link classes that use fewer than ``num_vcs``.
     router : mapping
         What it asks of the router.
+    classes : int
+        VC classes here where BookSim2 has one: links between routers have so many times ``num_vcs``, as far as they go.
     least_vcs : int
         VCs that BookSim2 needs.
     parts : int
@@ -43,6 +45,7 @@ class Routing:
     model: Model
     vcs: Mapping[str, int] = field(default_factory=dict)
     router: Mapping[str, Any] = field(default_factory=dict)
+    classes: int = 1
     least_vcs: int = 1
     parts: int = 1
     differs: str = ""
@@ -94,7 +97,9 @@ ROUTINGS = {
         "all, by the flits that wait",
     ),
     ("tree4", "nca"): Routing(
-        {"shortest_path": {}}, least_vcs=4, differs="all VCs serve every hop; here the VCs are divided by hop"
+        {"shortest_path": {}},
+        classes=4,
+        differs="all VCs serve every hop; here each of the 4 hops has as many of its own, of 16 on a link at most",
     ),
 }
 
@@ -143,10 +148,15 @@ def fattree(k: int, n: int) -> Model:
     return {"k_ary_n_tree": {"k": k, "n": n}}
 
 
-def router(delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
-    """The input-queued router."""
+def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
+    """The input-queued router.
+
+    It routes a head when the packet before has left its VC, then asks for a VC; ours asks so much earlier and leaves so
+    much later. A credit of a head makes its round in the same time: both its ends are early.
+    """
     return {
         "delay": amount(delay, "cycle"),
+        "routing_delay": amount(routing_delay, "cycle"),
         "vc_realloc": 1,
         "speedup": speedup,
         "credit_delay": amount(1 + credit_delay, "cycle"),

@@ -82,7 +82,7 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
     latencies: dict[str, int | None] = {**found.latencies} or {"default": None, "terminal": 1}
     for name, latency in latencies.items():
         entry = {} if latency is None else {"latency": amount(latency, "cycle")}
-        entry |= {"vcs": min(routing.vcs.get(name, vcs), max(vcs, routing.vcs.get(name, 0)))} | buffer
+        entry |= {"vcs": _vcs(routing, name, vcs)} | buffer
         draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
     if routing.differs:
         draft.approximate("routing_function", routing.differs)
@@ -95,6 +95,13 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
     if not found.topology.get("graph") or (topology, function) not in models.TABLED:
         draft.put("routing", routing.model, "routing_function")
     return dict(routing.router)
+
+
+def _vcs(routing: models.Routing, name: str, vcs: int) -> int:
+    """VCs of a link class."""
+    if name in routing.vcs:
+        return routing.vcs[name]
+    return vcs if name == "terminal" else min(vcs * routing.classes, _MOST_VCS)
 
 
 def _link_keys(config: Config, name: str) -> list[str]:

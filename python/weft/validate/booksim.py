@@ -87,7 +87,7 @@ def _router(params: Params) -> dict[str, Any]:
     if params["vc_allocator"] != params["sw_allocator"]:
         raise NotExpressible("Weft allocates VCs and switch together")
     (delay,) = head_delays([0, 1, 1, 1], speedup)
-    return models.router(delay, round(speedup), 0, models.allocator(params["sw_allocator"]))
+    return models.router(delay, 0, round(speedup), 0, models.allocator(params["sw_allocator"]))
 
 
 def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
