@@ -18,6 +18,7 @@ from weft.validate.judge import Ours, judge
 if TYPE_CHECKING:
     from weft._engine import Finished
     from weft.booksim.convert import Imported
+    from weft.validate.case import MustMatch
 
 PEER = Path(__file__).parent / "data" / "booksim"
 SEEDS = 3
@@ -74,7 +75,7 @@ def test_latency_hops_and_accepted_load_are_those_of_booksim(row: dict[str, str]
         hops=float(row["routers_visited"]) - 1,
         accepted=float(row["accepted_rate"]),
     )
-    must_match = "accepted" if row["must_match"] == "accepted" else "latency"
+    must_match: MustMatch = "accepted" if row["must_match"] == "accepted" else "latency"
     case = Case(1, "BookSim2", title(row), 0.0, theirs, must_match, "", float(row["band"]), {})
     verdict = judge(case, Ours(runs, bound=1.0))
     assert verdict.answer == "agrees", verdict.reasons

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
-from weft.validate.case import amount
+from weft.peer import amount
 
 if TYPE_CHECKING:
     from weft.booksim.draft import Draft

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft.booksim.grammar import call, leading_int, tokenize
-from weft.validate.case import NotExpressible, amount
+from weft.peer import NotExpressible, amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

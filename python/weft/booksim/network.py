@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.booksim import anynet, models, wiring
 from weft.booksim.config import text_of
-from weft.validate.case import amount
+from weft.peer import amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.booksim import models
 from weft.booksim.grammar import call
 from weft.booksim.pipeline import aborts, head_delays
-from weft.validate.case import NotExpressible, amount
+from weft.peer import NotExpressible, amount
 
 if TYPE_CHECKING:
     from weft.booksim.draft import Draft

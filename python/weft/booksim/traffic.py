@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft.booksim import patterns
 from weft.booksim.grammar import call, leading_float, leading_int, tokenize
-from weft.validate.case import amount
+from weft.peer import amount
 
 if TYPE_CHECKING:
     from weft.booksim.draft import Draft
