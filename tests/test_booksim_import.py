@@ -436,11 +436,12 @@ def notes(file: str, *settings: str) -> dict[str, str]:
     return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
 
 
-def test_a_network_too_large_for_a_zero_load_latency_is_imported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("settings", [["n=4"], ["routing_function=valiant", "num_vcs=8"]])
+def test_too_many_ways_for_a_zero_load_latency_are_no_error(
+    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "large.yaml"
-    assert main(["import", "booksim", str(PEER / "torus88.cfg"), "n=4", "--out", str(out)]) == 0
+    assert main(["import", "booksim", str(PEER / "torus88.cfg"), *settings, "--out", str(out)]) == 0
     assert weft.load(out).points[0].imply()["zero_load_latency_cycles"] is None, "else this tests nothing"
     assert "zero-load latency is not computed" in capsys.readouterr().out
 
@@ -604,3 +605,10 @@ def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.Monke
         found.save(tmp_path / "net.yaml")
     assert not list(tmp_path.iterdir())
     assert sorted(found.save(tmp_path / "net.yaml")) == sorted(tmp_path.iterdir())
+
+
+def test_packets_of_several_flits_at_internal_speedup_are_told() -> None:
+    for speedup, flits, told in (("2.0", 4, True), ("1.5", 4, True), ("2.0", 1, False), ("1.0", 4, False)):
+        found = convert([str(PEER / "mesh88.cfg"), f"internal_speedup={speedup}", f"packet_size={flits}"], "x").notes
+        texts = [note.text for note in found if note.key == f"internal_speedup = {speedup}"]
+        assert any("percent longer under load" in text for text in texts) == told, (speedup, flits)

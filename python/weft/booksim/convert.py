@@ -50,7 +50,7 @@ class Imported:
     notes : list of Note
         Keys that have no effect, and what is approximated.
     zero_load : float or None
-        Mean packet latency without contention [cycles], of the first point; ``None`` if it takes too long to compute.
+        Mean packet latency without contention [cycles], of the first point; ``None`` if packets have too many ways.
     """
 
     scenario: Scenario

@@ -62,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
     for paragraph in COUNTING:
         print("\n" + fill(paragraph, _WIDTH))
     known = imported.zero_load is not None
-    zero_load = f"{imported.zero_load:.2f} cycles" if known else "is not computed: the network is too large for it"
+    zero_load = f"{imported.zero_load:.2f} cycles" if known else "is not computed: packets have too many ways"
     print(f"\nzero-load latency {zero_load}\nnext: weft run {out}")
     return DONE
 
