@@ -18,6 +18,7 @@ from weft.validate.judge import Ours, judge
 if TYPE_CHECKING:
     from weft._engine import Finished
     from weft.booksim.convert import Imported
+    from weft.validate.case import MustMatch
 
 PEER = Path(__file__).parent / "data" / "booksim"
 SEEDS = 3
@@ -53,6 +54,7 @@ def test_the_zero_load_latency_is_that_of_booksim(row: dict[str, str]) -> None:
     cycles = 3 * int(settings["sample_period"])
     flits = int(str(point.resolved["traffic"]["packet"]).rstrip("flits"))
     packets = float(row["accepted_rate"]) / flits * cycles * point.imply()["terminals"]
+    assert found.zero_load is not None
     apart = float(row["packet_latency_cycles"]) / found.zero_load - 1
     assert -3 * 0.4 / sqrt(packets) < apart < 0.01 + 3 * 0.4 / sqrt(packets)
 
@@ -73,7 +75,7 @@ def test_latency_hops_and_accepted_load_are_those_of_booksim(row: dict[str, str]
         hops=float(row["routers_visited"]) - 1,
         accepted=float(row["accepted_rate"]),
     )
-    must_match = "accepted" if row["must_match"] == "accepted" else "latency"
+    must_match: MustMatch = "accepted" if row["must_match"] == "accepted" else "latency"
     case = Case(1, "BookSim2", title(row), 0.0, theirs, must_match, "", float(row["band"]), {})
     verdict = judge(case, Ours(runs, bound=1.0))
     assert verdict.answer == "agrees", verdict.reasons

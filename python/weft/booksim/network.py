@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.booksim import anynet, models, wiring
 from weft.booksim.config import text_of
-from weft.validate.case import amount
+from weft.peer import amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +86,12 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
         draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
     if routing.differs:
         draft.approximate("routing_function", routing.differs)
+    if vcs % routing.parts:
+        text = (
+            f"they do not divide into {routing.parts} equal parts: in BookSim2 classes of packets share what is left "
+            "over, here every VC has one class; saturation comes earlier"
+        )
+        draft.approximate("num_vcs", text)
     if not found.topology.get("graph") or (topology, function) not in models.TABLED:
         draft.put("routing", routing.model, "routing_function")
     return dict(routing.router)

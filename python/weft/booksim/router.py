@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.booksim import models
 from weft.booksim.grammar import call
 from weft.booksim.pipeline import aborts, head_delays
-from weft.validate.case import NotExpressible, amount
+from weft.peer import NotExpressible, amount
 
 if TYPE_CHECKING:
     from weft.booksim.draft import Draft
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age", "class": "round_robin"}
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
+# Internal speedup from which on packets of several flits take as long as measured.
+_SAME = 3
 # Allocation steps in a cycle.
 _MOST_STEPS = 16
 
@@ -44,6 +46,9 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
     if config.real("internal_speedup") > 1 and config.whole("output_buffer_size") != -1:
         draft.approximate("output_buffer_size", "the queue behind the switch has no end: saturation comes later")
     _hold(draft, packet)
+    if packet > 1 and 1 < config.real("internal_speedup") < _SAME:
+        text = "packets of several flits take some percent longer under load; no effect on a lone packet"
+        draft.approximate("internal_speedup", text)
     if config.whole("speculative") > 0:
         found["vc_realloc"] = 0
     return found | _priority(draft)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from weft.booksim import models
 from weft.booksim.pipeline import head_delays
-from weft.validate.case import Case, MustMatch, NotExpressible, Numbers, amount, number
+from weft.peer import NotExpressible, amount
+from weft.validate.case import Case, MustMatch, Numbers, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
