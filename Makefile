@@ -80,6 +80,6 @@ $(VENV)/.dev: python/requirements-dev.lock $(VENV)/.base
 	@touch $@
 
 $(VENV)/.installed: $(SOURCES) $(VENV)/.base
-	@echo "building weft (release)"
+	@echo "building weft (release): a few minutes the first time"
 	@PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-deps --no-build-isolation --force-reinstall .
 	@touch $@

@@ -74,6 +74,7 @@ impl Point {
             "zero_load_latency_cycles": implied.zero_load_latency,
             "channel_load_bound": implied.channel_load_bound,
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
+            "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
         }))
     }
 
@@ -128,4 +129,14 @@ fn hash(resolved: &Value) -> String {
     hashed.sort_all_objects();
     let digest = Sha256::digest(hashed.to_string());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Flits per cycle that one VC of each link class carries at most: its buffer over the round trip of a credit, in which a
+/// flit crosses router and link before its place is free again.
+fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
+    spec.links.iter().map(|link| {
+        let credit = (link.credit_latency + spec.router.credit_delay).max(1);
+        let round_trip = spec.router.delay + link.latency + credit;
+        json!((f64::from(link.buffer) / round_trip as f64).min(1.0))
+    })
 }

@@ -86,3 +86,17 @@ fn what_the_engine_refuses_is_shown_in_the_file() {
       = help: set vcs of dim0 links to at least 2
     "#);
 }
+
+#[test]
+fn one_vc_carries_its_buffer_in_a_round_trip() {
+    // Two terminals send to each other over one VC of 32 flits: 1 cycle in the router, 100 there, 100 back and 1 more.
+    let yaml = "{topology: {mesh: {widths: [2], terminals_per_router: 1}}, routing: dimension_order,
+        links: {default: {latency: 100cycles, vcs: 1, buffer: 32flits}, terminal: {latency: 1cycle}},
+        traffic: {pattern: bit_complement, load: 1}, measure: {warmup: 2020cycles, window: 20200cycles}}";
+    let point = expand("vc.yaml", yaml, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    let limit = point.imply().expect("sound")["vc_limit"]["dim0"].as_f64().expect("a number");
+    assert!((limit - 32.0 / 202.0).abs() < 1e-9, "{limit}");
+    let finished = point.run(Execution { threads: 1, blocks: 0 }, &Quiet).expect("a run");
+    let accepted = finished.summary["accepted_load"].as_f64().expect("a number");
+    assert!((accepted / limit - 1.0).abs() < 0.01, "accepted {accepted}, limit {limit}");
+}

@@ -23,6 +23,7 @@ _HEADS = {
     "diameter_hops": "diameter [hops]",
     "mean_distance_hops": "mean distance [hops]",
     "vc_classes": "VC classes",
+    "vc_limit": "most that one VC carries: its buffer over the round trip of a credit [flits/cycle]",
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
     "channel_load_bound": "channel-load bound of minimal paths (valiant: of its own) [flits/terminal/cycle]",
