@@ -53,7 +53,7 @@ class Database:
         if not any(map(len, sets)):
             what = f"{' and '.join(str(results.root) for results in sets)}: no finished point"
             raise ResultsError.saying(what, "`weft status` says how far the sweep is")
-        self._sets = dict(zip(names(sets), sets, strict=True))
+        self._sets = dict(zip(names(sets, brief=True), sets, strict=True))
         self._connection = duckdb.connect()
         self._connection.execute("set python_enable_replacements = false; set autoinstall_known_extensions = false")
         self._made: set[str] = set()
