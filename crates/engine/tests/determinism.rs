@@ -106,7 +106,7 @@ fn threads_and_blocks_change_nothing_with_links_that_sleep() {
 fn threads_and_blocks_change_nothing_for_worms_in_staged_routers() {
     check_all_executions(8, 1.0, |spec| {
         packets(spec, 8, Wormhole, 3);
-        router(spec, (1, 1, 1));
+        router(spec, (3, 1, 1));
         spec.router.priority = Priority::RoundRobin;
     });
 }

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from weft._engine import expand, schema
+from weft._engine import schema
 from weft.errors import ScenarioError
 from weft.labels import at, label
+from weft.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ def _differences(path: str, value: Any, usual: Any) -> Iterator[tuple[str, str, 
         for key in [*value, *(key for key in usual if key not in value)]:
             yield from _differences(f"{path}.{key}" if path else key, value.get(key), usual.get(key))
     else:
-        yield path, label(value), "" if usual is None else label(usual)
+        yield path, label(value, path), "" if usual is None else label(usual, path)
 
 
 def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
@@ -85,7 +86,7 @@ def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tup
     for sections in _NEEDED_TOGETHER:
         text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
         try:
-            usual = expand(str(file), text, [], [])[0].resolved
+            usual = Scenario(text, file.stem, str(file)).points()[0].resolved
         except ScenarioError:
             continue
         usual["measure"]["window"] = schema()["properties"]["measure"]["default"]["window"]

@@ -4,6 +4,11 @@
 const OFFERED = "Offered load [flits/terminal/cycle]";
 const drawnCharts = new Map();
 
+// Text for Plotly, which reads tags and entities in names.
+function plain(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
 function draw(id, title, x, y, traces, layout = {}) {
   const place = byId(id);
   place.hidden = !traces.length;
@@ -51,7 +56,8 @@ function quantity(name) {
 // A line through the points of a curve, with the look that it has in all figures; saturated points are hollow.
 function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys, unit = "", half = [] } = {}) {
   const look = { color: curve.colour, symbol: curve.symbol, size: 8 };
-  const hover = `${curve.label || "all"}<br>%{x:.4g}: %{text} ${unit}<extra></extra>`;
+  const name = plain(curve.label);
+  const hover = `${name || "all"}<br>%{x:.4g}: %{text} ${unit}<extra></extra>`;
   const kept = (wanted) => curve.load.map((_, place) => place).filter((place) => wanted(place) && ys[place] !== null && xs[place] !== null);
   const pick = (places, values) => places.map((place) => values[place]);
   const trace = (places, more) => ({
@@ -63,9 +69,9 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
   const steady = kept((place) => !curve.over[place]);
   const over = kept((place) => curve.over[place]);
   return [
-    trace(inLine, { mode: "lines", line: { color: curve.colour, dash: curve.dash, width: 2 }, name: curve.label, showlegend: false, hoverinfo: "skip" }),
-    trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name: curve.label || "all", showlegend: Boolean(curve.label) }),
-    trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${curve.label} saturated`, showlegend: false }),
+    trace(inLine, { mode: "lines", line: { color: curve.colour, dash: curve.dash, width: 2 }, name, showlegend: false, hoverinfo: "skip" }),
+    trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name: name || "all", showlegend: Boolean(curve.label) }),
+    trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${name} saturated`, showlegend: false }),
   ].filter((each) => each.x.length);
 }
 
@@ -77,7 +83,7 @@ function loadCharts(panel) {
   const curves = curvesOf(panel);
   const offered = curves.map((curve) => curve.means["offered_load"]);
   const accepted = curves.map((curve) => curve.means["accepted_load"]);
-  const of = panel ? `, ${panel}` : "";
+  const of = panel ? `, ${plain(panel)}` : "";
   const end = Math.max(...offered.flat());
   const diagonal = { x: [0, end], y: [0, end], mode: "lines", line: { color: css("--dim"), width: 1 }, name: "accepted = offered", hoverinfo: "skip", showlegend: false };
   const name = "accepted_load";

@@ -32,6 +32,11 @@ function valueOf(name, point) {
   return Array.isArray(kept) ? kept[point] : kept.all;
 }
 
+// The value of a quantity in its unit, or null.
+function inUnit({ scale }, value) {
+  return typeof value === "number" ? scale * value : value ?? null;
+}
+
 function anyKnown(values) {
   return values.some((value) => value !== null && value !== undefined);
 }
