@@ -494,7 +494,7 @@ def test_a_dollar_in_a_name_is_a_dollar(tmp_path: Path) -> None:
 
 
 def test_a_dimension_of_one_position_has_no_panel(tmp_path: Path) -> None:
-    flat = PLAIN | {"topology": {"torus": {"widths": [1, 4], "terminals_per_router": 1}}, "routing": "dimension_order"}
+    flat = PLAIN | {"topology": {"hyperx": {"widths": [1, 4], "terminals_per_router": 1}}, "routing": "dimension_order"}
     titles = [axes.get_title(loc="left") for axes in drawn("dimension_heatmap", weft.load(flat).run(tmp_path)).axes]
     assert titles == ["dimension 1", ""], "and the scale"
 

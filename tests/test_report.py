@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 import weft
+from conftest import made
 from weft.cli import main
 from weft.report import frames, history, network, pack
 from weft.report.data import collect, facts
@@ -234,6 +235,28 @@ def test_half_widths_are_those_of_the_run_or_of_the_seeds(small: Path, tmp_path:
     assert curve["half"]["packet_latency_mean_cycles"] == pytest.approx(
         [summary["packet_latency_ci95_cycles"] for summary in alone.summaries], rel=1e-6
     )
+
+
+def test_means_of_the_page_are_those_of_the_figures(tmp_path: Path) -> None:
+    """Over distinct runs that measured something, whatever else is listed."""
+    seen = {1: (20.0, 0.3, 11), 2: (24.0, 0.5, 12), 3: (None, 0.4, 13)}
+    runs = [
+        (
+            {"traffic.load": 0.1, "seed": seed},
+            {"packet_latency_mean_cycles": late, "offered_load": offered, "hash": hash},
+        )
+        for seed, (late, offered, hash) in [*seen.items(), *seen.items()]
+    ]
+    held = collect(Sources([made(tmp_path / "made", runs)]))
+    (curve,) = held["curves"]
+    assert (curve["load"], curve["points"]) == ([0.1], [[0, 1, 2]])
+    assert curve["means"]["packet_latency_mean_cycles"] == [22.0]
+    assert curve["means"]["offered_load"] == pytest.approx([0.4])
+    assert curve["means"]["links_off_share"] == [None]
+    # Cauchy: one degree of freedom; a spread of sqrt(8) over two runs
+    assert curve["half"]["packet_latency_mean_cycles"] == pytest.approx([2 * np.tan(0.475 * np.pi)], rel=1e-4)
+    (row,) = held["curve_table"]
+    assert (row["from_load"], row["latency"]) == (0.1, 22.0)
 
 
 def test_several_results_stand_in_one_report(results: Results, small: Path, tmp_path: Path) -> None:

@@ -161,8 +161,8 @@ def _fits(side: Chosen, row: int, wanted: int | Mapping[str, Any]) -> bool:
     return all(same(known[path] if path in known else side.value(row, path), asked) for path, asked in wanted.items())
 
 
-def names(sets: Sequence[Results]) -> list[str]:
-    """Names that tell sets of results apart: their own, or else those of their folders.
+def names(sets: Sequence[Results], *, brief: bool = False) -> list[str]:
+    """Names that tell sets of results apart: their titles (or bare names), or else those of their folders.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def names(sets: Sequence[Results]) -> list[str]:
     for each, root in zip(sets, roots, strict=True):
         if roots.count(root) > 1:
             raise ResultsError.saying(f"{each.root} is named twice", "name every folder of results once")
-    for told in ([each.title for each in sets], [each.root.name for each in sets]):
+    for told in ([each.name if brief else each.title for each in sets], [each.root.name for each in sets]):
         if len(set(told)) == len(told):
             return told
     return [str(each.root) for each in sets]

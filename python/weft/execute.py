@@ -190,7 +190,7 @@ def execute(
 
 def _words(points: Sequence[Point]) -> list[str]:
     """What sets each point apart, in as few words as possible."""
-    labels = [{path: label(value) for path, value in point.coordinates.items()} for point in points]
+    labels = [{path: label(value, path) for path, value in point.coordinates.items()} for point in points]
     varied = [path for path in (labels[0] if labels else ()) if len({each.get(path) for each in labels}) > 1]
     return [", ".join(each.get(path, "-") for path in varied) or "the point" for each in labels]
 

@@ -60,7 +60,7 @@ class Database:
             raise ResultsError.saying(what, "`weft status` says how far the sweep is")
         for results in sets:
             _check_text(results.root)
-        self._sets = dict(zip(names(sets), sets, strict=True))
+        self._sets = dict(zip(names(sets, brief=True), sets, strict=True))
         self._connection = duckdb.connect()
         self._connection.execute("set python_enable_replacements = false; set autoinstall_known_extensions = false")
         self._made: set[str] = set()

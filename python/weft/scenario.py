@@ -105,7 +105,7 @@ class Scenario:
         mark = hashlib.sha256(json.dumps(list(sets)).encode())
         for content in self.files.values():
             mark.update(content)
-        words = ", ".join(f"{path} = {_brief(value)}" for path, value in sets)
+        words = ", ".join(f"{path} = {_brief(path, value)}" for path, value in sets)
         return f"{name}-{mark.hexdigest()[:8]}", f"{name} ({words})"
 
     def command(self, name: str, sets: Sequence[tuple[str, str]], *more: str) -> list[str] | None:
@@ -138,10 +138,10 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is none of these")
 
 
-def _brief(value: str) -> str:
+def _brief(path: str, value: str) -> str:
     """An override as a title shows it: models by their labels, anything that is no JSON as it was written."""
     try:
-        return label(json.loads(value))
+        return label(json.loads(value), path)
     except ValueError:
         return value
 

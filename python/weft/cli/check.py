@@ -57,7 +57,7 @@ def _sweep(sweep: Sweep) -> list[str]:
     values: dict[str, dict[str, None]] = {}
     for point in sweep.points:
         for path, value in point.coordinates.items():
-            values.setdefault(path, {})[label(value)] = None
+            values.setdefault(path, {})[label(value, path)] = None
     width = max(map(len, values))
     lines = [f"  {path.ljust(width)}  {', '.join(taken)}" for path, taken in values.items()]
     return [f"{len(sweep)} points, all sound (above: the first)", *lines]
@@ -87,7 +87,7 @@ def _implied(implied: list[Implied]) -> list[str]:
 
 
 def _coordinate(point: Point, path: str) -> str:
-    return label(point.coordinates[path])
+    return label(point.coordinates[path], path)
 
 
 def _text(value: Any) -> str:

@@ -79,7 +79,7 @@ def _text(compared: Comparison) -> list[str]:
     sides = (("A", compared.a), ("B", compared.b))
     lines = [f"{name}: {side.name}: {side.results.title}, {len(side.points)} points" for name, side in sides]
     if compared.differ:
-        rows = [[path, label(a), label(b)] for path, (a, b) in list(compared.differ.items())[:_LISTED]]
+        rows = [[path, label(a, path), label(b, path)] for path, (a, b) in list(compared.differ.items())[:_LISTED]]
         lines += ["", *columns(["differ in", "A", "B"], rows, left=3)]
         if len(compared.differ) > _LISTED:
             lines.append(f"and in {len(compared.differ) - _LISTED} more keys of the scenario")
@@ -100,7 +100,7 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
     rows = [pair.row(quantity) for pair in compared.pairs]
     digits = quantity.digits + 1
     cells = [
-        [label(row[path]) for path in compared.on]
+        [label(row[path], path) for path in compared.on]
         + [_value(row["a"], row["a_ending"], digits), _value(row["b"], row["b_ending"], digits)]
         + [_signed(row["difference"], digits), number(row["half_width"], digits)]
         + ["-" if row["relative"] is None else f"{100 * row['relative']:+.1f} %"]

@@ -84,7 +84,7 @@ def _first(sweep: Sweep) -> list[str]:
     """Which point of a sweep this is about."""
     if len(sweep) == 1:
         return []
-    taken = ", ".join(f"{path} = {label(value)}" for path, value in sweep.points[0].coordinates.items())
+    taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())
     return [f"the first of {len(sweep)} points: {taken} (choose another with --set)", ""]
 
 

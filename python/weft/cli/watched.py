@@ -25,7 +25,7 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> 
 
     point = sweep.points[0]
     journeys = watch.journeys(point, names, threads=threads, blocks=blocks)
-    taken = ", ".join(f"{path} = {label(value)}" for path, value in point.coordinates.items())
+    taken = ", ".join(f"{path} = {label(value, path)}" for path, value in point.coordinates.items())
     head = [f"watched at {taken}, the first of {len(sweep)} points"] if len(sweep) > 1 else []
     lives = [line for journey in journeys for line in ["", *watch_words.lines(journey)]]
     return [*head, *(lives if head else lives[1:])]

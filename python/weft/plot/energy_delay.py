@@ -49,6 +49,7 @@ def figure(choice: Choice) -> Figure:
         linestyle="",
         marker=TextPath((-10, -3.5), "0.1", size=10),
         markersize=12,
+        markeredgewidth=0,
         label=q.OFFERED.axis,
     )
     columns = min(2, len(rows))

@@ -203,13 +203,13 @@ def _question(sources: Sources, each: int) -> dict[str, Any]:
     results = sources.results[each]
     row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]
-    paths = [path for path in results.coordinates if len({label(place[path]) for place in places}) > 1]
+    paths = [path for path in results.coordinates if len({label(place[path], path) for place in places}) > 1]
     file = results.folder(row) / "scenario.yaml"
     return {
         "name": sources.names[each],
         "points": len(results),
         "chosen": [row for row in question.chosen(scenario, file) if row[0] not in paths],
-        "swept": {path: list(dict.fromkeys(label(place[path]) for place in places)) for path in paths},
+        "swept": {path: list(dict.fromkeys(label(place[path], path) for place in places)) for path in paths},
         "scenario": file.read_text(encoding="utf-8"),
     }
 

@@ -73,7 +73,7 @@ def _differences(path: str, value: Any, usual: Any) -> Iterator[tuple[str, str, 
         for key in [*value, *(key for key in usual if key not in value)]:
             yield from _differences(f"{path}.{key}" if path else key, value.get(key), usual.get(key))
     else:
-        yield path, label(value), "" if usual is None else label(usual)
+        yield path, label(value, path), "" if usual is None else label(usual, path)
 
 
 def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
