@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ import weft
 from weft import notes, table
 from weft._engine import RESULT_MODEL_VERSION
 from weft.cli import main
+from weft.report.data import facts
+from weft.report.sources import Sources
 from weft.results import Results
 from weft.store import Store
 
@@ -106,6 +109,8 @@ def test_results_of_another_version_are_told(small: Path, whole: Results, capsys
         ('{"name": "x"}', "lists no points"),
         ('{"name": "x", "points": [{"hash": "../..", "coordinates": {}}]}', "lists no points"),
         ('{"name": "x", "points": [3]}', "lists no points"),
+        ('{"name": "x", "points": [], "title": 7}', "its title or its command is none"),
+        ('{"name": "x", "points": [], "command": 5}', "its title or its command is none"),
     ],
 )
 def test_a_damaged_list_of_points_is_told_and_mended(sweep: Sweep, whole: Results, text: str, words: str) -> None:
@@ -128,16 +133,79 @@ def test_points_whose_folders_are_gone_are_missing(whole: Results, capsys: pytes
     assert "no finished point" in capsys.readouterr().err
 
 
-def test_a_table_that_is_damaged_inside_is_told(whole: Results) -> None:
-    """Same size, other bytes: found when it is read."""
-    path = whole.folder(0) / "channels.parquet"
-    path.write_bytes(b"\0" * path.stat().st_size)
+def test_a_table_that_is_damaged_inside_is_told_and_left_out(
+    sweep: Sweep, whole: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Same size, other bytes: found when it is read, left out of queries, and run again."""
+    sql = "select * from channels order by all"
+    before = whole.query("select * from channels where point <> 3 order by all")
+    path = whole.folder(3) / "channels.parquet"
+    text = bytearray(path.read_bytes())
+    text[len(text) // 2] ^= 1
+    path.write_bytes(text)
     opened = weft.open(whole.root)
-    with pytest.raises(weft.ResultsError, match=r"channels.parquet can't be read") as told:
-        opened.channels(0)
-    assert str(path.parent) in told.value.help
-    with pytest.raises(weft.ResultsError, match=r"channels.parquet"):
-        opened.query("select sum(flits) from channels")
+    with pytest.raises(weft.ResultsError, match=r"channels.parquet was changed: its checksum differs"):
+        opened.channels(3)
+    with pytest.warns(UserWarning, match=r"left out: .*channels.parquet was changed"):
+        assert opened.query(sql).equals(before)
+    for words in (["query", str(whole.root), sql], ["export", str(whole.root), "--table", "channels"]):
+        assert main(words) == 0
+        assert capsys.readouterr().err.count("warning: left out: ") == 1
+    statuses: list[Status] = []
+    again = sweep.run(whole.root, watch=statuses.append)
+    assert statuses[0].reused == 11
+    assert again.query("select * from channels where point <> 3 order by all").equals(before)
+    assert again.channels(3).height == whole.channels(0).height
+
+
+def test_where_all_files_of_a_table_are_damaged_the_first_is_told(whole: Results) -> None:
+    for point in range(len(whole)):
+        path = whole.folder(point) / "channels.parquet"
+        path.write_bytes(b"\0" * path.stat().st_size)
+    with pytest.raises(weft.ResultsError, match=r"channels.parquet was changed"):
+        whole.query("select sum(flits) from channels")
+
+
+def test_a_scenario_without_keys_is_told(whole: Results, tmp_path: Path) -> None:
+    """Same size, and no checksum, as older versions wrote it."""
+    path = whole.folder(0) / "scenario.yaml"
+    path.write_text("{}".ljust(path.stat().st_size))
+    run = path.with_name("run.json")
+    run.write_text(json.dumps(json.loads(run.read_text()) | {"file_crc32": None}))
+    opened = weft.open(whole.root)
+    with pytest.raises(weft.ResultsError, match=r"scenario.yaml can't be read: it has no topology, links"):
+        opened.scenario(0)
+    assert main(["report", str(whole.root), "--out", str(tmp_path / "page.html")]) == 0
+
+
+def test_a_summary_that_does_not_say_how_it_ended_is_damaged(whole: Results) -> None:
+    path = whole.folder(0) / "summary.json"
+    path.write_text(json.dumps({"result_model": RESULT_MODEL_VERSION}))
+    path.with_name("run.json").unlink()
+    (damaged,) = weft.open(whole.root).damaged
+    assert "does not say how the run ended" in damaged.reason
+
+
+def test_run_json_without_keys_is_coped_with(whole: Results) -> None:
+    kept = facts(Sources([whole]))["provenance"]
+    assert {"machine", "system", "threads", "started", "computed in", "speed"} <= {name for name, _ in kept}
+    for point in range(len(whole)):
+        (whole.folder(point) / "run.json").write_text("{}")
+    told = facts(Sources([weft.open(whole.root)]))["provenance"]
+    assert [name for name, _ in told] == ["Weft", "result model", "seed", "command"]
+    (whole.folder(0) / "run.json").write_text('{"machine": {"cpu": "Abacus"}, "seconds": 2}')
+    told = facts(Sources([weft.open(whole.root)]))["provenance"]
+    assert told[4:] == [("machine", "Abacus"), ("computed in", "2 s in all, the longest point 2 s")]
+
+
+def test_a_report_counts_and_names_damaged_points(
+    whole: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut(whole.folder(3) / "channels.parquet")
+    assert main(["report", str(whole.root), "--out", str(tmp_path / "page.html")]) == 0
+    assert "warning: 1 damaged point is left out" in capsys.readouterr().err
+    first = facts(Sources([weft.open(whole.root)]))["sentences"][0]
+    assert first == "12 points: 1 is saturated, 1 is damaged."
 
 
 def use_all(root: Path) -> None:
@@ -162,6 +230,7 @@ def use_all(root: Path) -> None:
         results.query(f"select * from {name}")
 
 
+@pytest.mark.filterwarnings("ignore:left out")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_damage_gives_anything_but_an_error_of_weft(sweep: Sweep, tmp_path: Path, seed: int, copies: Path) -> None:
     """A random file is cut off, emptied, overwritten in places or removed."""

@@ -83,6 +83,12 @@ def test_two_sets_have_a_column_of_their_own(kept: Results, small: Path, tmp_pat
         assert rows(database, "select count(distinct results) from series") == [(1,)], "only one of them has it"
 
 
+@pytest.mark.parametrize("sql", ["", "select ", "points", "no/such/folder"])
+def test_one_word_is_no_query(kept: Results, sql: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["query", str(kept.root), sql]) == 2
+    assert f"{sql!r} is neither a query nor a folder of results" in capsys.readouterr().err
+
+
 def test_a_pivot_is_a_query(kept: Results) -> None:
     answer = kept.query('pivot points on "traffic.load" using max(accepted_load) group by routing')
     assert sorted(answer.columns) == ["0.1", "0.3", "routing"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import json
+import os
 import re
 import shutil
 import time
@@ -296,6 +298,74 @@ def test_a_run_ends_with_the_way_to_its_report(small: Path, tmp_path: Path, caps
     assert main(["run", str(small), "--out", str(tmp_path / "out"), "--no-picture", "--report", *one]) == 0
     assert capsys.readouterr().out.split()[-1] == str(tmp_path / "out" / "report.html")
     assert len(embedded(tmp_path / "out" / "report.html")["points"]["hash"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("small.yaml", "is a scenario: write it before this option"),
+        ("sweep.json", "is no name of a page: end it with .html or .htm"),
+        ("g.html", "is a folder: name a file in it"),
+    ],
+)
+def test_a_page_takes_the_place_of_nothing_else(
+    results: Results, small: Path, name: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = small.with_name(name)
+    (small.parent / "g.html").mkdir()
+    (small.parent / "sweep.json").write_text("{}")
+    before = sorted((path.name, path.is_dir() or path.read_text()) for path in small.parent.iterdir())
+    for command in (["run", "--report", str(place), str(small)], ["report", str(results.root), "--out", str(place)]):
+        with pytest.raises(SystemExit) as left:
+            main(command)
+        assert left.value.code == 2
+        assert words in capsys.readouterr().err
+    if name != "small.yaml":
+        with pytest.raises(weft.ResultsError, match=words.partition(":")[0]):
+            results.report(place)
+    assert sorted((path.name, path.is_dir() or path.read_text()) for path in small.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize("words", [["run", "--report"], ["run", "--watch", "0:1"], ["timeline", "--watch", "0:1"]])
+def test_a_scenario_behind_an_option_that_takes_it_is_told(
+    small: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*words, str(small)])
+    assert f"{str(small)!r} is a scenario: write it before this option" in capsys.readouterr().err
+
+
+def test_a_folder_whose_name_is_no_text_has_a_report(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    (tmp_path / "one.yaml").write_text(SLEEPING, encoding="utf-8")
+    results = weft.load(tmp_path / "one.yaml", set={"traffic.load": 0.1, "traffic.pattern": "uniform"}).run(folder)
+    assert embedded(results.report())["title"] == results.title
+    assert "caf\\udce9" in (folder / "report.html").read_text(encoding="utf-8")
+    with pytest.raises(weft.ResultsError, match="not UTF-8"):
+        results.query("select * from points")
+
+
+def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -> None:
+    """The table of curves tells the most of all points, and no latency of a curve that is saturated throughout."""
+    told = "\n".join(facts(Sources([results]))["sentences"])
+    steady = max(each["accepted_load"] for each in results.summaries if not each["saturated"])
+    assert f"Highest accepted load below saturation: {steady:.4g} " in told
+    row = max(range(len(results)), key=lambda row: results.summaries[row]["packet_latency_mean_cycles"])
+    full = copy.copy(results)
+    full.__dict__.pop("frame", None)
+    full.points, full.summaries = [results.points[row]], [results.summaries[row]]
+    assert full.summaries[0]["saturated"]
+    (curve,) = collect(Sources([full]))["curve_table"]
+    assert curve["latency"] is None
+    assert curve["accepted"] == pytest.approx(full.summaries[0]["accepted_load"], rel=1e-4)
+
+
+def test_quantities_of_the_tables_have_units(results: Results) -> None:
+    tables = collect(Sources([results]))["tables"]
+    bare = {each["column"] for table in tables.values() for each in table if not each["unit"]}
+    assert bare == {"ending"}
+    shares = [each for each in tables["points"] if each["column"].endswith("_share")]
+    assert [(each["unit"], each["scale"]) for each in shares] == [("%", 100)] * 2
 
 
 def test_without_finished_points_there_is_nothing_to_report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,6 +16,7 @@ from browser import Page, browser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from selenium import webdriver
 
@@ -100,6 +102,21 @@ def test_charts_show_the_numbers_of_the_files(page: Page, results: Results) -> N
     assert len(shown) == len(files) == 6
     for one, other in zip(shown, files, strict=True):
         assert one == pytest.approx(other, rel=1e-6)
+
+
+def test_names_are_no_html(driver: webdriver.Chrome, results: Results, tmp_path: Path) -> None:
+    """A name that looks like a tag, or like an escaped one, is read as it is written."""
+    named = copy.copy(results)
+    named.__dict__.pop("frame", None)
+    names = {"always_on": "<b>bold</b> &lt; a", "idle_timeout": "<a href='x'>b</a>"}
+    named.points = copy.deepcopy(results.points)
+    for each in named.points:
+        policy = each["coordinates"]["power.policy"]
+        each["coordinates"]["power.policy"] = names[policy if isinstance(policy, str) else next(iter(policy))]
+    shown = Page(driver, named.report(tmp_path / "page.html"))
+    assert shown.texts("#chart-accepted .legendtext") == list(names.values())
+    assert not shown.texts("#chart-accepted .legendtext a")
+    assert shown.complaints() == []
 
 
 def test_saturated_points_are_hollow_and_latency_lines_end_before(page: Page, results: Results) -> None:

@@ -16,8 +16,9 @@ import pytest
 import weft
 from weft._engine import RESULT_MODEL_VERSION
 from weft.beacon import at_work
+from weft.cli import main
 from weft.execute import Status
-from weft.store import Store
+from weft.store import Store, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,6 +182,38 @@ def test_a_changed_scenario_runs_only_what_is_new(small: Path, tmp_path: Path) -
     assert len(results) == 16
 
 
+def test_the_folder_of_another_sweep_is_refused_before_anything_runs(
+    small: Path, ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder that has one of the points, or none but the name, is gone on with."""
+    out, one = tmp_path / "out", {"routing": "ugal_p", "traffic.pattern": "uniform"}
+    weft.load(small, set=one | {"traffic.load": 0.1}).run(out)
+    before = (out / "sweep.json").read_bytes()
+    for words in (["run", "--watch", "0:0", "--"], ["saturation"]):
+        assert main([*words[:1], "--out", str(out), *words[1:], str(ring)]) == 2
+        told = capsys.readouterr()
+        assert f"{out} holds the results of another sweep" in told.err
+        assert "name another folder with --out" in told.err
+        assert (told.out, (out / "sweep.json").read_bytes()) == ("", before)
+    assert len(list(out.glob("points/*"))) == 1
+    assert len(weft.load(small, set=one).run(out)) == 3
+    small.write_text(small.read_text(encoding="utf-8").replace("seed: 1", "") + "seed: 2\n", encoding="utf-8")
+    assert len(weft.load(small, set=one).run(out)) == 3
+
+
+def test_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
+    path, other = tmp_path / "plot.png", tmp_path / ".plot.png"
+    other.write_text("a user's")
+    with replaced(path) as first, replaced(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first", "the last to end is the outer one"
+    with pytest.raises(UnicodeEncodeError), replaced(path) as third:
+        third.write_text("third\udcff", encoding="utf-8")
+    assert path.read_text() == "first"
+    assert sorted(tmp_path.iterdir()) == [other, path]
+
+
 def test_an_impossible_point_stops_all_before_the_first(small: Path, tmp_path: Path) -> None:
     small.write_text(small.read_text().replace("0.4]", "7]"), encoding="utf-8")
     with pytest.raises(weft.ScenarioError, match="load"):
@@ -218,7 +251,7 @@ class Unsaved:
 def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
     store, point = Store(tmp_path), cast("Point", SimpleNamespace(hash="abc"))
     for number in (1, 2):
-        summary = {"a": number, "result_model": RESULT_MODEL_VERSION}
+        summary = {"a": number, "result_model": RESULT_MODEL_VERSION, "ending": "drained", "saturated": False}
         store.save(point, cast("Finished", Unsaved(json.dumps(summary))))
         assert (store.summary("abc"), store.stall("abc")) == (summary, "stuck")
     with pytest.raises(OSError, match="no space"):

@@ -23,6 +23,8 @@ from weft.store import Store
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.results import Results
+
 
 def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
@@ -99,6 +101,32 @@ def test_a_run_on_another_machine_is_believed_for_a_minute(tmp_path: Path) -> No
     assert at_work(tmp_path) == []
     with Beacon(Store(tmp_path)):
         assert not other.exists(), "the next run clears away what died"
+
+
+@pytest.mark.parametrize("key", ["flying", "total", "left_seconds", "hash"])
+def test_what_another_version_says_of_its_run_is_left_alone(
+    made_up: Results, key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Beacon(Store(made_up.root)) as beacon:
+        beacon(Status(3, 1, 0, 0.5, [Flight("abc", "0.3", 0.5, 100, 1.0, None)], None))
+        (path,) = made_up.root.glob(".running.*")
+        who = json.loads(path.read_text())
+        assert len(told(made_up.root, capsys)["running"]) == 1
+        for place in (who, *who["flying"]):
+            place.pop(key, None)
+        for written in (who, [who], who | {"flying": [{"altitude": 3}]}):
+            path.write_text(json.dumps(written))
+            assert main(["status", str(made_up.root)]) == 0
+            assert told(made_up.root, capsys)["running"] == []
+
+
+def test_a_clock_of_this_machine_that_is_ahead_kills_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Beacon(Store(tmp_path)) as beacon:
+        beacon(Status(3, 1, 0, 0.5))
+        ahead = time.time() + 3600
+        monkeypatch.setattr(time, "time", lambda: ahead)
+        assert len(at_work(tmp_path)) == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_second_run_in_a_folder_is_warned(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
@@ -79,19 +80,63 @@ def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
     found = []
     for path in sorted(root.glob(_FILES)):
         with suppress(OSError, ValueError):  # it goes away at any time
-            found.append((path, json.loads(path.read_text(encoding="utf-8"))))
+            if _whole(who := json.loads(path.read_text(encoding="utf-8"))):
+                found.append((path, who))
     return found
+
+
+def _whole(who: Any) -> bool:
+    """Whether a file says what `Beacon` writes; that of another version may not."""
+    match who:
+        case {
+            "host": str(),
+            "pid": int(),
+            "started_utc": str(),
+            "seconds": int() | float(),
+            "total": int(),
+            "done": int(),
+            "reused": int(),
+            "running": int() | float(),
+            "left_seconds": int() | float() | None,
+            "flying": list(flights),
+        }:
+            return all(map(_flight, flights))
+    return False
+
+
+def _flight(each: Any) -> bool:
+    match each:
+        case {
+            "hash": str(),
+            "words": str(),
+            "fraction": int() | float(),
+            "cycles": int(),
+            "seconds": int() | float(),
+            "left_seconds": int() | float() | None,
+            **rest,
+        }:
+            return not rest
+    return False
 
 
 def _alive(path: Path, who: dict[str, Any]) -> bool:
     """Whether a run still says something; on this machine its process is known to be there or not."""
     try:
-        if time.time() - path.stat().st_mtime > _SILENT_SECONDS:
+        if _now(path.parent) - path.stat().st_mtime > _SILENT_SECONDS:
             return False
         if os.name == "posix" and who["host"] == socket.gethostname():
             os.kill(who["pid"], 0)
     except PermissionError:  # the process of another user
         return True
-    except (OSError, KeyError, TypeError):
+    except OSError:
         return False
     return True
+
+
+def _now(root: Path) -> float:
+    """The time by the clock that stamps the files of a folder: a file server has its own."""
+    try:
+        with TemporaryFile(dir=root) as stamped:
+            return os.fstat(stamped.fileno()).st_mtime
+    except OSError:  # read only
+        return time.time()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 import polars as pl
 
+from weft.choose import names
 from weft.errors import ResultsError
 from weft.frames import frame_of
 from weft.results import RECORDS, Results
@@ -46,16 +47,24 @@ class Database:
     ----------
     sets : sequence of Results
         What to ask. The tables of more than one set have a column ``results`` with the name of the set.
+
+    Attributes
+    ----------
+    damage : list of str
+        Files that can't be used and were left out of the tables made so far, each with what is wrong with it.
     """
 
     def __init__(self, sets: Sequence[Results]) -> None:
         if not any(map(len, sets)):
             what = f"{' and '.join(str(results.root) for results in sets)}: no finished point"
             raise ResultsError.saying(what, "`weft status` says how far the sweep is")
-        self._sets = dict(zip(_names(sets), sets, strict=True))
+        for results in sets:
+            _check_text(results.root)
+        self._sets = dict(zip(names(sets), sets, strict=True))
         self._connection = duckdb.connect()
         self._connection.execute("set python_enable_replacements = false; set autoinstall_known_extensions = false")
         self._made: set[str] = set()
+        self.damage: list[str] = []
 
     def __enter__(self) -> Self:
         return self
@@ -98,6 +107,7 @@ class Database:
             As `rows` does, or for another ending.
         """
         options = {".csv": "format csv, header", ".json": "format json, array", ".parquet": "format parquet"}
+        _check_text(path)
         if path.suffix not in options:
             what = f"{path}: no format has the ending {path.suffix!r}"
             raise ResultsError.saying(what, f"end the name with {', '.join(options)}")
@@ -136,11 +146,9 @@ class Database:
         except duckdb.Error as problem:
             told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # it means tables of its own
             what = f"the query can't run: {told}"
-            raise ResultsError.saying(what, self._help(sql, told)) from problem
+            raise ResultsError.saying(what, self._help(sql)) from problem
 
-    def _help(self, sql: str, told: str) -> str:
-        if broken := re.search(r"[\'\"](/?[^\'\"]*)/[a-z_]+\.parquet[\'\"]", told):
-            return f"remove {broken[1]} and run the sweep again"
+    def _help(self, sql: str) -> str:
         absent = [name for name in RECORDS if _mentions(sql, name) and not self._files(name)]
         if absent:
             asks = ", ".join(f"--set {RECORDS[name]}" for name in absent)
@@ -166,13 +174,19 @@ class Database:
             self._made.add(name)
 
     def _files(self, name: str) -> list[tuple[str, str, int]]:
-        """Files of a kind, with the names of their sets and the numbers of their points."""
-        return [
-            (str(path), key, point)
-            for key, results in self._sets.items()
-            for point in range(len(results))
-            if (path := results.folder(point) / f"{name}.parquet").is_file()
-        ]
+        """Files of a kind, with the names of their sets and the numbers of their points; no damaged ones."""
+        found, damaged = [], None
+        for key, results in self._sets.items():
+            for point in range(len(results)):
+                try:
+                    if (path := results.file(point, f"{name}.parquet")).is_file():
+                        found.append((str(path), key, point))
+                except ResultsError as problem:
+                    self.damage += [problem.what] if problem.what not in self.damage else []
+                    damaged = problem
+        if damaged and not found:
+            raise damaged
+        return found
 
     def _add_view(self, name: str, found: Sequence[tuple[str, str, int]]) -> None:
         """A view of files; what a file is called says which point it belongs to."""
@@ -185,18 +199,9 @@ class Database:
                 f"from read_parquet([{files}], filename = true, union_by_name = true) kept "
                 f"join (values {rows}) files(file, {_SET}, {_POINT}) on file = filename"
             )
-        except duckdb.Error as problem:
-            broken = next((Path(path) for path, _, _ in found if not self._readable(path)), Path(found[0][0]))
-            what = f"{broken} can't be read: {str(problem).partition(chr(10))[0]}"
-            raise ResultsError.saying(what, f"remove {broken.parent} and run the sweep again") from problem
-
-    def _readable(self, path: str) -> bool:
-        """Whether a file says what its columns are."""
-        try:
-            self._connection.execute("describe from read_parquet(?)", [re.sub(_PATTERN, r"[\1]", path)])
-        except duckdb.Error:
-            return False
-        return True
+        except duckdb.Error as problem:  # a file that was written without a checksum
+            what = f"{name} can't be read: {str(problem).partition(chr(10))[0]}"
+            raise ResultsError.saying(what, "remove the folder of that point and run the sweep again") from problem
 
     def _add_frame(self, name: str, frame: pl.DataFrame) -> None:
         with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB needs no further package for a file
@@ -223,10 +228,13 @@ class Database:
         )
 
 
-def _names(sets: Sequence[Results]) -> list[str]:
-    """Names of result sets, told apart by their folders where they are the same."""
-    names = [results.name for results in sets]
-    return [name if names.count(name) == 1 else str(results.root) for name, results in zip(names, sets, strict=True)]
+def _check_text(path: Path) -> None:
+    """Refuse a name that DuckDB can't open."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as problem:
+        what = f"{path}: the name is not UTF-8, and DuckDB opens no other files"
+        raise ResultsError.saying(what, "rename the folder or the file") from problem
 
 
 def quoted(column: str) -> str:

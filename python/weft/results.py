@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +29,8 @@ RECORDS = {
     "link_states": "measure.link_states={}",
 }
 
+# What a resolved scenario always has.
+_SECTIONS = ("topology", "links", "routing", "traffic", "measure")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -164,14 +167,14 @@ class Results:
 
     def scenario(self, point: int) -> dict[str, Any]:
         """The resolved scenario of a point: all keys, those with defaults included."""
-        path = self.folder(point) / "scenario.yaml"
+        path = self.file(point, "scenario.yaml")
         try:
             read = yaml.load(path.read_bytes(), _Loader)
         except (OSError, ValueError, yaml.YAMLError) as problem:
             raise _unreadable(path, problem) from problem
-        if not isinstance(read, dict):
-            raise _unreadable(path, "it holds no keys")
-        return read
+        if absent := [key for key in _SECTIONS if not isinstance(read, dict) or key not in read]:
+            raise _unreadable(path, f"it has no {', '.join(absent)}")
+        return dict(read)
 
     def run_info(self, point: int) -> dict[str, Any]:
         """Where, when and how long a point ran (``run.json``); empty for a folder without."""
@@ -185,7 +188,7 @@ class Results:
         point : int
             Row number in `frame`.
         """
-        return _parquet(self.folder(point) / "channels.parquet")
+        return _parquet(self.file(point, "channels.parquet"))
 
     def latencies(self, point: int) -> pl.DataFrame:
         """How many packets of the window had which latency: ``latency_cycles`` [cycles], ``packets``."""
@@ -218,7 +221,17 @@ class Results:
         if not path.is_file():
             what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
             raise ResultsError.saying(what, f"add `--set {RECORDS[name]}` to the command that runs the point")
-        return _parquet(path)
+        return _parquet(self.file(point, path.name))
+
+    def file(self, point: int, name: str) -> Path:
+        """A file of a point, by name, which is not damaged.
+
+        Raises
+        ------
+        ResultsError
+            If its checksum differs.
+        """
+        return self._store.file(self._at(point)["hash"], name)
 
     @property
     def stalls(self) -> list[tuple[int, str]]:
@@ -236,6 +249,8 @@ class Results:
     def query(self, sql: str) -> pl.DataFrame:
         """Ask the results in SQL; `weft query` lists the tables and their columns.
 
+        Damaged files are left out, with a warning.
+
         Raises
         ------
         ResultsError
@@ -244,7 +259,10 @@ class Results:
         from weft.query import Database
 
         with Database([self]) as database:
-            return database.frame(sql)
+            answer = database.frame(sql)
+        for line in database.damage:
+            warnings.warn(f"left out: {line}", stacklevel=2)
+        return answer
 
     def report(self, path: str | Path | None = None) -> Path:
         """Write one HTML file with tables, charts and the drawing of the network, which opens without a network.
@@ -311,7 +329,8 @@ def open(folder: str | Path) -> Results:
 def _parquet(path: Path) -> pl.DataFrame:
     """Read a table of a point; whatever is wrong with the file is told as such."""
     try:
-        return pl.read_parquet(path, glob=False)
+        with path.open("rb") as file:  # by a path, only where its name is text
+            return pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         raise _unreadable(path, problem) from problem
 

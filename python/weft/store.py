@@ -1,7 +1,7 @@
 """The folder of a sweep's results: one folder per point, named by the hash of its resolved scenario.
 
 A point's folder appears by one rename when it is complete, so a killed run leaves whole points or nothing. What
-happens to it later is found by the sizes and the checksum in `run.json`.
+happens to it later is found by the sizes and checksums in `run.json`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import shutil
 import time
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -19,7 +19,7 @@ from weft._engine import RESULT_MODEL_VERSION
 from weft.errors import ResultsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weft._engine import Finished, Point
 
@@ -54,6 +54,8 @@ class Store:
         """Whether the results of a point are whole and can be read; a damaged point is run again."""
         try:
             self.summary(hash)
+            for name in _sums(self.run_info(hash)):
+                self.file(hash, name)
         except ResultsError:
             return False
         return True
@@ -72,9 +74,24 @@ class Store:
         if (version := summary.get("result_model")) != RESULT_MODEL_VERSION:
             what = f"{folder}: result model {version}, but this Weft reads {RESULT_MODEL_VERSION}"
             raise ResultsError.saying(what, "run the sweep again with this version")
-        written = _parsed(_bytes(folder / _RUN, _AGAIN), folder / _RUN, _AGAIN) if (folder / _RUN).exists() else {}
-        _check_files(folder, written, text)
+        if not isinstance(summary.get("ending"), str) or not isinstance(summary.get("saturated"), bool):
+            raise ResultsError.saying(f"{folder / _SUMMARY} is damaged: it does not say how the run ended", _AGAIN)
+        _check_sizes(folder, self.run_info(hash))
+        self.file(hash, _SUMMARY)
         return summary
+
+    def file(self, hash: str, name: str) -> Path:
+        """A file of a point, which is what was written.
+
+        Raises
+        ------
+        ResultsError
+            If its checksum differs.
+        """
+        path = self.folder(hash) / name
+        if (written := _sums(self.run_info(hash)).get(name)) is not None and _crc32(path) != written:
+            raise ResultsError.saying(f"{path} was changed: its checksum differs", _AGAIN)
+        return path
 
     def run_info(self, hash: str) -> dict[str, Any]:
         """What `run.json` says of the run of a point; empty if there is none."""
@@ -126,18 +143,39 @@ class Store:
             Name of the sweep, file of its scenario, points, and head of its tables.
         command : sequence of str, optional
             The words of the command line, without ``--out``, that runs what is missing.
+
+        Raises
+        ------
+        ResultsError
+            If the folder holds the results of another scenario.
         """
+        self.check_owner(name, points := list(points))
         self.root.mkdir(parents=True, exist_ok=True)
         listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
         manifest = {"name": name, "title": title, "source": source, "command": command, "points": listed}
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
         self._drop_abandoned()
 
+    def check_owner(self, name: str, points: Iterable[Point]) -> None:
+        """Refuse a folder of another sweep, whose points nothing would list any more.
+
+        Raises
+        ------
+        ResultsError
+            If another name stands in its list of points, and none of these points.
+        """
+        try:
+            owner = self.manifest()
+        except ResultsError:  # no sweep's, or damaged: it is written anew
+            return
+        if owner["name"] != name and not {point["hash"] for point in owner["points"]} & {p.hash for p in points}:
+            what = f"{self.root} holds the results of another sweep, {owner['name']!r}"
+            raise ResultsError.saying(what, f"name another folder with --out, or remove {self.root}")
+
     def replace(self, name: str, text: str) -> None:
         """Write a file of the folder at once; a reader sees the old text or the new."""
-        partial = self.root / f".{name}.{uuid4().hex}.part"
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(self.root / name)
+        with replaced(self.root / name) as partial:
+            partial.write_text(text, encoding="utf-8")
 
     def manifest(self) -> dict[str, Any]:
         """What `write_manifest` wrote.
@@ -155,6 +193,8 @@ class Store:
         points = manifest.get("points")
         if not isinstance(points, list) or not isinstance(manifest.get("name"), str) or not all(map(_named, points)):
             raise ResultsError.saying(f"{path} is damaged: it lists no points", _REWRITE)
+        if not isinstance(manifest.get("title", ""), str) or not isinstance(manifest.get("command"), list | None):
+            raise ResultsError.saying(f"{path} is damaged: its title or its command is none", _REWRITE)
         return manifest
 
     def _drop_abandoned(self) -> None:
@@ -163,6 +203,17 @@ class Store:
             with suppress(OSError):  # another process may remove it at the same time
                 if time.time() - partial.stat().st_mtime > _ABANDONED_SECONDS:
                     shutil.rmtree(partial) if partial.is_dir() else partial.unlink()
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Gives the name of a file to write, which takes the place of `path` when it is whole."""
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 _AGAIN = "run the sweep again: it runs damaged points anew"
@@ -197,12 +248,15 @@ def _named(point: Any) -> bool:
 
 def _marks(folder: Path) -> dict[str, Any]:
     """What tells later whether the files of a folder are those that were written."""
-    sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
-    return {"file_bytes": sizes, "summary_crc32": zlib.crc32((folder / _SUMMARY).read_bytes())}
+    files = sorted(folder.iterdir())
+    return {
+        "file_bytes": {path.name: path.stat().st_size for path in files},
+        "file_crc32": {path.name: _crc32(path) for path in files},
+    }
 
 
-def _check_files(folder: Path, written: Mapping[str, Any], summary: bytes) -> None:
-    """Refuse a folder whose files are not those that were written."""
+def _check_sizes(folder: Path, written: Mapping[str, Any]) -> None:
+    """Refuse a folder whose files are not as long as they were written."""
     sizes = written.get("file_bytes", {})
     for name, size in sizes.items() if isinstance(sizes, dict) else ():
         path = folder / str(name)
@@ -211,5 +265,20 @@ def _check_files(folder: Path, written: Mapping[str, Any], summary: bytes) -> No
         if (found := path.stat().st_size) != size:
             how = "was cut off" if found < size else "was changed"
             raise ResultsError.saying(f"{path} {how}: {found} of {size} bytes", _AGAIN)
-    if written.get("summary_crc32", zlib.crc32(summary)) != zlib.crc32(summary):
-        raise ResultsError.saying(f"{folder / _SUMMARY} was changed: its checksum differs", _AGAIN)
+
+
+def _sums(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Checksums of the files of a point, as far as `run.json` has them."""
+    sums = written.get("file_crc32")
+    return sums if isinstance(sums, dict) else {}
+
+
+def _crc32(path: Path) -> int:
+    found = 0
+    try:
+        with path.open("rb") as file:
+            while some := file.read(1 << 20):
+                found = zlib.crc32(some, found)
+    except OSError as problem:
+        raise ResultsError.saying(f"{path} can't be read: {problem.strerror}", _AGAIN) from problem
+    return found

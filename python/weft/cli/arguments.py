@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+_SCENARIOS = (".yaml", ".yml")
 
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
@@ -52,6 +58,28 @@ def add_points(parser: argparse.ArgumentParser) -> None:
         dest="points",
         help="only this point, by number or by coordinates such as routing=ugal_p,load=0.3 (repeatable; default: all)",
     )
+
+
+def page(text: str) -> Path:
+    """A file for a page."""
+    from weft.report.page import checked
+
+    try:
+        return checked(Path(_no_scenario(text)))
+    except WeftError as problem:
+        raise argparse.ArgumentTypeError(f"{problem.what}: {problem.help}") from problem
+
+
+def packet(text: str) -> str:
+    """A packet, as `weft.watch.packets` reads it."""
+    return _no_scenario(text)
+
+
+def _no_scenario(text: str) -> str:
+    """The word of an option that takes all that follows, the scenario too."""
+    if Path(text).suffix in _SCENARIOS:
+        raise argparse.ArgumentTypeError(f"{text!r} is a scenario: write it before this option")
+    return text
 
 
 def natural(text: str) -> int:

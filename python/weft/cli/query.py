@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,8 +45,11 @@ def main(options: argparse.Namespace) -> int:
     from weft.query import Database
 
     *named, sql = options.words
-    if len(sql.split()) < 2 or Path(sql).is_dir():  # no query is one word
+    if (sql and Path(sql).is_dir()) or (not named and len(sql.split()) == 1):
         named, sql = options.words, ""
+    elif len(sql.split()) < 2:
+        what = f"{sql!r} is neither a query nor a folder of results"
+        raise ResultsError.saying(what, 'write the query behind the folders, e.g. "select * from points"')
     if not named:
         raise ResultsError.saying(f"no folder to ask {sql!r}", "write the folder before the query")
     with Database([folders.opened(folder) for folder in named]) as database:
@@ -68,6 +72,8 @@ def show(database: Database, sql: str, form: str | None, out: Path | None) -> No
             print(path.read_text(encoding="utf-8"), end="")
     else:
         print("\n".join(_table(*database.rows(sql))))
+    for line in database.damage:
+        print(f"warning: left out: {line}", file=sys.stderr)
 
 
 def _table(head: list[str], rows: Iterable[tuple[Any, ...]]) -> list[str]:

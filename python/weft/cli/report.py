@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments
@@ -22,16 +21,18 @@ def add(commands: Commands) -> None:
         "weft report results/quickstart --out quickstart.html",
     )
     parser.add_argument("results", metavar="RESULTS", nargs="+", help="folder that `weft run` wrote; several overlay")
-    parser.add_argument("--out", metavar="FILE", help="the page (default: report.html in the first folder)")
+    parser.add_argument(
+        "--out", metavar="FILE", type=arguments.page, help="the page (default: report.html in the first folder)"
+    )
 
 
 def main(options: argparse.Namespace) -> int:
     """Write the page; returns the exit status."""
-    import weft
     from weft import report
+    from weft.cli import folders
 
-    results = [weft.open(folder) for folder in options.results]
-    path = Path(options.out) if options.out else results[0].root / "report.html"
+    results = [folders.opened(folder) for folder in options.results]
+    path = options.out or results[0].root / "report.html"
     report.write(results, path)
     print(f"report   {path}")
     return DONE

@@ -28,7 +28,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--report",
         nargs="?",
-        const="",
+        const=True,
+        type=arguments.page,
         metavar="FILE",
         help="write a page as `weft report` does (default: report.html in the folder of the results)",
     )
@@ -36,6 +37,7 @@ def add(commands: Commands) -> None:
         "--watch",
         metavar="PACKET",
         nargs="+",
+        type=arguments.packet,
         action="extend",
         default=[],
         help="run the first point once more and tell each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
@@ -48,9 +50,12 @@ def main(options: argparse.Namespace) -> int:
     from weft import notes, table
     from weft.cli.interrupt import interruptible
     from weft.progress import Bar
+    from weft.store import Store
 
     sweep = overrides.sweep(options)
-    folders.tell_of_others(options.out or sweep.folder)
+    store = Store(options.out or sweep.folder)
+    store.check_owner(sweep.name, sweep.points)
+    folders.tell_of_others(store.root)
     with interruptible():
         told = watched.report(sweep, options.watch, threads=options.threads, blocks=options.blocks)
     with interruptible(), Bar(sweep.name) as bar:
@@ -62,19 +67,18 @@ def main(options: argparse.Namespace) -> int:
             force=options.force,
             watch=bar,
         )
-    csv = results.root / "table.csv"
-    csv.write_text(results.frame.write_csv(), encoding="utf-8")
+    store.replace("table.csv", results.frame.write_csv())
     print(table.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
     if of_jobs := table.jobs(results):
         print("\n".join(["", *of_jobs]))
-        (results.root / "jobs.csv").write_text(results.jobs.write_csv(), encoding="utf-8")
+        store.replace("jobs.csv", results.jobs.write_csv())
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
     if told:
         print("\n".join(["", *told]))
-    print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
+    print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
     if options.report is not None:
-        print(f"report   {results.report(options.report or None)}")
+        print(f"report   {results.report(None if options.report is True else options.report)}")
     return stalls.report(results)

@@ -26,7 +26,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--out", metavar="FILE", default="trace.json", help="file to write (default: trace.json)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "--watch", metavar="PACKET", nargs="+", default=[], help="these packets: TERMINAL:NUMBER, or TERMINAL:A-B"
+        "--watch",
+        metavar="PACKET",
+        nargs="+",
+        type=arguments.packet,
+        default=[],
+        help="these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     which.add_argument(
         "--packets",

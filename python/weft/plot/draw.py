@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from weft.errors import WeftError
 from weft.plot.kinds import known
 from weft.plot.style import RC
+from weft.store import replaced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,9 +57,7 @@ def save(drawing: Figure, path: Path) -> Path:
         what = f"{path}: no format of a figure is called {form!r}" if form else f"{path}: the name has no ending"
         raise WeftError.saying(what, f"end it with {', '.join(f'.{each}' for each in FORMATS)}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}")
-    with mpl.rc_context(RC):  # type: ignore[arg-type] # its keys are a closed list of literals
+    with replaced(path) as partial, mpl.rc_context(RC):  # type: ignore[arg-type] # its keys are a closed list of literals
         FigureCanvasAgg(drawing)
         drawing.savefig(partial, format=form, metadata=_UNDATED[form])
-    partial.replace(path)
     return path

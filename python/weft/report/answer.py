@@ -16,14 +16,14 @@ def sentences(sources: Sources) -> list[str]:
     return [
         *_endings(sources),
         *_extreme(sources, q.LATENCY, "Lowest mean packet latency", min),
-        *_extreme(sources, q.ACCEPTED, "Highest accepted load", max),
+        *_extreme(sources, q.ACCEPTED, "Highest accepted load below saturation", max),
         *_extreme(sources, q.ENERGY, "Least energy per delivered bit", min),
         *_saving(sources),
     ]
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:
-    """A row per load curve: the latency at its lowest load, where it saturates, and the most it accepts."""
+    """A row per load curve: the latency at its lowest load if not saturated, saturation, the most accepted."""
     rows = []
     for line in sources.lines:
         accepted = [mean.value for mean in sources.means(line, q.ACCEPTED) if mean is not None]
@@ -33,7 +33,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
                 "panel": line.panel,
                 "curve": line.label,
                 "from_load": line.load[0],
-                "latency": first and first.value,
+                "latency": None if first is None or line.over[0] else first.value,
                 "steady_load": _steady(line),
                 "saturation": saturation(line),
                 "accepted": max(accepted, default=None),
@@ -64,9 +64,10 @@ def _endings(sources: Sources) -> list[str]:
     saturated = sum(bool(summary["saturated"]) for summary in sources.summaries)
     stalled = sum(summary[q.ENDING.column] == q.STALLED for summary in sources.summaries)
     missing = sum(results.missing for results in sources.results)
-    counts = [(saturated, "saturated"), (stalled, "stalled"), (missing, "not finished")]
+    damaged = sum(len(results.damaged) for results in sources.results)
+    counts = [(saturated, "saturated"), (stalled, "stalled"), (missing, "not finished"), (damaged, "damaged")]
     told = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts if count]
-    whole = len(sources) + missing
+    whole = len(sources) + missing + damaged
     return [
         f"{whole} {'point' if whole == 1 else 'points'}" + (f": {', '.join(told)}." if told else ", none saturated.")
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,6 +97,10 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "load": [pack.rounded(load) for load in line.load],
                 "over": line.over,
                 "points": line.points,
+                "means": {
+                    each.column: [pack.rounded(mean and mean.value) for mean in sources.means(line, each)]
+                    for each in quantities.charted()
+                },
                 "half": {each.column: _half_widths(sources, line, each) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)},
                 "colour": style.line["color"],
                 "dash": _DASHES[style.line["linestyle"]],
@@ -231,26 +234,27 @@ def _provenance(sources: Sources) -> list[tuple[str, str]]:
         if results.command:
             told.append((f"command of {name}" if len(sources.results) > 1 else "command", results.command))
     runs = [run for results, row in sources.places if (run := results.run_info(row))]
-    if runs:
-        machines = [run["machine"] for run in runs]
-        seconds = [run["seconds"] for run in runs]
-        rates = sorted(run["flit_hops_per_second"] for run in runs if run.get("flit_hops_per_second"))
-        told += [
-            ("machine", _each(f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']:g} GiB" for m in machines)),
-            ("system", _each(f"{m['system']}, Python {m['python']}" for m in machines)),
-            ("threads", _each(run["threads"] for run in runs)),
-            ("started", _span([run["started_utc"] for run in runs])),
-            ("computed in", f"{sum(seconds):.4g} s in all, the longest point {max(seconds):.4g} s"),
-        ]
-        if rates:
-            told.append(("speed", f"{rates[len(rates) // 2] / 1e6:.3g} million flit-hops/s (median)"))
-    return told
+    machines = [run.get("machine") or {} for run in runs]
+    times = sorted(f"{run['started_utc'][:19]} UTC".replace("T", " ", 1) for run in runs if run.get("started_utc"))
+    seconds = [run["seconds"] for run in runs if run.get("seconds") is not None]
+    rates = sorted(run["flit_hops_per_second"] for run in runs if run.get("flit_hops_per_second"))
+    told += [
+        ("machine", _each(_filled(each, cpu="{}", cores="{} cores", memory_gib="{:g} GiB") for each in machines)),
+        ("system", _each(_filled(each, system="{}", python="Python {}") for each in machines)),
+        ("threads", _each(run.get("threads") for run in runs)),
+        ("started", " to ".join(dict.fromkeys(times[:1] + times[-1:]))),
+    ]
+    if seconds:
+        told.append(("computed in", f"{sum(seconds):.4g} s in all, the longest point {max(seconds):.4g} s"))
+    if rates:
+        told.append(("speed", f"{rates[len(rates) // 2] / 1e6:.3g} million flit-hops/s (median)"))
+    return [(name, words) for name, words in told if words]
 
 
 def _each(values: Any) -> str:
     return ", ".join(dict.fromkeys(str(value) for value in values if value is not None))
 
 
-def _span(times: list[str]) -> str:
-    first, last = (datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S UTC") for time in (min(times), max(times)))
-    return first if first == last else f"{first} to {last}"
+def _filled(values: dict[str, Any], **forms: str) -> str | None:
+    """What is known of some values, each in its form."""
+    return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from weft.errors import ResultsError
 from weft.report import data
 from weft.report.sources import Sources
+from weft.store import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from weft.results import Results
 
+_ENDINGS = (".html", ".htm")
 # In the order in which they need each other.
 _SCRIPTS = ("data.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
 
@@ -35,8 +38,9 @@ def write(results: Sequence[Results], path: Path) -> None:
     Raises
     ------
     ResultsError
-        If no point is finished.
+        If no point is finished, or the name is none of a page.
     """
+    checked(path)
     sources = Sources(results)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(_asset("page.html.jinja"))
@@ -48,9 +52,23 @@ def write(results: Sequence[Results], path: Path) -> None:
         data=Markup(_json(data.collect(sources))),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}")
-    partial.write_text(html, encoding="utf-8")
-    partial.replace(path)
+    with replaced(path) as partial:
+        partial.write_text(html, encoding="utf-8", errors="backslashreplace")  # names of files are not always text
+
+
+def checked(path: Path) -> Path:
+    """The file of a page, whose name can't be that of a scenario or of results.
+
+    Raises
+    ------
+    ResultsError
+        If it does not end as pages do, or is a folder.
+    """
+    if path.suffix.lower() not in _ENDINGS:
+        raise ResultsError.saying(f"{path} is no name of a page", f"end it with {' or '.join(_ENDINGS)}")
+    if path.is_dir():
+        raise ResultsError.saying(f"{path} is a folder", f"name a file in it: {path / 'report.html'}")
+    return path
 
 
 def _json(value: object) -> str:

@@ -22,12 +22,12 @@ TABLE = (
     q.ENERGY,
     Quantity("power_mean_w", "Mean power of all links", "W", "power", 2),
     Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
-    Quantity("link_transitions", "Changes of link state", "", "transitions", 0),
+    Quantity("link_transitions", "Changes of link state", "transitions", "transitions", 0),
     Quantity("packets", "Packets of the window", "packets", "packets", 0),
 )
 
 JOBS = (
-    Quantity("terminals", "Terminals of the job", "", "terminals", 0),
+    Quantity("terminals", "Terminals of the job", "terminals", "terminals", 0),
     q.OFFERED,
     q.ACCEPTED,
     q.LATENCY,
@@ -43,7 +43,7 @@ JOBS = (
 )
 
 LINK_CLASSES = (
-    Quantity("channels", "Channels of the class", "", "channels", 0),
+    Quantity("channels", "Channels of the class", "channels", "channels", 0),
     Quantity("utilisation_mean", "Mean utilisation", "flits/cycle", "mean utilisation", 4),
     Quantity("utilisation_max", "Utilisation of the busiest channel", "flits/cycle", "max utilisation", 4),
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
@@ -53,14 +53,23 @@ TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
 
 
 def described(quantity: Quantity) -> dict[str, object]:
-    """A quantity as the page holds it."""
+    """A quantity as the page holds it; shares stand in per cent."""
+    share = quantity.column.endswith("_share")
     return {
         "column": quantity.column,
         "label": quantity.label,
-        "unit": quantity.unit,
+        "unit": "%" if share else quantity.unit,
+        "scale": 100 if share else 1,
         "short": quantity.short,
-        "digits": quantity.digits,
+        "digits": 1 if share else quantity.digits,
     }
+
+
+def charted() -> list[Quantity]:
+    """Quantities of which charts show means over the runs of each load."""
+    shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in STATES]
+    costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
+    return list(dict.fromkeys([q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values(), *shares, *costs]))
 
 
 def billed() -> list[dict[str, object]]:

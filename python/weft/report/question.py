@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from weft._engine import expand, schema
+from weft._engine import schema
 from weft.errors import ScenarioError
 from weft.labels import at, label
+from weft.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tup
     for sections in _NEEDED_TOGETHER:
         text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
         try:
-            usual = expand(str(file), text, [], [])[0].resolved
+            usual = Scenario(text, file.stem, str(file)).points()[0].resolved
         except ScenarioError:
             continue
         usual["measure"]["window"] = schema()["properties"]["measure"]["default"]["window"]

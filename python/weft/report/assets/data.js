@@ -32,12 +32,9 @@ function valueOf(name, point) {
   return Array.isArray(kept) ? kept[point] : kept.all;
 }
 
-// Means over the seeds at each load of a curve; null where nothing was measured.
-function means(curve, name) {
-  return curve.points.map((points) => {
-    const known = points.map((point) => valueOf(name, point)).filter((value) => value !== null);
-    return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
-  });
+// The value of a quantity in its unit, or null.
+function inUnit({ scale }, value) {
+  return typeof value === "number" ? scale * value : value ?? null;
 }
 
 function anyKnown(values) {

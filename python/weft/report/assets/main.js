@@ -25,9 +25,9 @@ function showCurves() {
   const several = report.curve_table.length > 1;
   const all = [
     { label: "traffic", key: "panel" }, { label: "curve", key: "curve" },
-    { label: "lowest load", key: "from_load", unit: "flits/terminal/cycle" },
+    { label: "lowest load (as set)", key: "from_load", unit: "flits/terminal/cycle" },
     { label: "latency there", key: "latency", unit: "cycles", digits: 1 },
-    { label: "saturates", key: "saturation", unit: "flits/terminal/cycle" },
+    { label: "saturates (load as set)", key: "saturation", unit: "flits/terminal/cycle" },
     { label: "most accepted", key: "accepted", unit: "flits/terminal/cycle", digits: 4 },
   ];
   const shown = all.filter(({ key }) => report.curve_table.some((row) => row[key] !== "" && row[key] !== null));
@@ -53,7 +53,7 @@ function showPoints() {
   const top = [...varied.map((path) => ({ label: path.split(".").pop(), title: path })), ...heads(shown), { label: "drawn", title: "whether its channels are on this page" }, { label: "hash" }];
   const rows = report.points.words.map((_, point) => [
     ...varied.map((path) => valueOf(path, point)),
-    ...shown.map(({ column: name }) => valueOf(name, point)),
+    ...shown.map((each) => inUnit(each, valueOf(each.column, point))),
     report.channels[point] ? "yes" : "no",
     report.points.hash[point],
   ]);
@@ -70,7 +70,7 @@ function showPoints() {
 function choosePoint(point) {
   byId("point-select").value = point;
   tableRows.forEach((row, k) => row.classList.toggle("chosen", k === point));
-  const facts = report.tables.points.map((each) => [each, valueOf(each.column, point)]).filter(([, value]) => value !== null);
+  const facts = report.tables.points.map((each) => [each, inUnit(each, valueOf(each.column, point))]).filter(([, value]) => value !== null);
   byId("point-facts").replaceChildren(...facts.map(([each, value]) =>
     element("span", {}, `${each.label} `, element("b", { textContent: [written(value, each.digits), each.unit].filter(Boolean).join(" ") }))));
   const stall = report.stalls[point];
@@ -92,7 +92,7 @@ function listTable(id, caption, key, label, quantities, rows) {
   place.replaceChildren();
   if (!rows.length) return;
   const shown = quantities.filter(({ column: name }) => rows.some((row) => row[name] !== null && row[name] !== undefined));
-  sortable(place, [{ label }, ...heads(shown)], rows.map((row) => [row[key], ...shown.map(({ column: name }) => row[name] ?? null)]), { caption });
+  sortable(place, [{ label }, ...heads(shown)], rows.map((row) => [row[key], ...shown.map((each) => inUnit(each, row[each.column]))]), { caption });
 }
 
 // The busiest channels, for those who can't hover; a row points its link out in the drawing.
