@@ -87,6 +87,28 @@ def ring(tmp_path: Path) -> Path:
     return path
 
 
+def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Results:
+    """Results of points with these coordinates and these numbers, that no network gave."""
+    listed = []
+    for number, (coordinates, numbers) in enumerate(runs):
+        load = coordinates.get("traffic.load", 0.1)
+        hash = f"{numbers.get('hash', number):016x}"
+        summary = _summary(hash, load, saturated=False, asleep=False) | {
+            "pattern": "uniform",
+            "accepted_load": 0.5,
+            "packet_latency_mean_cycles": 20.0,
+            "packet_latency_p99_cycles": 30,
+            "energy_per_bit_pj": 10.0,
+        }
+        summary |= numbers | {"hash": hash}
+        folder = root / "points" / hash
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        listed.append({"hash": hash, "coordinates": coordinates})
+    (root / "sweep.json").write_text(json.dumps({"name": root.name, "points": listed}), encoding="utf-8")
+    return weft.open(root)
+
+
 @pytest.fixture
 def made_up(tmp_path: Path) -> Results:
     """Results that no network gave: two patterns, two policies, four loads; tornado is full at 0.25."""

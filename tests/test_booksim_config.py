@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from weft.booksim.config import Config, read
 from weft.booksim.convert import convert
 from weft.booksim.grammar import call, leading_float, leading_int, parse, parse_override, tokenize
@@ -185,3 +186,9 @@ def _value(key: str, rng: random.Random, texts: tuple[str, ...]) -> str:
     if key in FLOATS:
         return rng.choice(["0.0", "0.5", "1.0", "2.0", "-1.0", "1e300", "1e-300"])
     return rng.choice(["-2147483648", "-1", "0", "1", "2", "9", "2147483647"])
+
+
+def test_the_import_stands_without_the_validation() -> None:
+    """They share `weft.peer`; validation builds on the models of the import, never the other way."""
+    for source in (Path(weft.__file__).parent / "booksim").glob("*.py"):
+        assert "weft.validate" not in source.read_text(encoding="utf-8"), source.name

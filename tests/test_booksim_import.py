@@ -116,6 +116,64 @@ def test_delays_speedups_and_credits() -> None:
     assert "failed assertion" in refused("mesh88.cfg", "vc_alloc_delay=2")
 
 
+def told(file: str, *settings: str) -> dict[str, str]:
+    """What is approximated: keys with their texts."""
+    found = convert([str(PEER / file), *settings], "x").notes
+    return {note.key.partition(" = ")[0]: note.text for note in found if note.kind == "approximated"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "turn"),
+    [
+        (["routing_delay=0"], 0),
+        (["routing_delay=1"], 1),
+        (["routing_delay=3"], 3),
+        (["routing_delay=1", "internal_speedup=1.5"], 1),
+        (["routing_delay=1", "internal_speedup=2.0"], 0),
+        (["routing_delay=3", "internal_speedup=2.0"], 2),
+        (["routing_delay=1", "input_speedup=2"], 1),
+    ],
+)
+def test_a_head_behind_another_packet_waits_for_its_route(settings: list[str], turn: int) -> None:
+    cycles = "1cycle" if turn == 1 else f"{turn}cycles"
+    assert imported("mesh88.cfg", *settings)["router"]["routing_delay"] == cycles
+
+
+def test_what_routing_does_otherwise_is_told() -> None:
+    assert "routing_delay" not in told("mesh88.cfg", "routing_delay=1")
+    assert "when those before are through" in told("mesh88.cfg", "routing_delay=2")["routing_delay"]
+    assert "an internal step" in told("mesh88.cfg", "routing_delay=1", "internal_speedup=2.0")["routing_delay"]
+    assert "credits are 1cycle earlier" in told("mesh88.cfg", "routing_delay=1", "packet_size=6")["routing_delay"]
+
+
+def test_credits_of_long_packets_are_earlier_by_the_routing_of_their_heads() -> None:
+    """credit_delay is 2, and a credit takes one cycle more than its wire; it takes no less than that."""
+
+    def credits(*settings: str) -> str:
+        return str(imported("mesh88.cfg", "wait_for_tail_credit=0", *settings)["router"]["credit_delay"])
+
+    assert credits("routing_delay=1") == "3cycles"
+    assert credits("packet_size=6") == "3cycles"
+    assert credits("packet_size=6", "routing_delay=1") == "2cycles"
+    assert credits("packet_size=6", "routing_delay=9") == "0cycles"
+    replies = [f"{kind}_reply_size=4" for kind in ("read", "write")]
+    assert credits("routing_delay=1", "use_read_write=1", *replies) == "2cycles"
+
+
+def test_speculation_takes_the_vc_and_the_switch_in_one_step() -> None:
+    assert imported("mesh88.cfg")["router"]["vc_realloc"] == 1
+    router = imported("mesh88.cfg", "speculative=1")["router"]
+    assert (router["vc_realloc"], router["delay"]) == (0, "2cycles")
+
+
+def test_every_hop_on_tree4_has_all_vcs_of_its_own() -> None:
+    words = ("topology=tree4", "k=4", "n=3", "routing_function=nca")
+    links = imported("torus88.cfg", *words, "num_vcs=3")["links"]
+    assert (links["default"]["vcs"], links["terminal"]["vcs"]) == (12, 3)
+    links = imported("torus88.cfg", *words, "num_vcs=8")["links"]
+    assert (links["default"]["vcs"], links["terminal"]["vcs"]) == (16, 8)
+
+
 def test_a_vc_that_waits_for_its_tail_credit_holds_one_packet() -> None:
     """As if its buffer had room for one packet, and packets entered empty buffers only."""
     waits = imported("mesh88.cfg", "packet_size=6")
@@ -371,3 +429,186 @@ def test_terminals_are_renumbered_where_booksim_numbers_them_by_rows() -> None:
     assert order[:5] == [0, 1, 8, 9, 2]
     for place, row in enumerate(rows):
         assert order[row.split(",").index("1")] == 63 - order[place]
+
+
+def notes(file: str, *settings: str) -> dict[str, str]:
+    """What is told of a configuration, by key and value."""
+    return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
+
+
+@pytest.mark.parametrize("settings", [["n=4"], ["routing_function=valiant", "num_vcs=8"]])
+def test_too_many_ways_for_a_zero_load_latency_are_no_error(
+    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "large.yaml"
+    assert main(["import", "booksim", str(PEER / "torus88.cfg"), *settings, "--out", str(out)]) == 0
+    assert weft.load(out).points[0].imply()["zero_load_latency_cycles"] is None, "else this tests nothing"
+    assert "zero-load latency is not computed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "differing",
+    [
+        ["read_request_size={1,9}", "write_request_size={1,9}"],
+        ["read_reply_size={1,9}", "write_reply_size={1,9}"],
+        ["write_fraction={0.0,1.0}"],
+    ],
+)
+def test_classes_that_differ_in_sizes_are_no_stream(differing: list[str]) -> None:
+    words = ["classes=2", "use_read_write=1", "num_vcs=16"]
+    assert "classes differ" in refused("torus88.cfg", *words, *differing)
+    assert imported("torus88.cfg", *words, *(word.replace("{1,9}", "{9,9}") for word in differing[:2] if "9" in word))
+
+
+def test_runs_of_batches_are_points_each() -> None:
+    """Every one of the runs has all the batches: 3 x 2."""
+    batch = imported("cmesh.cfg", "sim_type=batch", "sim_count=3", "batch_count=2", "seed=5")
+    assert batch["sweep"] == {"seed": list(range(5, 5 + 3 * 2))}
+    assert "write batch_count = 33; or less" in refused(
+        "cmesh.cfg", "sim_type=batch", "sim_count=30", "batch_count=400"
+    )
+
+
+def test_what_measures_nothing_is_refused() -> None:
+    assert "measures nothing" in refused("mesh88.cfg", "measure_stats=0")
+    assert "measures nothing" in refused("mesh88.cfg", "classes=2", "measure_stats={0,0}")
+
+
+def test_a_list_and_a_number_of_one_key_are_told(tmp_path: Path) -> None:
+    """As BookSim2, which reads the number only where it finds no list."""
+    file = tmp_path / "ring"
+    file.write_text("topology = torus;\nk = 4;\nn = 1;\nrouting_function = dim_order;\npacket_size = {2};\n")
+    found = convert([str(file), "packet_size=5"], "x")
+    assert yaml.safe_load(found.scenario.text)["traffic"]["packet"] == "2flits"
+    told = {note.key: note.text for note in found.notes}
+    assert "packet_size = {2} counts" in told["packet_size = 5 (command line)"]
+    found = convert([str(file), "packet_size={,}", "packet_size=5"], "x")
+    assert yaml.safe_load(found.scenario.text)["traffic"]["packet"] == "5flits"
+    told = {note.key: note.text for note in found.notes}
+    assert "packet_size = 5 counts" in told["packet_size = {,} (command line)"]
+    assert not any("counts" in text for text in notes("torus88.cfg", "injection_rate=0.01").values())
+
+
+def test_comments_and_remedies_have_single_semicolons() -> None:
+    words = ("classes=2", "packet_size=1", "traffic={uniform,transpose}", "injection_rate={0.1,0.05}")
+    text = convert([str(PEER / "mesh88.cfg"), *words], "x").scenario.text
+    assert "; the sum of 2 classes" in text
+    assert ";;" not in text
+    assert "; ;" not in text
+    assert ";;" not in refused("mesh88.cfg", "noq=1", "subnets=2")
+
+
+GRID = ["k=4", "n=2", "routing_delay=0", "c=1", "xr=1", "yr=1", "x=4", "y=4", "use_noc_latency=0"]
+HALVED = [("torus", "dim_order", 2), ("torus", "dim_order_bal", 2), ("mesh", "valiant", 2), ("torus", "valiant", 4)]
+
+
+@pytest.mark.parametrize(("topology", "function", "parts"), [*HALVED, ("flatfly", "ugal", 2), ("mesh", "dor", 1)])
+def test_vcs_that_do_not_divide_evenly_are_told(topology: str, function: str, parts: int) -> None:
+    for vcs in range(4, 9):
+        words = [*GRID, f"topology={topology}", f"routing_function={function}", f"num_vcs={vcs}"]
+        told = notes("torus88.cfg", *words).get(f"num_vcs = {vcs}", "")
+        assert (f"into {parts} equal parts" in told) == (vcs % parts > 0), (vcs, told)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words", "remedy"),
+    [
+        ("sw_allocator=islip(0)", "sw_allocator = islip(0): 0 iterations match nothing", "change sw_allocator: "),
+        ("sample_period=1", "3 samples are 3 cycles", "write sample_period = 4; or more"),
+        ("credit_delay=2147483647", "credit_delay = 2147483647: 2147483648 cycles", "change credit_delay: "),
+        ("vc_buf_size=2147483647", "vc_buf_size = 2147483647: ", "change vc_buf_size: in links.terminal.buffer"),
+        ("packet_size=2147483647", "packet_size = 2147483647: ", "change packet_size: "),
+        ("injection_process=on_off", "bursts of 2 cycles at 0.3 packets/cycle hold 0.6", "write on_off("),
+        ("k=300", "k = 300: ", "change k: in topology.torus.widths"),
+    ],
+)
+def test_what_the_engine_refuses_is_told_of_the_key_behind_it(setting: str, words: str, remedy: str) -> None:
+    text = refused("torus88.cfg", setting)
+    assert words in text
+    assert remedy in text
+    assert text.startswith("error: command line: "), "the place is that of the key"
+
+
+@pytest.mark.parametrize(
+    ("rate", "burst"),
+    [
+        *((rate, []) for rate in (0.01, 0.07, 0.15, 0.249)),
+        (0.15, ["burst_beta=-1.0", "burst_r1=0.334"]),
+        *((rate, ["burst_alpha=-1.0", "burst_r1=0.3"]) for rate in (0.01, 0.07, 0.15, 0.249)),
+    ],
+)
+def test_the_remedy_for_short_bursts_is_one(rate: float, burst: list[str]) -> None:
+    words = [*burst, f"injection_rate={rate}"]
+    remedy = refused("torus88.cfg", "injection_process=on_off", *words).split("write ")[1].split(" for ")[0]
+    traffic = imported("torus88.cfg", f"injection_process={remedy}", f"injection_rate={rate}")["traffic"]
+    on = traffic["injection"]["on_off"]
+    assert traffic["load"] == rate
+    peak = next((float(word.partition("=")[2]) for word in burst if "r1" in word), rate * 2)
+    assert on["peak"] == pytest.approx(peak, rel=1e-4)
+    assert int(on["mean_on"].removesuffix("cycles").removesuffix("cycle")) * on["peak"] >= 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["booksim", "{file}", "--out", "{out}", "k=4", "num_vcs=4"],
+        ["booksim", "--out", "{out}", "{file}", "k=4", "num_vcs=4"],
+        ["--out", "{out}", "booksim", "{file}", "k=4", "num_vcs=4"],
+        ["booksim", "{file}", "k=4", "--out={out}", "num_vcs=4"],
+        ["booksim", "{file}", "k=4", "num_vcs=4", "--out", "{out}"],
+    ],
+)
+def test_settings_may_stand_anywhere(words: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "ring.yaml"
+    assert main(["import", *(word.format(file=PEER / "torus88.cfg", out=out) for word in words)]) == 0
+    found = yaml.safe_load(out.read_text())
+    assert found["topology"]["torus"]["widths"] == [4, 4]
+    assert found["links"]["default"]["vcs"] == 4
+
+
+def test_an_unknown_option_and_an_unknown_simulator_are_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["booksim", "torus88", "--oot", "x"], ["gem5", "torus88"], ["booksim"], []):
+        with pytest.raises(SystemExit) as stopped:
+            main(["import", *words])
+        assert stopped.value.code == 2
+        assert "error: " in capsys.readouterr().err
+
+
+def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    for out in (blocked / "x.yaml", Path("/proc/x.yaml"), tmp_path / ("x" * 300 + ".yaml"), tmp_path):
+        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"error: {out}: ")
+        assert "  = help: give " in told
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scenario and two files beside it; the disk is full at the last of them."""
+    found = convert([str(PEER / "anynet.cfg")], "net")
+    assert len(found.scenario.files) == 2
+    plain, written = Path.write_bytes, []
+
+    def write(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) == 3:
+            plain(path, content[:5])
+            raise OSError(28, "No space left on device")
+        return plain(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    with pytest.raises(PeerError, match="No space left on device"):
+        found.save(tmp_path / "net.yaml")
+    assert not list(tmp_path.iterdir())
+    assert sorted(found.save(tmp_path / "net.yaml")) == sorted(tmp_path.iterdir())
+
+
+def test_packets_of_several_flits_at_internal_speedup_are_told() -> None:
+    for speedup, flits, told in (("2.0", 4, True), ("1.5", 4, True), ("2.0", 1, False), ("1.0", 4, False)):
+        found = convert([str(PEER / "mesh88.cfg"), f"internal_speedup={speedup}", f"packet_size={flits}"], "x").notes
+        texts = [note.text for note in found if note.key == f"internal_speedup = {speedup}"]
+        assert any("percent longer under load" in text for text in texts) == told, (speedup, flits)

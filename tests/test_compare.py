@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import weft
+from conftest import made
 from weft.choose import Chosen
 from weft.cli import main
 from weft.compare import COMPARED, compare
@@ -23,27 +24,6 @@ if TYPE_CHECKING:
     from weft.results import Results
 
 LATENCY, ACCEPTED = "packet_latency_mean_cycles", "accepted_load"
-
-
-def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Results:
-    """Results of points with these coordinates and these numbers."""
-    listed = []
-    for number, (coordinates, numbers) in enumerate(runs):
-        summary = {
-            "result_model": weft._engine.RESULT_MODEL_VERSION,
-            "ending": "drained",
-            "saturated": False,
-            ACCEPTED: 0.5,
-            LATENCY: 20.0,
-            "packet_latency_p99_cycles": 30,
-            "energy_per_bit_pj": 10.0,
-        }
-        folder = root / "points" / f"{number:016x}"
-        folder.mkdir(parents=True)
-        (folder / "summary.json").write_text(json.dumps(summary | numbers), encoding="utf-8")
-        listed.append({"hash": folder.name, "coordinates": coordinates})
-    (root / "sweep.json").write_text(json.dumps({"name": root.name, "points": listed}), encoding="utf-8")
-    return weft.open(root)
 
 
 def rows(a: Results, b: Results, quantity: str = LATENCY) -> list[dict[str, Any]]:
@@ -168,7 +148,7 @@ def test_a_set_equals_itself(swept: Path, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("a", "b", "words"),
     [
-        ("routing=dimension_order", "routing=nonsense", ["no point", "dimension_order, ugal_p"]),
+        ("routing=dimension_order", "routing=nonsense", ["no finished point", "dimension_order, ugal_p"]),
         ("rooting=ugal_p", "routing=ugal_p", ["rooting is no coordinate", "traffic.pattern, routing, traffic.load"]),
         ("ugal_p", "routing=ugal_p", ["chooses nothing", "path=value"]),
         ("load=0.1", "load=0.1,routing=ugal_p", ["choose one", ":load=0.1,", "routing=dimension_order"]),

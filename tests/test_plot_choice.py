@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import weft
+from conftest import made
+from weft.choose import Chosen
 from weft.plot.choice import Choice
+from weft.query import Database
+from weft.report.sources import Sources
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,16 +42,87 @@ def test_what_the_sweep_did_not_set_can_be_chosen_too(recorded: Results) -> None
     assert points(recorded, "power.policy=idle_timeout") == list(range(24))
 
 
-@pytest.mark.parametrize("wanted", ["load=0.7", "16", "routing=ugal", "speed=3", "ttern=uniform"])
+@pytest.mark.parametrize("wanted", ["load=0.7", "16", "-17", "routing=ugal"])
 def test_what_is_not_there_is_answered_with_what_is(made_up: Results, wanted: str) -> None:
     with pytest.raises(weft.ResultsError) as caught:
         Choice.of([made_up], [wanted])
     assert "points are 0 to 15" in caught.value.help
-    assert "traffic.load: load 0.1, load 0.2, load 0.3, load 0.4" in caught.value.help
+    assert "traffic.load: 0.1, 0.2, 0.3, 0.4" in caught.value.help
+
+
+@pytest.mark.parametrize("wanted", ["speed=3", "ttern=uniform"])
+def test_paths_that_are_not_there_are_answered_with_those_that_are(made_up: Results, wanted: str) -> None:
+    with pytest.raises(weft.ResultsError, match="is no coordinate of the sweep") as caught:
+        Choice.of([made_up], [wanted])
+    assert "traffic.pattern, power.policy, traffic.load" in caught.value.help
+
+
+def test_every_choice_has_to_mean_a_point(made_up: Results) -> None:
+    with pytest.raises(weft.ResultsError, match="no finished point is 99"):
+        Choice.of([made_up], [0, 99])
+
+
+def test_numbers_are_whole_and_a_negative_one_counts_from_the_last(made_up: Results) -> None:
+    assert points(made_up, np.int64(0)) == [0]
+    assert points(made_up, -1) == points(made_up, "-1") == [15]
+    with pytest.raises(weft.ResultsError, match=r"0\.0 chooses nothing"):
+        points(made_up, 0.0)
+
+
+def test_the_method_takes_one_point_some_or_all(made_up: Results) -> None:
+    def lines(point: Any) -> int:
+        axes = made_up.plot.figure("mean_hops", point=point).axes[0]
+        return sum(len(np.atleast_1d(line.get_xdata())) for line in axes.get_lines() if line.get_label() == "_steady")
+
+    assert [lines(point) for point in (None, (), np.int64(0), np.arange(3), [np.int64(1)])] == [8, 8, 1, 3, 1]
+    with pytest.raises(weft.ResultsError, match="the list of points is empty"):
+        lines([])
+
+
+def test_loads_with_many_digits_can_be_chosen(tmp_path: Path) -> None:
+    results = made(tmp_path / "fine", [({"traffic.load": load}, {}) for load in (0.3046875, 0.3046876)])
+    assert points(results, "load=0.3046875") == points(results, {"load": 0.3046875}) == [0]
+    assert Chosen.named(f"{results.root}:load=0.3046875").points == [0]
+
+
+def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
+    """By number, by what the sweep did not set, with options that hold commas; what may be two paths is refused."""
+    model = {"ugal_p": {"threshold": "2flits", "nonminimal": 3}}
+    results = made(
+        tmp_path / "rules",
+        [
+            ({"routing": each, "links.a.vcs": 2, "links.b.vcs": 4}, {"pattern": "uniform"})
+            for each in ("minimal", model)
+        ],
+    )
+    for words, expected in {
+        "1": [1],
+        "pattern=uniform": [0, 1],
+        "routing=ugal_p(threshold 2flits, nonminimal 3),a.vcs=2": [1],
+        "b.vcs=4,routing=minimal": [0],
+    }.items():
+        assert Chosen.named(f"{results.root}:{words}").points == points(results, words) == expected
+    for choose in (lambda: Chosen.named(f"{results.root}:vcs=2"), lambda: points(results, "vcs=2")):
+        with pytest.raises(weft.ResultsError, match=r"vcs may be links\.a\.vcs or links\.b\.vcs"):
+            choose()
+
+
+def test_a_folder_is_named_once(made_up: Results) -> None:
+    with pytest.raises(weft.ResultsError, match="is named twice"):
+        Choice.of([made_up, made_up])
+    with pytest.raises(weft.ResultsError, match="is named twice"):
+        _ = Sources([made_up, made_up]).names
+    with pytest.raises(weft.ResultsError, match="is named twice"):
+        Database([made_up, made_up])
+
+
+def test_a_point_alone_says_how_it_ended(made_up: Results) -> None:
+    assert Choice.of([made_up], ["pattern=tornado,policy=always_on,load=0.4"]).title.endswith("load 0.4 (saturated)")
+    assert "saturated" not in Choice.of([made_up], ["pattern=tornado"]).title
 
 
 def test_text_that_is_neither_is_refused(made_up: Results) -> None:
-    with pytest.raises(weft.ResultsError, match="neither a number nor coordinates"):
+    with pytest.raises(weft.ResultsError, match=r"neither the number of a point nor path=value"):
         Choice.of([made_up], ["tornado"])
 
 
@@ -63,9 +139,9 @@ def test_labels_say_what_differs_and_the_title_what_does_not(made_up: Results) -
 def test_too_many_points_are_answered_with_how_to_choose(made_up: Results) -> None:
     with pytest.raises(weft.ResultsError, match=r"one point at most, and 16 are chosen") as caught:
         Choice.of([made_up]).spot()
-    assert "--point 0 or --point pattern=uniform,policy=always_on,load=0.1" in caught.value.help
+    assert "--point, or point= in Python: 0 or pattern=uniform,policy=always_on,load=0.1" in caught.value.help
     assert "and 8 more" in caught.value.help
-    example = caught.value.help.splitlines()[0].rpartition("--point ")[2]
+    example = caught.value.help.splitlines()[0].rpartition(" or ")[2]
     assert points(made_up, example) == [0], "what is proposed works"
 
 
@@ -87,3 +163,16 @@ def test_series_of_several_results_carry_what_only_one_of_them_set(
         for name, policy in (("recorded", "idle_timeout"), (other.title, "always_on"))
         for routing in ("dimension_order", "ugal_p")
     ]
+
+
+def test_what_one_sweep_did_not_set_is_looked_up_in_its_scenarios(small: Path, tmp_path: Path) -> None:
+    one = {"traffic.load": 0.1, "routing": "ugal_p", "traffic.pattern": "uniform"}
+    swept = weft.load(small, set=one | {"sweep.links.default.vcs": [4, 6], "name": "swept"}).run(tmp_path / "swept")
+    fixed = weft.load(small, set=one | {"links.default.vcs": 4, "name": "fixed"}).run(tmp_path / "fixed")
+    (panel,) = Choice.of([swept, fixed]).panels()
+    assert [curve.label.rpartition(", ")[2] for curve in panel.curves] == ["vcs 4", "vcs 6", "vcs 4"]
+
+
+def test_a_panel_of_jobs_is_called_so(tmp_path: Path) -> None:
+    sets = [made(tmp_path / name, [({}, {"pattern": pattern})]) for name, pattern in (("a", "uniform"), ("b", None))]
+    assert [panel.title for panel in Choice.of(sets).panels()] == ["uniform", "jobs"]

@@ -66,7 +66,7 @@ def test_the_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_kind_is_a_method(made_up: Results, tmp_path: Path) -> None:
     assert set(dir(made_up.plot)) >= KINDS.keys()
     assert made_up.plot.mean_hops() == made_up.root / "mean_hops.png"
-    assert made_up.plot.mean_hops(tmp_path / "hops.pdf", point={"load": 0.1}, others=[made_up]).is_file()
+    assert made_up.plot.mean_hops(tmp_path / "hops.pdf", point={"load": 0.1}).is_file()
     assert made_up.plot() == made_up.root / "plot.png"
     with pytest.raises(AttributeError, match="no kind of figure 'pie'"):
         made_up.plot.pie()
@@ -83,6 +83,7 @@ REFUSED = {
     "plot load": "no results are named(.|\n)*weft plot load results/",
     "plot load nowhere": "nowhere holds no results of a sweep(.|\n)*`weft run`",
     "plot load {root} --out x.pdf --format png": "--out x.pdf and --format png disagree",
+    "plot pie {root} --out x.PNG --format png": "no kind of figure 'pie'",
     "plot load {root} --out x.gif": "no format of a figure is called 'gif'(.|\n)*end it with .pdf, .svg, .png",
     "plot load {root} --out picture": "the name has no ending",
     "plot latency_cdf {root}": "14 points at most, and 16 are chosen(.|\n)*--point",

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 import weft
+from conftest import made
 from weft import quantities as q
 from weft.plot import style
 from weft.plot.choice import Choice
@@ -111,7 +112,7 @@ def test_every_axis_has_a_unit_and_every_figure_fits_a_paper(recorded: Results, 
 
 @pytest.mark.parametrize(("kind", "ending"), [("overlay", "svg"), ("hops", "pdf"), ("channel_heatmap", "png")])
 def test_the_same_results_give_the_same_file(recorded: Results, kind: str, ending: str, tmp_path: Path) -> None:
-    files = [getattr(recorded.plot, kind)(tmp_path / f"{n}.{ending}", point=suitable(kind)) for n in range(2)]
+    files = [getattr(recorded.plot, kind)(tmp_path / f"{n}.{ending}", point=suitable(kind) or None) for n in range(2)]
     assert files[0].read_bytes() == files[1].read_bytes()
     assert files[0].stat().st_size > 5000
 
@@ -124,7 +125,7 @@ def test_curves_hold_means_over_seeds(recorded: Results, kind: str, quantity: q.
     for axes, pattern in ((uniform, "uniform"), (tornado, "tornado")):
         assert axes.get_title(loc="left") == pattern
         rows = recorded.frame.filter(pl.col("traffic.pattern") == pattern, pl.col("routing") == "ugal_p")
-        x = "accepted_load" if kind == "latency_accepted" else "load"
+        x = "accepted_load" if kind == "latency_accepted" else "offered_load"
         expected = rows.group_by("traffic.load").agg(pl.col(x, quantity.column).mean()).sort("traffic.load")
         across, up = xy(named(axes, "ugal_p"))
         assert across == pytest.approx(expected[x].to_list())
@@ -153,7 +154,8 @@ def test_bands_of_an_overlay_are_confidence_over_seeds(recorded: Results) -> Non
     values = rows[q.LATENCY.column].to_numpy()
     half = np.tan(0.475 * np.pi) * values.std(ddof=1) / 2**0.5
     (path,) = band.get_paths()
-    at_load = [y for x, y in np.asarray(path.vertices) if x == pytest.approx(0.1)]
+    offered = rows["offered_load"].mean()
+    at_load = [y for x, y in np.asarray(path.vertices) if x == pytest.approx(offered)]
     assert min(at_load) == pytest.approx(values.mean() - half)
     assert max(at_load) == pytest.approx(values.mean() + half)
 
@@ -162,7 +164,8 @@ def test_the_band_of_one_seed_is_that_of_its_batches(recorded: Results) -> None:
     latency = drawn("overlay", recorded, "seed=1").axes[0]
     (band,) = [each for each in latency.collections if each.get_label() == "_band ugal_p"]
     summary = recorded.summaries[row(recorded, ONE)]
-    at_load = [y for x, y in np.asarray(band.get_paths()[0].vertices) if x == pytest.approx(0.1)]
+    vertices = np.asarray(band.get_paths()[0].vertices)
+    at_load = [y for x, y in vertices if x == pytest.approx(summary["offered_load"])]
     assert max(at_load) - min(at_load) == pytest.approx(2 * summary["packet_latency_ci95_cycles"])
 
 
@@ -181,7 +184,7 @@ def test_percentiles_rise_and_are_those_of_the_summary(recorded: Results) -> Non
     (axes,) = drawing.axes
     curves = [xy(named(axes, f"{name} %")) for name in q.PERCENTILES]
     for (loads, values), quantity in zip(curves, q.PERCENTILES.values(), strict=True):
-        rows = recorded.frame.filter(pl.col("traffic.load").is_in(loads), pl.col("seed") == 1)
+        rows = recorded.frame.filter(pl.col("offered_load").is_in(loads), pl.col("seed") == 1)
         rows = rows.filter(pl.col("traffic.pattern") == "uniform", pl.col("routing") == "ugal_p")
         assert values == rows[quantity.column].to_list()
     for lower, higher in pairwise(curves):
@@ -190,8 +193,12 @@ def test_percentiles_rise_and_are_those_of_the_summary(recorded: Results) -> Non
 
 def test_percentiles_leave_saturated_points_out(recorded: Results) -> None:
     (axes,) = drawn("percentiles", recorded, "pattern=tornado,routing=dimension_order").axes
-    assert xy(named(axes, "99 %"))[0] == [0.05, 0.1]
-    assert xy(named(axes, "_saturated"))[0] == [0.4]
+    rows = recorded.frame.filter(
+        pl.col("traffic.pattern") == "tornado", pl.col("routing") == "dimension_order"
+    ).group_by("traffic.load", maintain_order=True)
+    offered = rows.agg(pl.col("offered_load").mean())["offered_load"].to_list()
+    assert xy(named(axes, "99 %"))[0] == pytest.approx(offered[:2])
+    assert xy(named(axes, "_saturated"))[0] == pytest.approx(offered[2:])
 
 
 def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
@@ -417,3 +424,94 @@ def test_other_things_that_are_missing_are_named(recorded: Results, tmp_path: Pa
         drawn("channel_heatmap", alone)
     with pytest.raises(weft.ResultsError, match=r"form no grid(.|\n)*channel_heatmap"):
         drawn("dimension_heatmap", alone)
+
+
+def test_one_run_says_nothing_of_accepted_load(recorded: Results) -> None:
+    """Its batches know the latency only; over two seeds there is a band."""
+    for point, known in (("seed=1", False), ("load=0.1", True)):
+        accepted = drawn("overlay", recorded, point, "seed=1,load=0.05").axes[1] if known else None
+        accepted = accepted or drawn("overlay", recorded, point).axes[1]
+        bands = [band for band in accepted.collections if band.get_label() == "_band ugal_p"]
+        assert any(len(band.get_paths()) for band in bands) == known
+
+
+def test_seeds_that_measured_nothing_do_not_count(tmp_path: Path) -> None:
+    """Two of three seeds know a latency: one degree of freedom, where t is tan(0.475 pi)."""
+    seen = {1: 20.0, 2: 24.0, 3: None, 4: None}
+    runs = [
+        ({"traffic.load": 0.1, "seed": seed}, {q.LATENCY.column: value}) for seed, value in seen.items() if seed < 4
+    ]
+    runs += [({"traffic.load": 0.2, "seed": 4}, {q.LATENCY.column: None})]
+    ((curve,),) = (panel.curves for panel in Choice.of([made(tmp_path / "few", runs)]).panels())
+    half = np.tan(0.475 * np.pi) * 2 * 2**0.5 / 2**0.5
+    assert curve.half_width(q.LATENCY).to_list() == [pytest.approx(half, rel=1e-4), None]
+    assert curve.frame[q.LATENCY.column].to_list() == [22.0, None]
+
+
+def test_a_point_that_is_listed_twice_is_one_run(tmp_path: Path) -> None:
+    runs = [({"traffic.load": 0.1, "seed": 1}, {"hash": 7, "packet_latency_ci95_cycles": 3.0})] * 2
+    ((curve,),) = (panel.curves for panel in Choice.of([made(tmp_path / "twice", runs)]).panels())
+    assert curve.frame["points"].to_list() == [[0]]
+    assert curve.half_width(q.LATENCY).to_list() == [3.0], "what the one run knows"
+
+
+def test_curves_stand_at_the_load_that_was_offered(tmp_path: Path) -> None:
+    """Phases and jobs offer another load than the one that is set."""
+    runs = [({"traffic.load": load}, {"offered_load": 4 * load, "accepted_load": 4 * load}) for load in (0.05, 0.1)]
+    results = made(tmp_path / "phases", runs)
+    axes = drawn("load", results).axes[1]
+    assert xy(named(axes, "_steady")) == ([0.2, 0.4], [0.2, 0.4]), "on the diagonal"
+    assert xy(named(axes, "_accepted = offered")) == ([0, 0.4], [0, 0.4])
+
+
+def test_points_without_packets_are_named_and_the_others_drawn(tmp_path: Path) -> None:
+    histograms = ([[20, 5], [22, 5]], [])
+    runs = [
+        ({"traffic.load": load}, {"latency_histogram": seen, "hop_histogram": [0, len(seen)]})
+        for load, seen in zip((0.1, 0.2), histograms, strict=True)
+    ]
+    results = made(tmp_path / "some", runs)
+    for kind in ("latency_cdf", "latency_ccdf", "latency_pdf", "hops"):
+        drawing = drawn(kind, results)
+        words = [text.get_text() for text in drawing.legends[0].get_texts()]
+        assert words == ["load 0.1", "load 0.2: no packet delivered"]
+        with pytest.raises(weft.ResultsError, match="no packet of the window was delivered"):
+            drawn(kind, results, "load=0.2")
+
+
+def test_a_dollar_in_a_name_is_a_dollar(tmp_path: Path) -> None:
+    seen = {"latency_histogram": [[20, 5], [700, 5]]}
+    runs = [({"note": note}, seen) for note in ("a $1^$ b", "$x$")]
+    results = made(tmp_path / "$1^$", runs)
+    for kind in ("load", "latency_ccdf", "energy_delay"):
+        path = save(drawn(kind, results), tmp_path / f"{kind}.png")
+        assert path.stat().st_size > 5000
+    drawing = drawn("latency_ccdf", results)
+    save(drawing, tmp_path / "tail.png")
+    ticks = [text for axis in (drawing.axes[0].xaxis, drawing.axes[0].yaxis) for text in axis.get_ticklabels("both")]
+    assert ticks
+    assert not any("$" in text.get_text() for text in ticks), "powers of ten are no formulas"
+
+
+def test_a_dimension_of_one_position_has_no_panel(tmp_path: Path) -> None:
+    flat = PLAIN | {"topology": {"torus": {"widths": [1, 4], "terminals_per_router": 1}}, "routing": "dimension_order"}
+    titles = [axes.get_title(loc="left") for axes in drawn("dimension_heatmap", weft.load(flat).run(tmp_path)).axes]
+    assert titles == ["dimension 1", ""], "and the scale"
+
+
+def test_what_a_log_axis_can_not_show_has_no_panel(tmp_path: Path) -> None:
+    drawing = drawn("energy", weft.load(PLAIN).run(tmp_path / "alone"))
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["all links"], "there are none between routers"
+
+
+def test_the_legend_of_percentiles_says_if_they_are_means(recorded: Results) -> None:
+    for point, said in (("seed=1", False), ("pattern=uniform", True)):
+        words = [text.get_text() for text in drawn("percentiles", recorded, point).legends[0].get_texts()]
+        assert ("means of the percentiles of 2 runs" in words) == said
+
+
+def test_saturated_stacks_are_marked(recorded: Results) -> None:
+    drawing = drawn("residency", recorded, "pattern=tornado,routing=dimension_order")
+    assert [text.get_text() for text in drawing.legends[0].get_texts()][-1] == "saturated"
+    across, up = xy(named(drawing.axes[0], "_saturated"))
+    assert (across, up) == ([2], [100]), "over the third load"

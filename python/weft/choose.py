@@ -1,23 +1,31 @@
-"""Points of a result set that a text chooses: ``results/quickstart:routing=ugal_p,load=0.3``."""
+"""Points of result sets that a number, a text or a mapping chooses: ``3``, ``routing=ugal_p,load=0.3``."""
 
 from __future__ import annotations
 
+import operator
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from weft import results as read
 from weft.errors import ResultsError
-from weft.labels import at, label
+from weft.labels import at, label, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from weft.results import Results
 
-# Commas between choices, not those between the options of a model.
-_BETWEEN = re.compile(r",(?![^(]*\))")
+LOAD, PATTERN, SEED = "traffic.load", "traffic.pattern", "seed"
+# Where the summary names a model that the sweep need not have set.
+NAMED = {PATTERN: "pattern", "routing": "routing", "power.policy": "policy", "topology": "topology"}
+# What the summary tells of every point, by path.
+_SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
+
+Wanted = SupportsIndex | str | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -28,23 +36,23 @@ class Chosen:
     ----------
     results : Results
         The set.
-    words : str
-        What the command line calls it.
     points : list of int
-        Numbers of the points.
+        Numbers of the points: their rows in the frame.
+    name : str
+        What it is called beside others; empty if it is alone.
     fixed : dict
         What was chosen, by coordinate.
     """
 
     results: Results
-    words: str
     points: list[int]
-    fixed: dict[str, str]
+    name: str = ""
+    fixed: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def all_of(cls, results: Results) -> Chosen:
+    def all_of(cls, results: Results, name: str | None = None) -> Chosen:
         """All points of a set."""
-        return cls(results, str(results.root), list(range(len(results))), {})
+        return cls(results, list(range(len(results))), str(results.root) if name is None else name)
 
     @classmethod
     def named(cls, text: str, open: Callable[[str], Results] = read.open) -> Chosen:
@@ -59,16 +67,10 @@ class Chosen:
         if not colon:
             return cls.all_of(open(text))
         results = open(folder)
-        fixed = dict(_setting(each, results) for each in _BETWEEN.split(words))
-        points = [
-            number
-            for number, point in enumerate(results.points)
-            if all(_same(point["coordinates"].get(path), value) for path, value in fixed.items())
-        ]
-        if not points:
-            known = "; ".join(f"{path}: {', '.join(_values(results, path))}" for path in fixed)
-            raise ResultsError.saying(f"no point of {folder} has {words}", f"the sweep has {known}")
-        return cls(results, text, points, fixed)
+        wanted = parsed(words, results.coordinates)
+        (points,) = matching([results], wanted)
+        fixed = results.points[points[0]]["coordinates"] if isinstance(wanted, int) else wanted
+        return cls(results, points, text, fixed)
 
     def value(self, point: int, path: str) -> Any:
         """What a point has at a path: what the sweep set, or else what the scenario says."""
@@ -83,35 +85,95 @@ class Chosen:
             return {}
 
 
-def _setting(text: str, results: Results) -> tuple[str, str]:
-    """Path and value of ``path=value``."""
-    path, equals, value = text.partition("=")
-    if not equals:
-        what = f"{text!r} chooses nothing"
-        raise ResultsError.saying(what, "write folder:path=value, such as results/quickstart:routing=ugal_p")
-    return named_path(path.strip(), results.coordinates), value.strip()
+def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
+    """The number of a point, or values by path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
+
+    Raises
+    ------
+    ResultsError
+        If it is neither, or a path is none of those that are known.
+    """
+    if isinstance(wanted, str) and not re.fullmatch(r"\s*-?\d+\s*", wanted):
+        pairs = [each.partition("=") for each in re.split(r",(?=\s*[\w.]+\s*=)", wanted)]
+        if not all(equals for _, equals, _ in pairs):
+            what = f"{wanted!r} chooses nothing: it is neither the number of a point nor path=value"
+            raise ResultsError.saying(what, "write e.g. 3, or routing=ugal_p,load=0.3")
+        wanted = {path.strip(): value.strip() for path, _, value in pairs}
+    if isinstance(wanted, Mapping):
+        known = list(known)
+        return {path_of(path, known): value for path, value in wanted.items()}
+    try:
+        return int(wanted) if isinstance(wanted, str) else operator.index(wanted)
+    except TypeError:
+        what = f"{wanted!r} chooses nothing: it is no whole number"
+        raise ResultsError.saying(what, 'give the number of a point, or coordinates such as "load=0.3"') from None
 
 
-def named_path(text: str, known: Sequence[str]) -> str:
-    """The coordinate that a text names, in full or by its end."""
-    found = list(dict.fromkeys(path for path in known if path == text or path.endswith(f".{text}")))
-    if text in found:
-        return text
-    if len(found) != 1:
-        what = f"{text} is no coordinate of the sweep" if not found else f"{text} may be {' or '.join(found)}"
-        raise ResultsError.saying(what, f"its coordinates are {', '.join(dict.fromkeys(known)) or 'none'}")
-    return found[0]
+def path_of(text: str, known: Iterable[str]) -> str:
+    """The path that a text names, in full or by its end: of a coordinate, or else of what every point has."""
+    coordinates = list(dict.fromkeys(known))
+    for paths in (coordinates, _SUMMARY):
+        found = [path for path in paths if f".{path}".endswith(f".{text}")]
+        if text in found or len(found) == 1:
+            return text if text in found else found[0]
+        if found:
+            raise ResultsError.saying(f"{text} may be {' or '.join(found)}", "write more of the path")
+    others = [path for path in _SUMMARY if path not in coordinates]
+    listed = f"its coordinates are {', '.join(coordinates) or 'none'}; every point has {', '.join(others)}"
+    raise ResultsError.saying(f"{text} is no coordinate of the sweep", listed)
 
 
-def _same(value: Any, text: str) -> bool:
-    """Whether a text means a value: the same number, the label of a model, or its name alone."""
+def same(value: Any, asked: Any) -> bool:
+    """Whether what is asked for means a value: the same number, its label, or the name of a model alone."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            return float(text) == value
-        except ValueError:
-            return False
-    return text in {label(value), label(value).partition("(")[0]}
+        with suppress(TypeError, ValueError):
+            if float(asked) == value or not isinstance(asked, str):
+                return float(asked) == value
+    return label(asked) in {label(value), label(value).partition("(")[0], label(value, "widths")}
 
 
-def _values(results: Results, path: str) -> list[str]:
-    return list(dict.fromkeys(label(point["coordinates"].get(path)) for point in results.points))
+def matching(results: Sequence[Results], wanted: int | Mapping[str, Any]) -> list[list[int]]:
+    """Points of each set that are wanted; a negative number counts from the last.
+
+    Raises
+    ------
+    ResultsError
+        If there is none in any.
+    """
+    found = [[row for row in range(len(each)) if _fits(Chosen.all_of(each), row, wanted)] for each in results]
+    if any(found):
+        return found
+    what = f"{', '.join(str(each.root) for each in results)}: no finished point is "
+    paths = dict.fromkeys(path for each in results for path in each.coordinates)
+    values = {path: [point["coordinates"].get(path) for each in results for point in each.points] for path in paths}
+    lines = [f"points are {', '.join(f'0 to {len(each) - 1}' for each in results)}"]
+    lines += [f"{path}: {', '.join(dict.fromkeys(label(each, path) for each in values[path]))}" for path in paths]
+    asked = setting(wanted) if isinstance(wanted, Mapping) else str(wanted)
+    raise ResultsError.saying(what + asked, "\n  ".join(lines))
+
+
+def _fits(side: Chosen, row: int, wanted: int | Mapping[str, Any]) -> bool:
+    if isinstance(wanted, int):
+        return row == (wanted + len(side.points) if wanted < 0 else wanted)
+    # what the summary says needs no scenario to be read
+    known = {path: side.results.summaries[row].get(name) for path, name in _SUMMARY.items()}
+    known |= side.results.points[row]["coordinates"]
+    return all(same(known[path] if path in known else side.value(row, path), asked) for path, asked in wanted.items())
+
+
+def names(sets: Sequence[Results]) -> list[str]:
+    """Names that tell sets of results apart: their own, or else those of their folders.
+
+    Raises
+    ------
+    ResultsError
+        If a folder is named twice.
+    """
+    roots = [each.root.resolve() for each in sets]
+    for each, root in zip(sets, roots, strict=True):
+        if roots.count(root) > 1:
+            raise ResultsError.saying(f"{each.root} is named twice", "name every folder of results once")
+    for told in ([each.title for each in sets], [each.root.name for each in sets]):
+        if len(set(told)) == len(told):
+            return told
+    return [str(each.root) for each in sets]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft import quantities as q
-from weft.choose import Chosen, named_path
+from weft.choose import SEED, Chosen, path_of
 from weft.errors import ResultsError
 from weft.frames import frame_of
 from weft.labels import label
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from weft.quantities import Quantity
 
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
-_SEED = "seed"
-# Half widths that a single run knows.
-_OWN = {q.LATENCY.column: "packet_latency_ci95_cycles"}
 
 
 @dataclass(frozen=True)
@@ -111,19 +108,17 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     """
     for side in (a, b):
         if not side.points:
-            what = f"{side.words} has no finished point"
+            what = f"{side.name} has no finished point"
             raise ResultsError.saying(what, f"`weft status {side.results.root}` says how far the sweep is")
     keys = (
-        _keys(a, b)
-        if on is None
-        else [named_path(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
+        _keys(a, b) if on is None else [path_of(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
     )
     if on is None:
         _check_apart(a, b, keys)
     places_a, places_b = _places(a, keys), _places(b, keys)
     shared = [place for place in places_a if place in places_b]
     if not shared:
-        what = f"{a.words} and {b.words} have no point in common"
+        what = f"{a.name} and {b.name} have no point in common"
         if keys:
             what += "".join(f"; {path}: {_some(a, path)} and {_some(b, path)}" for path in keys)
         raise ResultsError.saying(what, "name what pairs the points with --on, such as --on traffic.load")
@@ -153,10 +148,7 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
 def _mean(runs: Sequence[dict[str, Any]], quantity: Quantity) -> Mean | None:
     if quantity in {q.LATENCY, q.P99} and ending(runs):
         return None
-    values = [each.get(quantity.column) for each in runs]
-    known = [value for value in values if value is not None]
-    own = runs[0].get(_OWN.get(quantity.column, ""))
-    return Mean.of(known, own) if known else None
+    return Mean.over((each.get(quantity.column), each.get(quantity.own_half_width)) for each in runs)
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:
@@ -165,17 +157,17 @@ def _keys(a: Chosen, b: Chosen) -> list[str]:
     return [
         path
         for path in paths
-        if path != _SEED and path not in a.fixed and path not in b.fixed and _at(a, path) & _at(b, path)
+        if path != SEED and path not in a.fixed and path not in b.fixed and _at(a, path) & _at(b, path)
     ]
 
 
 def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
     """Refuse sweeps over the same coordinate that have none of its values in common."""
     for path in a.results.coordinates:
-        if path in {_SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
+        if path in {SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
             continue
         if max(len(_at(a, path)), len(_at(b, path))) > 1:
-            what = f"{a.words} and {b.words} have no {path} in common: {_some(a, path)} and {_some(b, path)}"
+            what = f"{a.name} and {b.name} have no {path} in common: {_some(a, path)} and {_some(b, path)}"
             raise ResultsError.saying(what, "run both at the same values, or choose one point of each (DIR:path=value)")
 
 
@@ -186,7 +178,7 @@ def _at(side: Chosen, path: str) -> set[float | str]:
 
 def _some(side: Chosen, path: str) -> str:
     """The values of a side in words."""
-    return ", ".join(sorted({label(side.value(point, path)) for point in side.points}))
+    return ", ".join(sorted({label(side.value(point, path), path) for point in side.points}))
 
 
 def _plain(value: Any) -> float | str:
@@ -203,11 +195,11 @@ def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], 
     points = {place: list(distinct.values()) for place, distinct in places.items()}
     for place, several in points.items():
         for path in side.results.coordinates:
-            if path != _SEED and len({_plain(side.value(point, path)) for point in several}) > 1:
-                where = ", ".join(f"{key} = {label(value)}" for key, value in zip(keys, place, strict=True))
-                found = sorted({label(side.value(point, path)) for point in several})
-                what = f"{side.words} has {len(several)} points {f'at {where}' if where else 'to compare'}: {path} is "
-                one = f"choose one: {side.words}{',' if side.fixed else ':'}{path}={found[0]}"
+            if path != SEED and len({_plain(side.value(point, path)) for point in several}) > 1:
+                where = ", ".join(f"{key} = {label(value, key)}" for key, value in zip(keys, place, strict=True))
+                found = sorted({label(side.value(point, path), path) for point in several})
+                what = f"{side.name} has {len(several)} points {f'at {where}' if where else 'to compare'}: {path} is "
+                one = f"choose one: {side.name}{',' if side.fixed else ':'}{path}={found[0]}"
                 raise ResultsError.saying(what + ", ".join(found), one)
     return points
 

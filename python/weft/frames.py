@@ -17,7 +17,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     columns: dict[str, None] = {}
     for row in rows:
         columns |= dict.fromkeys(row)
-    return pl.DataFrame([_series(column, [_cell(row.get(column)) for row in rows]) for column in columns])
+    return pl.DataFrame([_series(column, [_cell(row.get(column), column) for row in rows]) for column in columns])
 
 
 def scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,8 +25,8 @@ def scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any
     return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
 
 
-def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, int | float | str) else label(value)
+def _cell(value: Any, column: str) -> Any:
+    return value if value is None or isinstance(value, int | float | str) else label(value, column)
 
 
 def _series(column: str, values: list[Any]) -> pl.Series:
@@ -34,5 +34,5 @@ def _series(column: str, values: list[Any]) -> pl.Series:
     if kinds == {int, float}:
         return pl.Series(column, [None if value is None else float(value) for value in values])
     if len(kinds) > 1:
-        return pl.Series(column, [None if value is None else label(value) for value in values])
+        return pl.Series(column, [None if value is None else label(value, column) for value in values])
     return pl.Series(column, values)

@@ -17,26 +17,28 @@ def at(tree: Any, path: str) -> Any:
     return tree
 
 
-def label(value: Any) -> str:
+def label(value: Any, path: str = "") -> str:
     """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options stand in brackets.
+
+    `path` is where it stands: the widths of a grid are told from other lists by their key.
 
     Examples
     --------
     >>> label({"ugal_p": {"threshold": "2flits"}})
     'ugal_p(threshold 2flits)'
-    >>> label([8, 8]), label([0.1, 0.2])
-    ('8x8', '0.1, 0.2')
+    >>> label([8, 8], "topology.torus.widths"), label([8, 8])
+    ('8x8', '8, 8')
     """
     if isinstance(value, dict) and len(value) == 1:
         (name, options), *_ = value.items()
         if isinstance(options, dict):
-            return f"{name}({', '.join(f'{key} {label(o)}' for key, o in options.items())})" if options else name
+            return f"{name}({', '.join(f'{key} {label(o, key)}' for key, o in options.items())})" if options else name
     if isinstance(value, dict):
-        return ", ".join(f"{key} {label(option)}" for key, option in value.items()) or "{}"
+        return ", ".join(f"{key} {label(option, key)}" for key, option in value.items()) or "{}"
     if value is None:
         return "-"
-    if isinstance(value, list):  # widths of a grid, or values of a sweep
-        return ("x" if all(isinstance(each, int) for each in value) else ", ").join(map(label, value))
+    if isinstance(value, list):
+        return ("x" if path.rpartition(".")[2] == "widths" else ", ").join(map(label, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -50,4 +52,4 @@ def setting(coordinates: Mapping[str, Any]) -> str:
     >>> setting({"routing": {"valiant": {}}, "traffic.load": 0.3})
     'routing = valiant, traffic.load = 0.3'
     """
-    return ", ".join(f"{path} = {label(value)}" for path, value in coordinates.items())
+    return ", ".join(f"{path} = {label(value, path)}" for path, value in coordinates.items())

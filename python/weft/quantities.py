@@ -24,6 +24,8 @@ class Quantity:
         Head of a table column.
     digits : int
         Decimal places in a table.
+    own_half_width : str
+        Column with half the width of the 95 % confidence interval that a single run knows; empty if it knows none.
     """
 
     column: str
@@ -31,6 +33,7 @@ class Quantity:
     unit: str
     short: str
     digits: int
+    own_half_width: str = ""
 
     @property
     def axis(self) -> str:
@@ -41,7 +44,9 @@ class Quantity:
 ENDING = Quantity("ending", "Ending", "", "ending", 0)
 OFFERED = Quantity("offered_load", "Offered load", "flits/terminal/cycle", "offered", 3)
 ACCEPTED = Quantity("accepted_load", "Accepted load", "flits/terminal/cycle", "accepted", 3)
-LATENCY = Quantity("packet_latency_mean_cycles", "Mean packet latency", "cycles", "latency", 1)
+LATENCY = Quantity(
+    "packet_latency_mean_cycles", "Mean packet latency", "cycles", "latency", 1, "packet_latency_ci95_cycles"
+)
 P99 = Quantity("packet_latency_p99_cycles", "99 % of packet latencies", "cycles", "p99", 0)
 HOPS = Quantity("hops_mean", "Hops per packet", "links", "hops", 2)
 MINIMAL = Quantity("minimal_share", "Share of minimal routes", "", "minimal", 2)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 import polars as pl
 
+from weft.choose import names
 from weft.errors import ResultsError
 from weft.frames import frame_of
 from weft.results import RECORDS, Results
@@ -59,7 +60,7 @@ class Database:
             raise ResultsError.saying(what, "`weft status` says how far the sweep is")
         for results in sets:
             _check_text(results.root)
-        self._sets = dict(zip(_names(sets), sets, strict=True))
+        self._sets = dict(zip(names(sets), sets, strict=True))
         self._connection = duckdb.connect()
         self._connection.execute("set python_enable_replacements = false; set autoinstall_known_extensions = false")
         self._made: set[str] = set()
@@ -225,12 +226,6 @@ class Database:
                 for point, row in (results.rows if name == "points" else results.job_rows)
             ]
         )
-
-
-def _names(sets: Sequence[Results]) -> list[str]:
-    """Names of result sets, told apart by their folders where they are the same."""
-    names = [results.name for results in sets]
-    return [name if names.count(name) == 1 else str(results.root) for name, results in zip(names, sets, strict=True)]
 
 
 def _check_text(path: Path) -> None:

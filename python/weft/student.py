@@ -9,7 +9,7 @@ from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _STEPS = 2000
 # From here on the quantile changes by less than 0.003.
@@ -44,6 +44,12 @@ class Mean:
             return cls(values[0], half_width, 1, 0.0)
         error = variance(values) / len(values)
         return cls(fmean(values), quantile95(len(values) - 1) * math.sqrt(error), len(values), error)
+
+    @classmethod
+    def over(cls, runs: Iterable[tuple[float | None, float | None]]) -> Mean | None:
+        """The mean over those runs that measured something: of each its value and the half width that it knows."""
+        known = [(value, half_width) for value, half_width in runs if value is not None]
+        return cls.of([value for value, _ in known], known[0][1]) if known else None
 
     def difference_half_width(self, other: Mean) -> float | None:
         """Half width of the 95 % confidence interval of the difference of two means of independent runs.

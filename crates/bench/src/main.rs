@@ -42,7 +42,7 @@ struct Options {
     /// Independent simulations of the case at the same time, a thread each
     #[arg(long, value_name = "N", default_value = "1")]
     copies: NonZeroUsize,
-    /// What the runs record: compare `asleep` with `everything`
+    /// What the runs record: compare with `asleep`
     #[arg(long, value_name = "WHAT", value_enum, default_value = "nothing")]
     record: sample::Record,
     /// Do not count instructions (slow, needs valgrind)

@@ -19,10 +19,15 @@ type Network = Simulation<1, 8>;
 pub enum Record {
     #[default]
     Nothing,
-    /// Nothing, but links sleep when idle, as with `Everything`.
+    /// Nothing, but links sleep when idle, as below.
     Asleep,
-    /// A series of every channel, sampled every 100 cycles, latency by creation time, and the states of all links,
-    /// which sleep when idle.
+    /// A series of every channel, sampled every 100 cycles.
+    Series,
+    /// Latency by creation time.
+    Transient,
+    /// The states of all links.
+    LinkStates,
+    /// All three.
     Everything,
 }
 
@@ -57,13 +62,12 @@ impl Record {
             let time = |cycles: u128| Time::Femtoseconds(cycles * spec.cycle_fs);
             spec.policy = PolicyConfig::IdleTimeout(IdleTimeout { idle: time(50), transition: time(20) });
         }
-        if self == Self::Everything {
-            spec.records = Records {
-                transient: Some(100),
-                series: Some(SeriesSpec { every: 100, channels: true }),
-                link_states: Some(1_000_000),
-            };
-        }
+        let or_all = |what| self == what || self == Self::Everything;
+        spec.records = Records {
+            transient: or_all(Self::Transient).then_some(100),
+            series: or_all(Self::Series).then_some(SeriesSpec { every: 100, channels: true }),
+            link_states: or_all(Self::LinkStates).then_some(1_000_000),
+        };
     }
 
     /// The name on the command line.

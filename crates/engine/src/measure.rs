@@ -134,12 +134,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Energy is counted from here.
     fn open_accounts(&mut self) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.look(&self.blocks);
-            recorder.restart();
-        }
         for block in &mut self.blocks {
-            block.power.open(&mut block.outs, self.now);
+            block.power.open(&block.outs, self.now);
         }
     }
 

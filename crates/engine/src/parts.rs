@@ -7,6 +7,7 @@ use crate::spec::Spec;
 use crate::state::{MEASURED, Packet, REPLY};
 use crate::tally::Tally;
 use hdrhistogram::Histogram;
+use std::num::NonZeroU64;
 
 /// Bins of latency by creation time at most: they are joined two by two when there are more.
 const BINS: usize = 1024;
@@ -54,7 +55,7 @@ pub struct Parts {
 /// Latency by creation time over the whole run.
 #[derive(Debug, Clone)]
 struct Transient {
-    width: u64,
+    width: NonZeroU64,
     /// As many as have been used; room for [`BINS`].
     bins: Vec<TransientBin>,
 }
@@ -77,13 +78,21 @@ impl Parts {
                 parts.extend((0..if job.reply.is_some() { 4 } else { 1 }).map(|_| part()));
             }
         }
-        let transient = spec.records.transient;
+        let transient = spec.records.transient.and_then(NonZeroU64::new);
         Self {
             of_job,
             parts,
             done: vec![Done::default(); jobs.len()],
             transient: transient.map(|width| Transient { width, bins: Vec::with_capacity(BINS) }),
             seen: Seen::default(),
+        }
+    }
+
+    /// Latency by creation time, of every packet.
+    #[inline(always)]
+    pub fn in_time(&mut self, created: u64, latency: u64) {
+        if let Some(transient) = &mut self.transient {
+            transient.count(created, latency);
         }
     }
 
@@ -111,7 +120,7 @@ impl Parts {
     }
 
     pub fn transient(&self) -> Option<(u64, Vec<TransientBin>)> {
-        self.transient.as_ref().map(|t| (t.width, t.bins.clone()))
+        self.transient.as_ref().map(|t| (t.width.get(), t.bins.clone()))
     }
 
     pub fn merge(&mut self, other: &Parts) {
@@ -165,14 +174,6 @@ fn histogram() -> Histogram<u64> {
 }
 
 impl Tally {
-    /// A packet is delivered, and nothing but latencies by creation time is counted apart.
-    #[inline(always)]
-    pub fn deliver_in_time(&mut self, packet: &Packet, at: u64) {
-        if let Some(transient) = &mut self.parts.transient {
-            transient.count(packet.created, at - packet.created);
-        }
-    }
-
     /// Packet of job `job` is delivered at cycle `at`.
     pub fn deliver_apart(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
         let (latency, network) = (at - packet.created, at - packet.injected);
@@ -183,9 +184,7 @@ impl Tally {
         *done = Done { packets: done.packets + 1, last: done.last.max(at) };
         parts.seen.packets += 1;
         parts.seen.latency += latency;
-        if let Some(transient) = &mut parts.transient {
-            transient.count(packet.created, latency);
-        }
+        parts.in_time(packet.created, latency);
         let Some(&first) = parts.of_job.get(job) else { return };
         let first = first as usize;
         parts.parts[first].accepted_flits += if inside { u64::from(packet.len) } else { 0 };
@@ -206,21 +205,29 @@ impl Tally {
 }
 
 impl Transient {
+    #[inline(always)]
     fn count(&mut self, created: u64, latency: u64) {
         let mut bin = (created / self.width) as usize;
+        if bin >= self.bins.len() {
+            bin = self.reach(bin);
+        }
+        self.bins.hot_mut(bin).add(&TransientBin { packets: 1, latency, longest: latency });
+    }
+
+    /// Makes a bin of this number; its number then.
+    #[cold]
+    fn reach(&mut self, mut bin: usize) -> usize {
         while bin >= BINS {
             self.join();
             bin /= 2;
         }
-        if bin >= self.bins.len() {
-            self.bins.resize(bin + 1, TransientBin::default());
-        }
-        self.bins[bin].add(&TransientBin { packets: 1, latency, longest: latency });
+        self.bins.resize(self.bins.len().max(bin + 1), TransientBin::default());
+        bin
     }
 
     /// Bins of twice the width.
     fn join(&mut self) {
-        self.width *= 2;
+        self.width = self.width.saturating_add(self.width.get());
         for k in 0..self.bins.len().div_ceil(2) {
             let mut bin = self.bins[2 * k];
             if let Some(second) = self.bins.get(2 * k + 1) {
@@ -254,12 +261,12 @@ mod tests {
     #[test]
     fn bins_join_when_there_are_too_many_and_lose_nothing() {
         let fill = |cycles: std::ops::Range<u64>| {
-            let mut transient = Transient { width: 1, bins: Vec::with_capacity(BINS) };
+            let mut transient = Transient { width: NonZeroU64::MIN, bins: Vec::with_capacity(BINS) };
             cycles.for_each(|at| transient.count(at, at));
             transient
         };
         let all = fill(0..3000);
-        assert_eq!((all.width, all.bins.len()), (4, 750));
+        assert_eq!((all.width.get(), all.bins.len()), (4, 750));
         for (k, bin) in all.bins.iter().enumerate() {
             let first = 4 * k as u64;
             let expected = TransientBin { packets: 4, latency: 4 * first + 6, longest: first + 3 };

@@ -72,11 +72,21 @@ pub(crate) enum AnyPolicy {
 pub struct Account {
     /// Start of the present state, or of the window if later.
     since: u64,
+    /// Flits of the channel that are counted already, the low 32 bits.
+    counted: u32,
     /// When the policy looks at the channel next.
     due: u64,
     pub cycles: [u64; LinkState::COUNT],
     pub flits: [u64; LinkState::COUNT],
     pub transitions: u64,
+}
+
+impl Account {
+    /// Adds the flits that `out` has sent since they were counted last, all of them in its present state.
+    fn count<const V: usize>(&mut self, out: &OutPort<V>) {
+        self.flits[out.state as usize] += u64::from(out.flits.wrapping_sub(self.counted));
+        self.counted = out.flits;
+    }
 }
 
 /// The accounts and timers of the channels of a block, and its policy.
@@ -125,13 +135,13 @@ impl Manager {
     }
 
     /// Moves channel `o` to another state.
+    #[inline(always)]
     fn change<const V: usize>(&mut self, o: usize, out: &mut OutPort<V>, to: LinkState, now: u64) {
         let account = &mut self.accounts[o];
         account.cycles[out.state as usize] += now - account.since;
-        account.flits[out.state as usize] += u64::from(out.flits);
+        account.count(out);
         account.transitions += 1;
         account.since = now;
-        out.flits = 0;
         out.state = to as u8;
         if let Some(log) = &mut self.log {
             log.note(o, to, now);
@@ -147,18 +157,15 @@ impl Manager {
     }
 
     /// Starts the account of the window at `now`, over all channels.
-    pub(crate) fn open<const V: usize>(&mut self, outs: &mut [OutPort<V>], now: u64) {
+    pub(crate) fn open<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) {
         for (account, out) in self.accounts.iter_mut().zip(outs) {
-            *account = Account { since: now, due: account.due, ..Account::default() };
-            out.flits = 0;
+            *account = Account { since: now, counted: out.flits, due: account.due, ..Account::default() };
         }
     }
 
-    /// Moves the flits counted in the ports to the accounts: the counters of the ports have 32 bits.
-    pub(crate) fn flush<const V: usize>(&mut self, outs: &mut [OutPort<V>]) {
-        for (account, out) in self.accounts.iter_mut().zip(outs) {
-            account.flits[out.state as usize] += u64::from(std::mem::take(&mut out.flits));
-        }
+    /// Brings the accounts up to date: the counters of the ports have 32 bits.
+    pub(crate) fn flush<const V: usize>(&mut self, outs: &[OutPort<V>]) {
+        self.accounts.iter_mut().zip(outs).for_each(|(account, out)| account.count(out));
     }
 
     /// The account of the window that ends at `now`.
@@ -166,7 +173,7 @@ impl Manager {
         let mut accounts = self.accounts.clone();
         for (account, out) in accounts.iter_mut().zip(outs) {
             account.cycles[out.state as usize] += now - account.since;
-            account.flits[out.state as usize] += u64::from(out.flits);
+            account.count(out);
         }
         accounts
     }

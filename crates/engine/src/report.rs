@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let channels = channels(&self.blocks, &spec.graph, &found.closed);
         let packets = Measured { sums: sums.clone(), batches: tally.batches.clone(), latency };
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
-        let series = self.recorder.take().map(|mut recorder| recorder.finish(&self.blocks, self.now));
+        let series = self.recorder.take().map(|recorder| recorder.finish(&self.blocks, self.now));
         let link_states =
             spec.records.link_states.map(|most| spans::finish(&self.blocks, &order(&self.blocks), most, self.now));
         let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);

@@ -92,7 +92,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                     out.next_free = now.wrapping_sub(1 << 30);
                 }
             }
-            block.power.flush(&mut block.outs);
+            block.power.flush(&block.outs);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.look(&self.blocks);
         }
     }
 

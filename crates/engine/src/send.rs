@@ -68,12 +68,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
         self.tally.accepted(at);
         if tail {
-            self.tally.deliver(net, self.packets.items.hot(packet as usize), at);
-            if net.apart {
-                self.eject_apart(net, o, packet, at);
+            let delivered = self.packets.items.hot(packet as usize);
+            if !net.apart {
+                self.tally.deliver(net, delivered, at);
+            } else if net.only_in_time {
+                self.tally.deliver_in_time(net, delivered, at);
             } else {
-                self.packets.remove(packet);
+                return self.eject_apart(net, o, packet, at);
             }
+            self.packets.remove(packet);
         }
     }
 
@@ -81,10 +84,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn eject_apart(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         let packet = self.packets.items.hot(id as usize);
-        if net.only_in_time {
-            self.tally.deliver_in_time(packet, at);
-            return self.packets.remove(id);
-        }
+        self.tally.deliver(net, packet, at);
         let job = net.job(packet.dst);
         self.tally.deliver_apart(net, job, packet, at);
         if net.jobs.hot(job).reply_flits > 0 {

@@ -1,9 +1,10 @@
 //! Time series: flits and link states per link class or per channel, sampled over the whole run in bounded memory.
 
 use crate::block::Block;
+use crate::hot::Hot;
 use crate::power::LinkState;
 use crate::spec::SeriesSpec;
-use crate::state::Kind;
+use crate::state::OutPort;
 
 /// Rows of a series at most; twice the interval halves them.
 const ROWS: usize = 1 << 20;
@@ -35,15 +36,22 @@ pub struct Series {
 /// Takes the samples.
 #[derive(Debug)]
 pub(crate) struct Recorder {
+    /// Its last rows are those of the interval under way.
     series: Series,
     samples: usize,
     /// Cycle of the next sample.
     pub next: u64,
-    /// Row of every output of every block, `u32::MAX` for one without a link.
-    row: Vec<u32>,
-    /// Flits that each output had sent at the last sample.
-    sent: Vec<u64>,
-    now: Vec<Sample>,
+    /// Of every output of every block.
+    places: Vec<Place>,
+}
+
+/// Where an output is counted.
+#[derive(Debug)]
+struct Place {
+    /// `u32::MAX` for one without a link.
+    row: u32,
+    /// Flits that it had sent at the last look, the low 32 bits.
+    sent: u32,
 }
 
 impl Recorder {
@@ -54,59 +62,49 @@ impl Recorder {
         blocks: &[Block<W, V>],
         order: &[Option<u32>],
     ) -> Self {
-        let outs = blocks.iter().flat_map(|b| &b.outs);
-        let row: Vec<u32> = outs
-            .zip(order)
-            .map(|(out, place)| match place {
-                None => u32::MAX,
-                Some(place) if spec.channels => *place,
-                Some(_) => u32::from(out.class),
-            })
-            .collect();
+        let row = |(out, place): (&OutPort<V>, &Option<u32>)| match place {
+            None => u32::MAX,
+            Some(place) if spec.channels => *place,
+            Some(_) => u32::from(out.class),
+        };
+        let places = blocks.iter().flat_map(|b| &b.outs).zip(order).map(|of| Place { row: row(of), sent: 0 }).collect();
         let width = if spec.channels { order.iter().flatten().count() } else { classes };
         let samples = (ROWS / width.max(1)).clamp(2, SAMPLES) & !1;
-        let rows = Vec::with_capacity(samples * width);
-        Self {
-            series: Series { every: spec.every, end: 0, width, rows },
-            samples,
-            next: spec.every,
-            sent: vec![0; row.len()],
-            row,
-            now: vec![Sample::default(); width],
-        }
+        let mut rows = Vec::with_capacity(samples * width);
+        rows.resize(width, Sample::default());
+        Self { series: Series { every: spec.every, end: 0, width, rows }, samples, next: spec.every, places }
     }
 
-    /// Adds what was sent since the last look to the interval under way.
+    /// Counts what was sent since the last look: at least every 2^32 cycles.
     pub fn look<const W: usize, const V: usize>(&mut self, blocks: &[Block<W, V>]) {
-        let outs = blocks.iter().flat_map(|b| b.outs.iter().zip(&b.power.accounts));
-        for ((out, account), (row, sent)) in outs.zip(self.row.iter().zip(&mut self.sent)) {
-            if *row != u32::MAX {
-                let total = account.flits.iter().sum::<u64>() + u64::from(out.flits);
-                self.now[*row as usize].flits += total - *sent;
-                *sent = total;
-            }
-        }
+        self.count(blocks, 0);
     }
 
-    /// The accounts of the channels start again from 0.
-    pub fn restart(&mut self) {
-        self.sent.fill(0);
+    /// Adds what was sent since the last look to the interval under way, and `ends` to the states that the channels are in.
+    fn count<const W: usize, const V: usize>(&mut self, blocks: &[Block<W, V>], ends: u32) {
+        let first = self.series.rows.len() - self.series.width;
+        let (rows, mut places) = (&mut self.series.rows[first..], &mut self.places[..]);
+        for block in blocks {
+            let (here, others) = places.split_at_mut(block.outs.len());
+            for (out, place) in block.outs.iter().zip(here) {
+                if let Some(row) = rows.get_mut(place.row as usize) {
+                    row.flits += u64::from(out.flits.wrapping_sub(place.sent));
+                    *row.states.hot_mut(out.state as usize) += ends;
+                    place.sent = out.flits;
+                }
+            }
+            places = others;
+        }
     }
 
     /// Ends an interval at cycle `now`.
     pub fn sample<const W: usize, const V: usize>(&mut self, blocks: &[Block<W, V>], now: u64) {
-        self.look(blocks);
-        for (out, &row) in blocks.iter().flat_map(|b| &b.outs).zip(&self.row) {
-            if row != u32::MAX && out.kind != Kind::Unused {
-                self.now[row as usize].states[out.state as usize] += 1;
-            }
-        }
-        self.series.rows.extend_from_slice(&self.now);
-        self.now.fill(Sample::default());
+        self.count(blocks, 1);
         self.series.end = now;
         if self.series.rows.len() == self.samples * self.series.width {
             self.halve();
         }
+        self.series.rows.resize(self.series.rows.len() + self.series.width, Sample::default());
         self.next = now + self.series.every;
     }
 
@@ -124,10 +122,11 @@ impl Recorder {
     }
 
     /// The series up to cycle `now`, the interval under way included.
-    pub fn finish<const W: usize, const V: usize>(&mut self, blocks: &[Block<W, V>], now: u64) -> Series {
+    pub fn finish<const W: usize, const V: usize>(mut self, blocks: &[Block<W, V>], now: u64) -> Series {
         if now > self.series.end {
             self.sample(blocks, now);
         }
-        self.series.clone()
+        self.series.rows.truncate(self.series.rows.len() - self.series.width);
+        self.series
     }
 }

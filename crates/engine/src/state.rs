@@ -53,7 +53,7 @@ pub struct OutPort<const V: usize> {
     pub state: u8,
     /// First cycle (low 32 bits) in which the link is free for another flit.
     pub next_free: u32,
-    /// Flits sent since the last change of state.
+    /// Flits sent so far, the low 32 bits.
     pub flits: u32,
     pub peer: u32,
     /// Router (of this block) or, for an injection channel, terminal (of this block).

@@ -74,6 +74,19 @@ impl Tally {
     /// The tail of `packet` reaches its terminal at cycle `at`.
     #[inline(never)]
     pub fn deliver(&mut self, net: &Net, packet: &Packet, at: u64) {
+        self.count(net, packet, at);
+    }
+
+    /// The same, and nothing but latencies by creation time is counted apart.
+    #[inline(never)]
+    pub fn deliver_in_time(&mut self, net: &Net, packet: &Packet, at: u64) {
+        self.parts.in_time(packet.created, at - packet.created);
+        self.count(net, packet, at);
+    }
+
+    /// Adds `packet` to the sums of the window.
+    #[inline(always)]
+    fn count(&mut self, net: &Net, packet: &Packet, at: u64) {
         if packet.flags & MEASURED == 0 {
             return;
         }

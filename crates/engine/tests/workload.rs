@@ -338,6 +338,25 @@ fn a_series_counts_every_flit_and_stays_bounded() {
     }
 }
 
+#[test]
+fn a_series_goes_on_where_the_window_begins() {
+    let mut spec = spec(HYPERX, DOR);
+    policy(&mut spec, IDLE_TIMEOUT);
+    phases(&mut spec, 300, 700);
+    spec.set_load(0.2);
+    spec.records.series = Some(SeriesSpec { every: 100, channels: true });
+    let out = run(&spec);
+    let series = out.series.as_ref().expect("recorded");
+    assert_eq!((series.every, out.warmup, out.window), (100, 300, 700));
+    let flits = |samples: std::ops::Range<usize>, k: usize| -> u64 {
+        samples.map(|sample| series.rows[sample * series.width + k].flits).sum()
+    };
+    for (k, channel) in out.channels.iter().enumerate() {
+        assert_eq!(flits(3..10, k), channel.flits.iter().sum::<u64>(), "channel {k} in the window");
+    }
+    assert!((0..series.width).all(|k| flits(0..3, k) <= 300) && (0..series.width).any(|k| flits(0..3, k) > 0));
+}
+
 // ---- determinism ----------------------------------------------------------------------------------------------------
 
 /// Everything that jobs and records add to a result.

@@ -51,6 +51,12 @@ class Config:
         """Keys that were given, in their order."""
         return list(dict.fromkeys(key for key, _ in self._given))
 
+    @property
+    def outranked(self) -> list[Assignment]:
+        """What has no effect because the same key has a value of the other type, too."""
+        counting = {key: self._found(key) for key in self.given}
+        return [one for (key, _), one in self._given.items() if one is not counting[key]]
+
     def whole(self, key: str) -> int:
         """A whole number."""
         self.read.add(key)
@@ -104,7 +110,7 @@ class Config:
     def place(self, key: str) -> str:
         """Where a key stands; empty for a default."""
         found = self._found(key)
-        return "" if found is None else found.place if _file(found) else "command line"
+        return "" if found is None else where(found)
 
     def folder(self, key: str) -> Path:
         """Folder of the file in which a key stands."""
@@ -126,8 +132,8 @@ class Config:
         return f"{self.shown(key)} ({where})"
 
     def _found(self, key: str) -> Assignment | None:
-        text = self._given.get((key, "text"))
-        return text if text and text.value else self._given.get((key, "number"))
+        text, number = self._given.get((key, "text")), self._given.get((key, "number"))
+        return text if text and (not number or tokenize(str(text.value))) else number
 
     def _spread(self, key: str, listed: Sequence[Found], classes: int) -> list[Found]:
         if not listed:
@@ -165,6 +171,11 @@ def text_of(path: str | Path) -> str:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise PeerError.saying(f"it can't be read: {reason}", "name a file that is there", str(path)) from problem
+
+
+def where(one: Assignment) -> str:
+    """File and line of an assignment, or the command line."""
+    return one.place if _file(one) else "command line"
 
 
 def _file(one: Assignment) -> str:

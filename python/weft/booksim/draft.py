@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from weft.booksim.config import where
 from weft.booksim.keys import IDLE
 from weft.errors import PeerError
 
 if TYPE_CHECKING:
     from weft.booksim.config import Config
+    from weft.booksim.grammar import Assignment
 
 
 @dataclass(frozen=True)
@@ -105,13 +107,19 @@ class Draft:
         if self.refusals:
             self.refusals = list(dict.fromkeys(self.refusals))
             what = "; ".join(f"{self.config.shown(key)}: {missing}" for key, missing, _ in self.refusals)
-            remedy = "; ".join(dict.fromkeys(remedy for *_, remedy in self.refusals))
+            remedy = "; ".join(dict.fromkeys(remedy for *_, remedy in self.refusals)).replace(";;", ";")
             place = self.config.place(self.refusals[0][0])
             raise PeerError.saying(what, remedy, place)
         told = {note.key.partition(" = ")[0] for note in self.notes}
         for key in self.config.given:
             if key not in self.config.read and key not in told:
-                self.idle(key, IDLE.get(key, "BookSim2 does not read it with these settings"))
+                self.idle(key, IDLE.get(key, "Weft does not read it with these settings"))
         for one in self.config.replaced:
             text = f"{self.config.shown(one.key)} comes later and counts"
-            self.notes.append(Note("no effect", f"{one.key} = {one.value} ({one.place})", text))
+            self._outdone(one, text)
+        for one in self.config.outranked:
+            text = f"{self.config.shown(one.key)} counts: a text goes before a number, and an empty list after it"
+            self._outdone(one, text)
+
+    def _outdone(self, one: Assignment, text: str) -> None:
+        self.notes.append(Note("no effect", f"{one.key} = {one.value} ({where(one)})", text))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
-from weft.validate.case import amount
+from weft.peer import amount
 
 if TYPE_CHECKING:
     from weft.booksim.draft import Draft
 
 # Samples in a row that have to agree before BookSim2 stops.
 _AGREEING = 3
+# Cycles of a window that can be cut into the batches of a confidence interval.
+_LEAST = 10
 
 
 def measure(draft: Draft) -> None:
@@ -18,7 +21,7 @@ def measure(draft: Draft) -> None:
     config = draft.config
     if config.choose("sim_type", ("latency", "throughput", "batch")) == "batch":
         draft.put("measure", {"warmup": "0cycles", "stop": "complete"}, "sim_type")
-        _repeat(draft, "batch_count")
+        _repeat(draft, "sim_count", "batch_count")
     else:
         _phases(draft)
         _repeat(draft, "sim_count")
@@ -39,6 +42,9 @@ def _phases(draft: Draft) -> None:
         what = f"{warmups} periods of warm-up leave nothing to measure of max_samples = {most}"
         config.fail("warmup_periods", what, f"write max_samples = {max(warmups, 1) + _AGREEING};")
     samples = min(_AGREEING, most - max(warmups, 1))
+    if samples * period < _LEAST:
+        what = f"{samples} samples are {samples * period} cycles, too few for a confidence interval"
+        config.fail("sample_period", what, f"write sample_period = {ceil(_LEAST / samples)}; or more")
     phases = {
         "warmup": amount(warmups * period, "cycle") if warmups > 0 else "auto",
         "window": amount(samples * period, "cycle"),
@@ -49,10 +55,10 @@ def _phases(draft: Draft) -> None:
         draft.approximate("warmup_periods", "the warm-up ends when the latencies have settled, by MSER")
 
 
-def _repeat(draft: Draft, key: str) -> None:
-    """The seed; several seeds for several runs."""
+def _repeat(draft: Draft, *keys: str) -> None:
+    """The seed; several seeds for several runs, as many as the product of these keys."""
     config = draft.config
-    count = config.at_least(key, 1)
+    count = prod(config.at_least(key, 1) for key in keys)
     if config.text("seed"):
         draft.approximate("seed", "runs can be repeated: the seed is 1")
         first = 1
@@ -63,8 +69,9 @@ def _repeat(draft: Draft, key: str) -> None:
             draft.approximate("seed", f"seeds are 0 or more: it is {first}")
     draft.put("seed", first, "seed", why="the random streams are others: runs agree within their scatter")
     if count > 1000:
-        config.fail(key, "so many runs are a slip", f"write {key} = 1000; or less")
+        most = max(keys, key=config.whole)
+        config.fail(most, f"{count} runs are a slip", f"write {most} = {1000 * config.whole(most) // count}; or less")
     if count > 1:
         draft.put(
-            "sweep", {"seed": list(range(first, first + count))}, key, why="a point for each run, none is averaged"
+            "sweep", {"seed": list(range(first, first + count))}, *keys, why="a point for each run, none is averaged"
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft.booksim.grammar import call, leading_int, tokenize
-from weft.validate.case import NotExpressible, amount
+from weft.peer import NotExpressible, amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,8 +32,12 @@ class Routing:
         VCs of link classes that use fewer than ``num_vcs``.
     router : mapping
         What it asks of the router.
+    classes : int
+        VC classes here where BookSim2 has one: links between routers have so many times ``num_vcs``, as far as they go.
     least_vcs : int
         VCs that BookSim2 needs.
+    parts : int
+        Classes of packets that it gives VCs to, by halves: what a half leaves over belongs to both.
     differs : str
         What is not the same, and what follows from it; empty if nothing.
     """
@@ -41,7 +45,9 @@ class Routing:
     model: Model
     vcs: Mapping[str, int] = field(default_factory=dict)
     router: Mapping[str, Any] = field(default_factory=dict)
+    classes: int = 1
     least_vcs: int = 1
+    parts: int = 1
     differs: str = ""
 
 
@@ -59,15 +65,17 @@ _ADAPTIVE = "it decides one hop ahead and asks for all its VCs at once; here a h
 
 ROUTINGS = {
     ("fly", "dest_tag"): Routing({"dimension_order": {}}),
-    ("torus", "dim_order"): Routing({"dimension_order": {"dateline": "entry"}}, least_vcs=2),
+    ("torus", "dim_order"): Routing({"dimension_order": {"dateline": "entry"}}, least_vcs=2, parts=2),
     ("torus", "dim_order_bal"): Routing(
         {"dimension_order": {"dateline": "entry"}},
         least_vcs=2,
+        parts=2,
         differs="it draws the VC class of packets that cross neither of its two datelines; here the way decides",
     ),
     ("torus", "valiant"): Routing(
         {"valiant": {}},
         least_vcs=4,
+        parts=4,
         differs="it takes the VC class on a ring from a variable that it has not set, and may stop at it; "
         "here the class changes at the wrap link",
     ),
@@ -76,10 +84,10 @@ ROUTINGS = {
     ),
     ("mesh", "dor"): Routing({"dimension_order": {}}),
     ("mesh", "dim_order"): Routing({"dimension_order": {}}),
-    ("mesh", "valiant"): Routing({"valiant": {}}, least_vcs=2),
+    ("mesh", "valiant"): Routing({"valiant": {}}, least_vcs=2, parts=2),
     ("mesh", "min_adapt"): Routing({"minimal_adaptive": {"leave_escape": False}}, least_vcs=2, differs=_ADAPTIVE),
     ("flatfly", "ran_min"): Routing({"dimension_order": {}}),
-    ("flatfly", "ugal"): Routing(_FLATFLY_UGAL, least_vcs=2),
+    ("flatfly", "ugal"): Routing(_FLATFLY_UGAL, least_vcs=2, parts=2),
     ("dragonflynew", "min"): _DRAGONFLY_MIN,
     ("dragonflynew", "ugal"): _DRAGONFLY_UGAL,
     ("fattree", "nca"): Routing({"up_down": {}}),
@@ -89,7 +97,9 @@ ROUTINGS = {
         "all, by the flits that wait",
     ),
     ("tree4", "nca"): Routing(
-        {"shortest_path": {}}, least_vcs=4, differs="all VCs serve every hop; here the VCs are divided by hop"
+        {"shortest_path": {}},
+        classes=4,
+        differs="all VCs serve every hop; here each of the 4 hops has as many of its own, of 16 on a link at most",
     ),
 }
 
@@ -138,10 +148,15 @@ def fattree(k: int, n: int) -> Model:
     return {"k_ary_n_tree": {"k": k, "n": n}}
 
 
-def router(delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
-    """The input-queued router."""
+def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
+    """The input-queued router.
+
+    It routes a head when the packet before has left its VC, then asks for a VC; ours asks so much earlier and leaves so
+    much later. A credit of a head makes its round in the same time: both its ends are early.
+    """
     return {
         "delay": amount(delay, "cycle"),
+        "routing_delay": amount(routing_delay, "cycle"),
         "vc_realloc": 1,
         "speedup": speedup,
         "credit_delay": amount(1 + credit_delay, "cycle"),

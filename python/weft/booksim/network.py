@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.booksim import anynet, models, wiring
 from weft.booksim.config import text_of
-from weft.validate.case import amount
+from weft.peer import amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,13 +82,26 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
     latencies: dict[str, int | None] = {**found.latencies} or {"default": None, "terminal": 1}
     for name, latency in latencies.items():
         entry = {} if latency is None else {"latency": amount(latency, "cycle")}
-        entry |= {"vcs": min(routing.vcs.get(name, vcs), max(vcs, routing.vcs.get(name, 0)))} | buffer
+        entry |= {"vcs": _vcs(routing, name, vcs)} | buffer
         draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
     if routing.differs:
         draft.approximate("routing_function", routing.differs)
+    if vcs % routing.parts:
+        text = (
+            f"they do not divide into {routing.parts} equal parts: in BookSim2 classes of packets share what is left "
+            "over, here every VC has one class; saturation comes earlier"
+        )
+        draft.approximate("num_vcs", text)
     if not found.topology.get("graph") or (topology, function) not in models.TABLED:
         draft.put("routing", routing.model, "routing_function")
     return dict(routing.router)
+
+
+def _vcs(routing: models.Routing, name: str, vcs: int) -> int:
+    """VCs of a link class."""
+    if name in routing.vcs:
+        return routing.vcs[name]
+    return vcs if name == "terminal" else min(vcs * routing.classes, _MOST_VCS)
 
 
 def _link_keys(config: Config, name: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.booksim import models
 from weft.booksim.grammar import call
 from weft.booksim.pipeline import aborts, head_delays
-from weft.validate.case import NotExpressible, amount
+from weft.peer import NotExpressible, amount
 
 if TYPE_CHECKING:
     from weft.booksim.draft import Draft
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age", "class": "round_robin"}
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
+# Internal speedup from which on packets of several flits take as long as measured.
+_SAME = 3
 # Allocation steps in a cycle.
 _MOST_STEPS = 16
 
@@ -29,13 +31,13 @@ _OFF = {
 
 
 def router(draft: Draft, packet: int) -> dict[str, Any]:
-    """The router of the scenario, for packets of so many flits."""
+    """The router of the scenario, for packets of up to so many flits."""
     config = draft.config
     if config.choose("router", ("iq", "event", "chaos")) != "iq":
         draft.refuse("router", "there is only the input-queued router", "write router = iq;")
-    delay, speedup = _pipeline(draft, packet)
-    credit_delay = config.at_least("credit_delay", 0)
-    found = models.router(delay, min(speedup * _ports(draft), _MOST_STEPS), credit_delay, _allocator(draft))
+    delay, turn, speedup = _pipeline(draft)
+    steps = min(speedup * _ports(draft), _MOST_STEPS)
+    found = models.router(delay, turn, steps, _credits(draft, packet, turn), _allocator(draft))
     for key, consequence in _OFF.items():
         if config.whole(key) > 0:
             draft.approximate(key, consequence)
@@ -44,6 +46,11 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
     if config.real("internal_speedup") > 1 and config.whole("output_buffer_size") != -1:
         draft.approximate("output_buffer_size", "the queue behind the switch has no end: saturation comes later")
     _hold(draft, packet)
+    if packet > 1 and 1 < config.real("internal_speedup") < _SAME:
+        text = "packets of several flits take some percent longer under load; no effect on a lone packet"
+        draft.approximate("internal_speedup", text)
+    if config.whole("speculative") > 0:
+        found["vc_realloc"] = 0
     return found | _priority(draft)
 
 
@@ -87,8 +94,8 @@ def _ports(draft: Draft) -> int:
     return max(speedups.values())
 
 
-def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
-    """Cycles of a lone head flit in a router, and allocation steps in a cycle."""
+def _pipeline(draft: Draft) -> tuple[int, int, int]:
+    """Cycles of a lone head flit in a router, those for which one behind a packet waits, and steps in a cycle."""
     config = draft.config
     routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
     vcs, switch = config.at_least("vc_alloc_delay", 1), config.at_least("sw_alloc_delay", 1)
@@ -111,9 +118,8 @@ def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
     stages = [routing, vcs, switch, crossing]
     if config.whole("speculative") > 0:
         stages = [routing, max(vcs, switch), crossing]
-        draft.approximate(
-            "speculative", "the stage that speculation saves is left out, failed speculation too: it saturates later"
-        )
+        text = "a head takes a VC and crosses the switch in one step; requests that fail cost others nothing"
+        draft.approximate("speculative", text)
     delays = head_delays(stages, speedup)
     if len(delays) > 1:
         draft.refuse(
@@ -123,14 +129,39 @@ def _pipeline(draft: Draft, packet: int) -> tuple[int, int]:
         )
     if speedup != int(speedup):
         draft.approximate("internal_speedup", f"{round(speedup)} steps in every cycle; no effect on a lone packet")
-    if routing and speedup < 2:
-        text = (
-            f"it is in the delay of each router ({max(delays)} cycles), but not between packets in one VC: a VC "
-            f"passes a {packet}-flit packet in {packet + 1} cycles, in BookSim2 in {packet + 1 + routing}; "
-            "where VCs are few, latencies rise and saturation comes later"
-        )
-        draft.approximate("routing_delay", text)
-    return max(delays), max(round(speedup), 1)
+    return max(delays), _turn(draft, routing, speedup), round(speedup)
+
+
+def _turn(draft: Draft, routing: int, speedup: float) -> int:
+    """Whole cycles for which a head waits for its route when the packet before has left its VC.
+
+    At speedup 1 they are those of the stage; above, it ends in the first internal step of a later cycle.
+    """
+    if routing == 0:
+        return 0
+    turn = routing if speedup < 2 else routing - 1
+    if routing > 1:
+        text = "a router of BookSim2 begins to route heads when those before are through: it has higher latencies"
+        draft.approximate("routing_delay", f"{text} under load")
+    elif speedup > 1:
+        text = f"behind another packet in its VC a head waits {turn} cycles for its route, in BookSim2 an internal step"
+        draft.approximate("routing_delay", f"{text}: latencies differ where VCs are few")
+    return turn
+
+
+def _credits(draft: Draft, packet: int, turn: int) -> int:
+    """Cycles that a credit takes beside the wire, less one.
+
+    A slot is freed when its flit leaves: here a flit leaves a router `turn` cycles after it could, heads or not, in
+    BookSim2 heads only. Where most flits are no heads, credits are so much earlier.
+    """
+    delay = draft.config.at_least("credit_delay", 0)
+    if packet == 1 or turn == 0:
+        return delay
+    sooner = min(turn, 1 + delay)
+    text = f"flits behind a head take as long as it; for that, credits are {amount(sooner, 'cycle')} earlier"
+    draft.approximate("routing_delay", f"{text}: latencies differ where buffers are much shorter than packets")
+    return delay - sooner
 
 
 def _allocator(draft: Draft) -> dict[str, Any]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from weft.booksim import patterns
 from weft.booksim.grammar import call, leading_float, leading_int, tokenize
-from weft.validate.case import amount
+from weft.peer import amount
 
 if TYPE_CHECKING:
     from weft.booksim.draft import Draft
     from weft.booksim.network import Network
 
 _KINDS = ("read_request", "write_request", "read_reply", "write_reply")
+SIZES = tuple(f"{kind}_size" for kind in _KINDS)
 
 
 def packet_flits(draft: Draft, classes: int) -> int:
@@ -61,9 +63,9 @@ def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
         load = sum(loads)
         if load <= 0:
             config.fail("injection_rate", "nothing is sent", "write a rate above 0.0")
-        why = f"times {flits} flits" if flits > 1 and not config.whole("injection_rate_uses_flits") else ""
-        why += f"; the sum of {classes} classes" if classes > 1 else ""
-        draft.put("traffic.load", min(load, 1.0), "injection_rate", "injection_rate_uses_flits", why=why)
+        why = [f"times {flits} flits"] if flits > 1 and not config.whole("injection_rate_uses_flits") else []
+        why += [f"the sum of {classes} classes"] if classes > 1 else []
+        draft.put("traffic.load", min(load, 1.0), "injection_rate", "injection_rate_uses_flits", why="; ".join(why))
         if load > 1:
             text = (
                 f"{load:g} flits/terminal/cycle are more than a terminal's channel takes: the load is 1, all it takes"
@@ -87,7 +89,7 @@ def _loads(draft: Draft, flits: int, classes: int) -> list[float]:
     if config.whole("injection_rate_uses_flits"):
         whole = flits
         if _answered(draft, classes):
-            whole = sum(config.wholes(f"{kind}_size", classes)[0] for kind in _KINDS) // 2
+            whole = sum(config.wholes(key, classes)[0] for key in SIZES) // 2
         rates = [rate / max(whole, 1) for rate in rates]
     if any(not 0 <= rate <= 1 for rate in rates):
         config.fail("injection_rate", "BookSim2 takes 0 to 1 packets/node/cycle", "write a rate from 0.0 to 1.0")
@@ -138,7 +140,14 @@ def _injection(draft: Draft, load: float, flits: int, classes: int) -> None:
         what = f"packets of {flits} flits at {r1:g} packets/cycle are {r1 * flits:g} flits/cycle, a burst has 1 at most"
         draft.refuse("injection_process", what, "write a lower rate, longer bursts or shorter packets")
         return
-    on = {"mean_on": f"{max(round(1 / beta), 1)}cycles", "peak": r1 * flits}
+    length = max(round(1 / beta), 1)
+    if length * r1 < 1:
+        end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is 1 at most, too
+        what = f"bursts of {length} cycles at {r1:g} packets/cycle hold {length * r1:g} packets, here 1 or more"
+        remedy = f"write on_off({{{end * rate / (r1 - rate):.6g},{end:.6g},-1}}) for the same load at the same peak"
+        draft.refuse("injection_process", what, remedy)
+        return
+    on = {"mean_on": f"{length}cycles", "peak": r1 * flits}
     draft.put("traffic.injection", {"on_off": on}, "injection_process", *keys)
     if abs(1 / beta - round(1 / beta)) > 1e-9:
         draft.approximate("injection_process", f"bursts last {round(1 / beta)} cycles on average, not {1 / beta:.4g}")

@@ -77,7 +77,7 @@ def _text(compared: Comparison) -> list[str]:
     from weft.text import columns
 
     sides = (("A", compared.a), ("B", compared.b))
-    lines = [f"{name}: {side.words}: {side.results.title}, {len(side.points)} points" for name, side in sides]
+    lines = [f"{name}: {side.name}: {side.results.title}, {len(side.points)} points" for name, side in sides]
     if compared.differ:
         rows = [[path, label(a), label(b)] for path, (a, b) in list(compared.differ.items())[:_LISTED]]
         lines += ["", *columns(["differ in", "A", "B"], rows, left=3)]

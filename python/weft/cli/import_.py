@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments
 from weft.errors import PeerError
@@ -31,6 +31,18 @@ def add(commands: Commands) -> None:
         "words", metavar="FILE|key=value", nargs="+", help="its configuration, and settings that replace those in it"
     )
     parser.add_argument("--out", metavar="FILE.yaml", help="where to write (default: the name of FILE, here)")
+    _intermix(parser)
+
+
+def _intermix(parser: argparse.ArgumentParser) -> None:
+    """Let settings come after options, too: subcommands are parsed by `parse_known_args`, which does not."""
+    plain, mixed = parser.parse_known_args, parser.parse_known_intermixed_args
+
+    def parse(args: Any = None, namespace: Any = None) -> Any:
+        parser.parse_known_args = plain  # type: ignore[method-assign]  # the mixed one is made of it
+        return mixed(args, namespace)
+
+    parser.parse_known_args = parse  # type: ignore[method-assign]
 
 
 def main(options: argparse.Namespace) -> int:
@@ -49,7 +61,9 @@ def main(options: argparse.Namespace) -> int:
         _print(title, [note for note in imported.notes if note.kind == kind])
     for paragraph in COUNTING:
         print("\n" + fill(paragraph, _WIDTH))
-    print(f"\nzero-load latency {imported.zero_load:.2f} cycles\nnext: weft run {out}")
+    known = imported.zero_load is not None
+    zero_load = f"{imported.zero_load:.2f} cycles" if known else "is not computed: packets have too many ways"
+    print(f"\nzero-load latency {zero_load}\nnext: weft run {out}")
     return DONE
 
 

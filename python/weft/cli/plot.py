@@ -47,7 +47,7 @@ def main(options: argparse.Namespace) -> int:
         raise WeftError.saying(what, f"write e.g. weft plot load {options.kind}; `weft plot` lists the kinds")
     if options.kind in KINDS and not options.results:
         raise WeftError.saying("no results are named", f"write e.g. weft plot {options.kind} results/quickstart")
-    if options.out is not None and options.format not in (None, options.out.suffix[1:]):
+    if options.out is not None and options.format not in (None, options.out.suffix[1:].lower()):
         what = f"--out {options.out} and --format {options.format} disagree"
         raise WeftError.saying(what, "leave --format out: the ending of --out chooses the format")
 

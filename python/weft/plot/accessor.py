@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.errors import ResultsError
 from weft.plot.choice import Choice
 from weft.plot.draw import figure, save
 from weft.plot.kinds import DEFAULT, KINDS
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from weft.plot.choice import Wanted
+    from weft.choose import Wanted
     from weft.results import Results
 
 
@@ -46,7 +48,7 @@ class Plots:
         kind: str,
         path: str | Path | None = None,
         *,
-        point: Wanted | Sequence[Wanted] = (),
+        point: Wanted | Iterable[Wanted] | None = None,
         others: Sequence[Results] = (),
     ) -> Path:
         """Draw a figure into a file.
@@ -59,16 +61,23 @@ class Plots:
             Where to; the ending (pdf, svg, png) chooses the format. By default ``KIND.png`` in the folder of the
             results.
         point : int, str, dict or a list of them, optional
-            Points by number, or by coordinates: ``"routing=ugal_p,load=0.3"``, ``{"load": 0.3}``. By default all.
+            Points by number, or by coordinates: ``"routing=ugal_p,load=0.3"``, ``{"load": 0.3}``. By default all;
+            a negative number counts from the last.
         others : sequence of Results, optional
             Further results in the same figure.
         """
         path = self._results.root / f"{kind}.png" if path is None else Path(path)
         return save(self.figure(kind, point=point, others=others), path)
 
-    def figure(self, kind: str, *, point: Wanted | Sequence[Wanted] = (), others: Sequence[Results] = ()) -> Figure:
+    def figure(
+        self, kind: str, *, point: Wanted | Iterable[Wanted] | None = None, others: Sequence[Results] = ()
+    ) -> Figure:
         """Give a matplotlib figure to be shown or changed; parameters as of `draw`."""
         return figure(kind, self._choice(point, others))
 
-    def _choice(self, point: Wanted | Sequence[Wanted], others: Sequence[Results]) -> Choice:
-        return Choice.of([self._results, *others], [point] if isinstance(point, int | str | dict) else point)
+    def _choice(self, point: Wanted | Iterable[Wanted] | None, others: Sequence[Results]) -> Choice:
+        several = isinstance(point, Iterable) and not isinstance(point, str | Mapping)
+        wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # as just asked
+        if not (wanted or point is None or isinstance(point, tuple)):
+            raise ResultsError.saying("the list of points is empty", "leave it out to draw all points")
+        return Choice.of([self._results, *others], wanted)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
+from weft import quantities as q
 from weft.plot import over_load, style
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ def _references(cost: Billed) -> Callable[[Axes, Panel, dict[str, Look]], None]:
             for quantity, line in ((cost.always_on, _ALWAYS_ON), (cost.ideal, _IDEAL)):
                 frame = curve.frame.drop_nulls(quantity.column)
                 options = line | {"color": looks[curve.label].line["color"], "zorder": 2}
-                axes.plot(frame["load"], frame[quantity.column], label=f"_{quantity.column} {curve.label}", **options)
+                axes.plot(
+                    frame[q.OFFERED.column],
+                    frame[quantity.column],
+                    label=f"_{quantity.column} {curve.label}",
+                    **options,
+                )
 
     return draw

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from weft import quantities as q
-from weft.curves import LOAD, NAMED, Panel, Part, overlay, short
+from weft.choose import Chosen, matching, names, parsed
+from weft.curves import Panel, overlay, short
 from weft.errors import ResultsError
 from weft.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from weft.choose import Wanted
     from weft.results import Results
 
 # Curves in one panel that an eye can tell apart; lines of a message.
 _MOST, _LISTED = 14, 8
-# What the summary tells of every point, by path.
-_SUMMARY = NAMED | {LOAD: "load", "seed": "seed"}
-
-Wanted = int | str | dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -57,39 +55,33 @@ class Spot:
 class Choice:
     """Points of one or more sets of results."""
 
-    parts: list[Part]
+    parts: list[Chosen]
 
     @classmethod
     def of(cls, results: Sequence[Results], wanted: Sequence[Wanted] = ()) -> Choice:
-        """The points that are wanted: numbers, or coordinates as text or mapping; all if nothing is said.
+        """The points that any of the choices means: numbers, or coordinates as text or mapping; all without a choice.
 
         Raises
         ------
         ResultsError
-            If nothing is left.
+            If nothing is left, or a choice means no point.
         """
-        parts = [replace(Part.whole(each), name=name) for each, name in zip(results, _names(results), strict=True)]
-        if wanted:
-            parts = [replace(part, points=_matching(part, wanted)) for part in parts]
-        chosen = [part for part in parts if part.points]
-        if chosen:
-            return cls(chosen)
-        what = f"{', '.join(str(each.root) for each in results)}: no finished point"
-        if not wanted:
+        if not any(map(len, results)):
+            what = f"{', '.join(str(each.root) for each in results)}: no finished point"
             raise ResultsError.saying(what, "run the scenario")
-        points = f"points are {', '.join(f'0 to {len(part.results) - 1}' for part in parts)}"
-        known = [
-            f"{path}: {', '.join(dict.fromkeys(_labels(part, path)))}"
-            for part in parts
-            for path in part.results.coordinates
-        ]
-        asked = " or ".join(map(_said, wanted))
-        raise ResultsError.saying(f"{what} is {asked}", "\n  ".join([points, *dict.fromkeys(known)]))
+        known = [path for each in results for path in each.coordinates]
+        rows = [list(range(len(each))) for each in results]
+        if wanted:
+            found = [matching(results, parsed(each, known)) for each in wanted]
+            rows = [sorted(set(chain(*each))) for each in zip(*found, strict=True)]
+        called = names(results) if len(results) > 1 else [""]
+        parts = [Chosen(each, points, name) for each, points, name in zip(results, rows, called, strict=True)]
+        return cls([part for part in parts if part.points])
 
     @property
     def title(self) -> str:
-        """Names of the results, and the coordinates that the choice has fixed."""
-        names = dict.fromkeys(part.name or part.results.title for part in self.parts)
+        """Names of the results, the coordinates that the choice has fixed, and how a point that is alone ended."""
+        called = dict.fromkeys(part.name or part.results.title for part in self.parts)
         fixed = {
             words[0]: None
             for part in self.parts
@@ -97,7 +89,9 @@ class Choice:
             if len(set(every := _labels(part, path))) > 1
             and len(set(words := [every[point] for point in part.points])) == 1
         }
-        return ": ".join([" and ".join(names), *([", ".join(fixed)] if fixed else [])])
+        points = [part.results.summaries[point] for part in self.parts for point in part.points]
+        ending = f" ({ended})" if len(points) == 1 and (ended := _ending(points[0])) else ""
+        return ": ".join([" and ".join(called), *([", ".join(fixed)] if fixed else [])]) + ending
 
     def panels(self) -> list[Panel]:
         """Curves over load."""
@@ -137,7 +131,7 @@ class Choice:
         """
         return self.spots(1)[0]
 
-    def _words(self, part: Part, point: int) -> dict[str, str]:
+    def _words(self, part: Chosen, point: int) -> dict[str, str]:
         alone = {"results": part.name} if len(self.parts) > 1 else {}
         return alone | {path: _labels(part, path)[point] for path in part.results.coordinates}
 
@@ -146,10 +140,13 @@ class Choice:
         part = self.parts[0]
         first = part.points[0]
         coordinates = part.results.points[first]["coordinates"].items()
-        words = ",".join(f"{path.rpartition('.')[2]}={label(value).partition('(')[0]}" for path, value in coordinates)
+        words = ",".join(
+            f"{path.rpartition('.')[2]}={label(value, path).partition('(')[0]}" for path, value in coordinates
+        )
         lines = [f"  {point}  {part.results.describe(point)}" for point in part.points[:_LISTED]]
         more = [f"  and {len(part.points) - _LISTED} more"] if part.points[_LISTED:] else []
-        return "\n".join([f"choose with --point {first} or --point {words}", *lines, *more])
+        how = f"choose with --point, or point= in Python: {first} or {words}"
+        return "\n".join([how, *lines, *more])
 
 
 def _ending(summary: Mapping[str, Any]) -> str:
@@ -157,69 +154,6 @@ def _ending(summary: Mapping[str, Any]) -> str:
     return "" if summary[q.ENDING.column] == q.DRAINED else str(summary[q.ENDING.column])
 
 
-def _names(results: Sequence[Results]) -> list[str]:
-    """Names that tell sets of results apart: their own, or else those of their folders; none for one alone."""
-    if len(results) == 1:
-        return [""]
-    for names in ([each.title for each in results], [each.root.name for each in results]):
-        if len(set(names)) == len(names):
-            return names
-    return [str(each.root) for each in results]
-
-
-def _labels(part: Part, path: str) -> list[str]:
+def _labels(part: Chosen, path: str) -> list[str]:
     """Label of a coordinate for each point of the results, chosen or not."""
     return short(path, [point["coordinates"].get(path) for point in part.results.points])
-
-
-def _matching(part: Part, wanted: Sequence[Wanted]) -> list[int]:
-    asked = list(map(_parsed, wanted))
-
-    def fits(row: int) -> bool:
-        return any(row == each if isinstance(each, int) else _fits(_values(part.results, row), each) for each in asked)
-
-    return [row for row in part.points if fits(row)]
-
-
-def _values(results: Results, row: int) -> dict[str, Any]:
-    """Values of a point by path: its coordinates, and what the summary says where the sweep set nothing."""
-    summary = results.summaries[row]
-    coordinates: dict[str, Any] = results.points[row]["coordinates"]
-    return {path: summary.get(name) for path, name in _SUMMARY.items()} | coordinates
-
-
-def _parsed(wanted: Wanted) -> int | dict[str, Any]:
-    """``3``, or ``routing=ugal_p,load=0.3`` as a mapping."""
-    if not isinstance(wanted, str):
-        return wanted
-    if wanted.strip().isdecimal():
-        return int(wanted)
-    pairs = [each.partition("=") for each in re.split(r",(?=[\w.]+=)", wanted)]
-    if not all(equals for _, equals, _ in pairs):
-        what = f"--point {wanted}: neither a number nor coordinates"
-        raise ResultsError.saying(what, "write e.g. --point 3 or --point routing=ugal_p,load=0.3")
-    return {path.strip(): value.strip() for path, _, value in pairs}
-
-
-def _fits(values: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether every wanted value, named by its path or the end of it, is there."""
-    return all(
-        any(_equal(value, target) for path, value in values.items() if f".{path}".endswith(f".{key}"))
-        for key, target in wanted.items()
-    )
-
-
-def _equal(value: Any, target: Any) -> bool:
-    words, asked = label(value), label(target)
-    if asked in {words, words.partition("(")[0]}:
-        return True
-    try:
-        return float(words) == float(asked)
-    except ValueError:
-        return False
-
-
-def _said(wanted: Wanted) -> str:
-    if isinstance(wanted, dict):
-        return ", ".join(f"{path} = {label(value)}" for path, value in wanted.items())
-    return f"{wanted}"

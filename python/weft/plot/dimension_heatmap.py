@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """One point, a panel per dimension."""
+    """One point, a panel per dimension that has channels."""
     spot = choice.spot()
     widths = _widths(spot)
     frame = channels.between_routers(spot)
     sender, receiver = (_digits(frame[column].cast(int).to_numpy(), widths) for column in ("from_router", "to_router"))
     utilisation = frame["utilisation"].to_numpy()
-    columns = min(3, len(widths))
-    rows = -(-len(widths) // columns)
-    width = style.COLUMN if columns == 1 else style.PAGE
-    drawing = style.canvas(choice.title, [], width=width, height=2.6 * rows)
-    panels = style.grid(drawing, len(widths), columns)
     maps = [
-        channels.mean_map(sender[along, d], receiver[along, d], utilisation[along])
+        (d, channels.mean_map(sender[along, d], receiver[along, d], utilisation[along]))
         for d in range(len(widths))
         for along in [sender[:, d] != receiver[:, d]]
         if along.any()
     ]
-    high = max(float(np.nanmax(cells)) for cells in maps)
-    for number, (axes, cells) in enumerate(zip(panels, maps, strict=True)):
+    columns = min(3, len(maps))
+    rows = -(-len(maps) // columns)
+    width = style.COLUMN if columns == 1 else style.PAGE
+    drawing = style.canvas(choice.title, [], width=width, height=2.6 * rows)
+    panels = style.grid(drawing, len(maps), columns)
+    high = max(float(np.nanmax(cells)) for _, cells in maps)
+    for axes, (number, cells) in zip(panels, maps, strict=True):
         image = channels.show(axes, cells, high)
         axes.set_title(f"dimension {number}", loc="left")
         axes.set_xlabel("To position")

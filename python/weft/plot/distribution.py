@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice, Spot
@@ -27,34 +29,45 @@ _ACROSS, _UP = 1500, 1500
 _WIDE = 30
 
 
-def latencies(spot: Spot) -> tuple[Floats, Floats]:
-    """Latencies that were seen [cycles], lowest first, and the packets of each.
+def latencies(choice: Choice) -> tuple[list[tuple[Spot, Floats, Floats]], list[Artist]]:
+    """Latencies of each point that were seen [cycles], lowest first, and the packets of each; who had none."""
+    pairs = [
+        (spot, np.asarray(spot.summary.get("latency_histogram", []), dtype=np.float64).reshape(-1, 2))
+        for spot in choice.spots()
+    ]
+    absent = without_packets([spot for spot, seen in pairs if not seen.size], "latencies", of=len(pairs))
+    return [(spot, seen[:, 0], seen[:, 1]) for spot, seen in pairs if seen.size], absent
+
+
+def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist]:
+    """Entries of the legend for points that have nothing to draw.
 
     Raises
     ------
     ResultsError
-        If there are none.
+        If those are all points of the figure, `of` which there are so many.
     """
-    pairs = np.asarray(spot.summary.get("latency_histogram", []), dtype=np.float64)
-    if not pairs.size:
-        what = f"{spot.name} of {spot.results.root} has no latencies: no packet of the window was delivered"
-        raise ResultsError.saying(what, "choose another point with --point")
-    return pairs[:, 0], pairs[:, 1]
+    if len(spots) == of:
+        first = f"{spots[0].name} of {spots[0].results.root}"
+        told = f"{first}{f' and {of - 1} more' if of > 1 else ''} has no {what}: no packet of the window was delivered"
+        raise ResultsError.saying(told, "choose another point")
+    return [Line2D([], [], linestyle="", label=f"{spot.label}: no packet delivered") for spot in spots]
 
 
 def figure(choice: Choice, label: str, line: Callable[[Floats, Floats], Line]) -> Figure:
     """A panel with a line per point over latency; `line` makes it of latencies and their packets."""
-    spots = choice.spots()
-    looks = style.looks([spot.label for spot in spots])
-    drawing = style.canvas(choice.title, style.entries(looks, saturated=False), width=style.COLUMN, height=2.3)
+    seen, absent = latencies(choice)
+    looks = style.looks([spot.label for spot, _, _ in seen])
+    handles = [*style.entries(looks, saturated=False), *absent]
+    drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=2.3)
     axes = drawing.add_subplot()
     axes.set_xlabel(q.PACKET_LATENCY.axis)
     axes.set_ylabel(label)
-    seen = [latencies(spot) for spot in spots]
-    if wide(min(values[0] for values, _ in seen), max(values[-1] for values, _ in seen)):
+    if wide(min(values[0] for _, values, _ in seen), max(values[-1] for _, values, _ in seen)):
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
-    for spot, (values, packets) in zip(spots, seen, strict=True):
+        axes.xaxis.set_minor_formatter("")
+    for spot, values, packets in seen:
         x, y, steps = line(values, packets)
         axes.plot(x, y, drawstyle=steps, label=spot.label, **looks[spot.label].dense)
     return drawing

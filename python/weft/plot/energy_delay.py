@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
+from matplotlib.textpath import TextPath
 
 from weft import quantities as q
 from weft.errors import ResultsError
@@ -41,7 +42,15 @@ def figure(choice: Choice) -> Figure:
         raise ResultsError.saying(f"{choice.title}: every point is saturated", "add lower loads to the sweep")
     looks = style.looks([curve.label for panel in rows for curve in panel.curves])
     ring = Line2D([], [], label="best at its load", **(_RING | {"markersize": 7}))
-    number = Line2D([], [], color="#000000", linestyle="", marker="$0.1$", markersize=12, label=q.OFFERED.axis)
+    number = Line2D(
+        [],
+        [],
+        color="#000000",
+        linestyle="",
+        marker=TextPath((-10, -3.5), "0.1", size=10),
+        markersize=12,
+        label=q.OFFERED.axis,
+    )
     columns = min(2, len(rows))
     drawing = style.canvas(
         choice.title,
@@ -65,9 +74,9 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
         frame = over_load.steady(curve).drop_nulls([_X, _Y])
         look = looks[curve.label]
         axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
-        rows = list(zip(frame["load"], frame[_X], frame[_Y], strict=True))
-        points += rows
-        ends += rows[:: max(1, len(rows) - 1)]
+        points += zip(frame["load"], frame[_X], frame[_Y], strict=True)
+        offered = list(zip(frame[q.OFFERED.column], frame[_X], frame[_Y], strict=True))
+        ends += offered[:: max(1, len(offered) - 1)]
     style.plain_log(axes)
     _write_loads(axes, ends)
     best = [
@@ -86,4 +95,4 @@ def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:
         left, low = (axes.transScale + axes.transLimits).transform((x, y))
         if all(abs(left - other) > across or abs(low - height) > up for other, height in taken):
             taken.append((left, low))
-            axes.annotate(f"{load:g}", (x, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize=6)
+            axes.annotate(f"{load:.3g}", (x, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize=6)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from weft import quantities as q
 from weft.plot import style
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def figure(choice: Choice) -> Figure:
         loads = injection["utilisation"].sort(descending=True).to_numpy()
         axes.plot(np.arange(len(loads)), loads, label=_name(spot), **looks[_name(spot)].dense)
     axes.set_xlabel("Terminals, greatest load first")
-    axes.set_ylabel("Injected load [flits/cycle]")
+    axes.set_ylabel(f"Injected load [{q.OFFERED.unit}]")
     axes.set_ylim(bottom=0)
     return drawing
 

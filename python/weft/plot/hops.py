@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from weft.errors import ResultsError
-from weft.plot import style
+from weft.plot import distribution, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,9 +21,11 @@ _MOST = len(style.HATCHES)
 
 def figure(choice: Choice) -> Figure:
     """Bars of a point have its colour and hatching."""
-    spots = choice.spots(_MOST)
+    every = choice.spots(_MOST)
+    spots = [spot for spot in every if any(spot.summary["hop_histogram"])]
+    absent = distribution.without_packets([spot for spot in every if spot not in spots], "hops", of=len(every))
     handles = [Patch(label=spot.label, **style.fill(number)) for number, spot in enumerate(spots) if spot.label]
-    drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=2.2)
+    drawing = style.canvas(choice.title, [*handles, *absent], width=style.COLUMN, height=2.2)
     axes = drawing.add_subplot()
     for number, spot in enumerate(spots):
         _bars(axes, spot, number, 0.8 / len(spots), (number - (len(spots) - 1) / 2) * 0.8 / len(spots))
@@ -37,8 +38,5 @@ def figure(choice: Choice) -> Figure:
 
 def _bars(axes: Axes, spot: Spot, number: int, width: float, shift: float) -> None:
     packets = np.asarray(spot.summary["hop_histogram"], dtype=float)
-    if not packets.sum():
-        what = f"{spot.name} of {spot.results.root} has no hops: no packet of the window was delivered"
-        raise ResultsError.saying(what, "choose another point with --point")
     places = np.arange(len(packets)) + shift
     axes.bar(places, 100 * packets / packets.sum(), width=width, label=spot.label, **style.fill(number))

@@ -19,6 +19,8 @@ def figure(choice: Choice) -> Figure:
     """A line per point; it ends at the slowest packet, behind which there is none."""
     drawing = distribution.figure(choice, "Share of packets that are slower", _line)
     drawing.axes[0].set_yscale("log")
+    drawing.axes[0].yaxis.set_major_formatter("{x:g}")
+    drawing.axes[0].yaxis.set_minor_formatter("")
     return drawing
 
 

@@ -19,7 +19,7 @@ _BINS = 100
 
 def figure(choice: Choice) -> Figure:
     """A line per point, all with the same bins."""
-    seen = [distribution.latencies(spot)[0] for spot in choice.spots()]
+    seen = [values for _, values, _ in distribution.latencies(choice)[0]]
     ends = _ends(min(values[0] for values in seen), max(values[-1] for values in seen))
 
     def line(values: Floats, packets: Floats) -> Line:

@@ -7,6 +7,7 @@ stand at the upper edge.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from weft import quantities as q
@@ -63,7 +64,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
         If nothing of it was measured.
     """
     rows = choice.panels()
-    shown = [view for view in views if known(rows, view.y)]
+    shown = [view for view in views if known(rows, view.y, above=0 if view.log else -inf)]
     if not shown:
         missing = ", ".join(view.y.column for view in views)
         what = f"{choice.title}: no point has {missing}"
@@ -83,10 +84,10 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     return drawing
 
 
-def known(rows: Sequence[Panel], quantity: Quantity) -> bool:
-    """Whether any point has a value."""
+def known(rows: Sequence[Panel], quantity: Quantity, *, above: float = -inf) -> bool:
+    """Whether any point has a value, and one that its axis can show."""
     frames = [curve.frame for panel in rows for curve in panel.curves if quantity.column in curve.frame.columns]
-    return any(frame[quantity.column].null_count() < len(frame) for frame in frames)
+    return any((frame[quantity.column] > above).any() for frame in frames)
 
 
 def steady(curve: Curve) -> pl.DataFrame:
@@ -101,11 +102,6 @@ def saturated(curve: Curve) -> pl.DataFrame:
 
 def _over(frame: pl.DataFrame) -> pl.Series:
     return frame["saturated"] | frame["stalled"]
-
-
-def across(quantity: Quantity) -> str:
-    """Column of the horizontal axis: the load that was asked for, where that is the axis."""
-    return "load" if quantity is q.OFFERED else quantity.column
 
 
 def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, beside: int) -> None:
@@ -129,7 +125,7 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, besi
 
 def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
     """Line through all points; for a latency through the steady ones only, the others are `_over_the_top`."""
-    x, y = across(view.x), view.y.column
+    x, y = view.x.column, view.y.column
     frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
     line = calm if view.y in _LATENCIES else frame
     axes.plot(line[x], line[y], label=curve.label, zorder=3, **look.line)
@@ -148,7 +144,7 @@ def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) 
         axes.set_ylim(0, top)
     top = axes.get_ylim()[1]
     for curve in panel.curves:
-        places = saturated(curve)[across(view.x)].drop_nulls()
+        places = saturated(curve)[view.x.column].drop_nulls()
         # Markers on the edge stick out of the panel: that is no reason to lay it out anew.
         options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
         axes.plot(places, [top] * len(places), **options, **looks[curve.label].hollow)

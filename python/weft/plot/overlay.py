@@ -50,5 +50,5 @@ def _bands(axes: Axes, panel: Panel, looks: dict[str, Look], quantity: Quantity)
         low, high = (frame[quantity.column] + sign * frame["half"] for sign in (-1, 1))
         colour = looks[curve.label].line["color"]
         axes.fill_between(
-            frame["load"], low, high, color=colour, alpha=_PALE, linewidth=0, label=f"_band {curve.label}"
+            frame[q.OFFERED.column], low, high, color=colour, alpha=_PALE, linewidth=0, label=f"_band {curve.label}"
         )

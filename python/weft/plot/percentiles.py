@@ -34,6 +34,9 @@ def figure(choice: Choice) -> Figure:
     columns = min(3, len(curves))
     looks = {name: _look(number, len(shown)) for number, name in enumerate(shown)}
     handles = [Line2D([], [], label=f"{name} %", **look) for name, look in reversed(looks.items())]
+    seeds = max(len(runs) for _, curve in curves for runs in curve.frame["points"])
+    if seeds > 1:
+        handles.append(Line2D([], [], linestyle="", label=f"means of the percentiles of {seeds} runs"))
     over = any(len(over_load.saturated(curve)) for _, curve in curves)
     drawing = style.canvas(
         choice.title,
@@ -53,9 +56,8 @@ def figure(choice: Choice) -> Figure:
     low, high = panels[0].get_ylim()
     panels[0].set_ylim(low, 1.3 * high)
     for axes, (_, curve) in zip(panels, curves, strict=True):
-        loads = over_load.saturated(curve)["load"]
-        options = style.SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
-        axes.plot(loads, [1.3 * high] * len(loads), **options)
+        loads = over_load.saturated(curve)[q.OFFERED.column]
+        axes.plot(loads, [1.3 * high] * len(loads), **style.SATURATED_ON_EDGE)
     panels[0].set_xlim(0, 1.04 * max(panel.end for panel in rows))
     style.plain_log(panels[0])
     return drawing
@@ -71,6 +73,6 @@ def _bands(axes: Axes, curve: Curve, shown: dict[str, q.Quantity], looks: dict[s
     for (_, lower), (name, upper) in pairwise(shown.items()):
         colour = looks[name]["color"]
         low, high = frame[lower.column], frame[upper.column]
-        axes.fill_between(frame["load"], low, high, color=colour, alpha=0.25, linewidth=0)
+        axes.fill_between(frame[q.OFFERED.column], low, high, color=colour, alpha=0.25, linewidth=0)
     for name, quantity in shown.items():
-        axes.plot(frame["load"], frame[quantity.column], label=f"{name} %", **looks[name])
+        axes.plot(frame[q.OFFERED.column], frame[quantity.column], label=f"{name} %", **looks[name])

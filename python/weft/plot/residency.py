@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from weft import quantities as q
 from weft.errors import ResultsError
-from weft.plot import style
+from weft.plot import over_load, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,9 +27,10 @@ def figure(choice: Choice) -> Figure:
     shown = changed or known
     states = [state for state in style.STATES if any((curve.frame[_share(state)] > 0).any() for _, curve in shown)]
     columns = min(3, len(shown))
+    over = any(len(over_load.saturated(curve)) for _, curve in shown)
     drawing = style.canvas(
         choice.title,
-        style.state_entries(states),
+        [*style.state_entries(states), *style.entries({}, saturated=over)],
         width=style.COLUMN if columns == 1 else style.PAGE,
         height=2.1 * -(-len(shown) // columns),
     )
@@ -49,9 +50,11 @@ def _stack(axes: Axes, curve: Curve, states: list[str]) -> None:
         shares = [100 * share for share in frame[_share(state)]]
         axes.bar(places, shares, bottom=floor, width=0.9, label=state, **style.state_fill(state))
         floor = [below + share for below, share in zip(floor, shares, strict=True)]
-    axes.set_xticks(places, [f"{load:g}" for load in frame["load"]])
+    axes.set_xticks(places, [f"{load:.3g}" for load in frame[q.OFFERED.column]])
     axes.tick_params(axis="x", rotation=45 if frame.height > 6 else 0)
     axes.set_ylim(0, 100)
+    over = [place for place, above in zip(places, frame["saturated"] | frame["stalled"], strict=True) if above]
+    axes.plot(over, [100] * len(over), **style.SATURATED_ON_EDGE)
     axes.grid(visible=False, axis="x")
 
 

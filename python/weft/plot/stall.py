@@ -65,12 +65,12 @@ def stalled(spot: Spot) -> list[dict[str, Any]]:
     if not members:
         ending = spot.summary[q.ENDING.column]
         what = f"{spot.name} of {spot.results.root} did not stall: it ended {ending}"
-        raise ResultsError.saying(what, "choose a stalled point with --point")
+        raise ResultsError.saying(what, "choose a stalled point")
     return members
 
 
 def _title(choice: Choice, spot: Spot) -> str:
-    return f"{choice.title}: stalled with {spot.summary['stall_packets']} packets that can never move again"
+    return f"{choice.title}: {spot.summary['stall_packets']} packets that can never move again"
 
 
 def _entries(members: Sequence[dict[str, Any]]) -> list[Artist]:

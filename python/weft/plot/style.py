@@ -68,12 +68,16 @@ RC: dict[str, Any] = {
     # Text in files: embedded fonts in PDF, outlines in SVG, which has no fonts of its own.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
+    # Names are words of users: a dollar is a dollar.
+    "text.parse_math": False,
     # The same picture is the same file.
     "svg.hashsalt": "weft",
 }
 
 # The entry of the legend for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
+# Such a marker on the upper edge: it sticks out of the panel, which is no reason to lay that out anew.
+SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
 
 
 class Picture(Figure):

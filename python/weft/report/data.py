@@ -97,6 +97,10 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "load": [pack.rounded(load) for load in line.load],
                 "over": line.over,
                 "points": line.points,
+                "means": {
+                    each.column: [pack.rounded(mean and mean.value) for mean in sources.means(line, each)]
+                    for each in quantities.charted()
+                },
                 "half": {each.column: _half_widths(sources, line, each) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)},
                 "colour": style.line["color"],
                 "dash": _DASHES[style.line["linestyle"]],

@@ -65,6 +65,13 @@ def described(quantity: Quantity) -> dict[str, object]:
     }
 
 
+def charted() -> list[Quantity]:
+    """Quantities of which charts show means over the runs of each load."""
+    shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in STATES]
+    costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
+    return list(dict.fromkeys([q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values(), *shares, *costs]))
+
+
 def billed() -> list[dict[str, object]]:
     """Columns of the charts with references, for each choice of links: as run, always on, ideal."""
     return [

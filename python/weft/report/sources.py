@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft.curves import Part, overlay
+from weft.choose import Chosen, names
+from weft.curves import Curve, overlay
 from weft.errors import ResultsError
 from weft.labels import label
-from weft.student import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weft.quantities import Quantity
     from weft.results import Results
+    from weft.student import Mean
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,13 @@ class Line:
     panel, label : str
         Traffic pattern; what sets the curve apart within it.
     load : list of float
-        Offered loads [flits/terminal/cycle] in order.
+        Loads as set [flits/terminal/cycle] in order.
     over : list of bool
         Whether the point at a load is saturated or stalled.
     points : list of list of int
         Points of each load, one per seed.
+    curve : Curve
+        The curve itself.
     """
 
     panel: str
@@ -42,6 +45,7 @@ class Line:
     load: list[float]
     over: list[bool]
     points: list[list[int]]
+    curve: Curve
 
 
 class Sources:
@@ -67,12 +71,8 @@ class Sources:
 
     @cached_property
     def names(self) -> list[str]:
-        """Name of each of the results, told apart by folder where names are equal."""
-        titles = [each.title for each in self.results]
-        return [
-            title if titles.count(title) == 1 else f"{title} ({each.root})"
-            for title, each in zip(titles, self.results, strict=True)
-        ]
+        """What tells the results apart."""
+        return names(self.results)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -92,7 +92,9 @@ class Sources:
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]
             told = [
-                f"{path.rpartition('.')[2]} {label(coordinates[path])}" for path in self.varied if path in coordinates
+                f"{path.rpartition('.')[2]} {label(coordinates[path], path)}"
+                for path in self.varied
+                if path in coordinates
             ]
             if len(self.results) > 1:
                 told.insert(0, self.names[self.results.index(results)])
@@ -104,8 +106,7 @@ class Sources:
         """The load curves of all results."""
         several = len(self.results) > 1
         parts = [
-            Part(each, list(range(len(each))), name if several else "")
-            for each, name in zip(self.results, self.names, strict=True)
+            Chosen.all_of(each, name if several else "") for each, name in zip(self.results, self.names, strict=True)
         ]
         begin = dict(zip([part.name for part in parts], accumulate(map(len, self.results), initial=0), strict=False))
         return [
@@ -118,6 +119,7 @@ class Sources:
                     [begin[part] + row for row in rows]
                     for part, rows in zip(curve.frame["part"], curve.frame["points"].to_list(), strict=True)
                 ],
+                curve,
             )
             for panel in overlay(parts)
             for curve in panel.curves
@@ -125,11 +127,4 @@ class Sources:
 
     def means(self, line: Line, quantity: Quantity) -> list[Mean | None]:
         """Means over the seeds of each load of a curve; none where nothing was measured."""
-        inside = quantity.column.replace("_mean_", "_ci95_")
-        means: list[Mean | None] = []
-        for points in line.points:
-            summaries = [self.summaries[point] for point in points]
-            known = [each for each in summaries if each.get(quantity.column) is not None]
-            alone = known[0].get(inside) if known and inside != quantity.column else None
-            means.append(Mean.of([each[quantity.column] for each in known], alone) if known else None)
-        return means
+        return line.curve.means(quantity)

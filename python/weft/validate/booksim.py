@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from weft.booksim import models
 from weft.booksim.pipeline import head_delays
-from weft.validate.case import Case, MustMatch, NotExpressible, Numbers, amount, number
+from weft.peer import NotExpressible, amount
+from weft.validate.case import Case, MustMatch, Numbers, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -87,7 +88,7 @@ def _router(params: Params) -> dict[str, Any]:
     if params["vc_allocator"] != params["sw_allocator"]:
         raise NotExpressible("Weft allocates VCs and switch together")
     (delay,) = head_delays([0, 1, 1, 1], speedup)
-    return models.router(delay, round(speedup), 0, models.allocator(params["sw_allocator"]))
+    return models.router(delay, 0, round(speedup), 0, models.allocator(params["sw_allocator"]))
 
 
 def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:

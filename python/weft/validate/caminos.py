@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from weft.validate.case import Case, MustMatch, NotExpressible, Numbers, amount, number
+from weft.peer import NotExpressible, amount
+from weft.validate.case import Case, MustMatch, Numbers, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,6 @@ from typing import Any, Literal
 MustMatch = Literal["latency", "accepted", "order", "info"]
 
 
-class NotExpressible(Exception):  # noqa: N818 - it is no error, it is an answer
-    """What a row asks for that Weft has not got."""
-
-
 @dataclass(frozen=True)
 class Numbers:
     """What one run measured; ``None`` where the run says nothing.
@@ -74,15 +70,3 @@ class Case:
 def number(text: str) -> float | None:
     """A number of the file, ``None`` if the field is empty."""
     return float(text) if text else None
-
-
-def amount(value: float | str, unit: str) -> str:
-    """A quantity as scenarios write it.
-
-    Examples
-    --------
-    >>> amount(10, "cycle"), amount("1", "flit")
-    ('10cycles', '1flit')
-    """
-    whole = int(value)
-    return f"{whole}{unit}" if whole == 1 else f"{whole}{unit}s"

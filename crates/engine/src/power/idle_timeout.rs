@@ -64,6 +64,7 @@ impl Runtime {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn look<const V: usize>(&self, m: &mut Manager, o: usize, now: u64, out: &mut OutPort<V>) {
         if out.state == LinkState::On as u8 {
             self.look_at_idle(m, o, now, out);
@@ -81,6 +82,7 @@ impl Runtime {
     }
 
     /// Goes down if the last flit left `idle` cycles ago; else looks again when that can first be true.
+    #[inline(always)]
     fn look_at_idle<const V: usize>(&self, m: &mut Manager, o: usize, now: u64, out: &mut OutPort<V>) {
         let since_free = (now as u32).wrapping_sub(out.next_free) as i32;
         let held = out.free != m.all_vcs[o] || out.wanting != 0;

@@ -81,8 +81,8 @@ function curvesOf(panel) {
 
 function loadCharts(panel) {
   const curves = curvesOf(panel);
-  const offered = curves.map((curve) => means(curve, "offered_load"));
-  const accepted = curves.map((curve) => means(curve, "accepted_load"));
+  const offered = curves.map((curve) => curve.means["offered_load"]);
+  const accepted = curves.map((curve) => curve.means["accepted_load"]);
   const of = panel ? `, ${plain(panel)}` : "";
   const end = Math.max(...offered.flat());
   const diagonal = { x: [0, end], y: [0, end], mode: "lines", line: { color: css("--dim"), width: 1 }, name: "accepted = offered", hoverinfo: "skip", showlegend: false };
@@ -93,8 +93,8 @@ function loadCharts(panel) {
   latencyChart("chart-latency-accepted", `Latency over accepted load${of}`, axisTitle(quantity(name)), curves, accepted);
   const energy = quantity("energy_per_bit_pj");
   draw("chart-energy", `Energy per bit${of}`, OFFERED, axisTitle(energy),
-    curves.flatMap((curve, k) => curveTraces(curve, offered[k], means(curve, energy.column), { unit: energy.unit, half: curve.half[energy.column] })),
-    { xaxis: { rangemode: "tozero" }, yaxis: logAxis(curves.flatMap((curve) => means(curve, energy.column))) });
+    curves.flatMap((curve, k) => curveTraces(curve, offered[k], curve.means[energy.column], { unit: energy.unit, half: curve.half[energy.column] })),
+    { xaxis: { rangemode: "tozero" }, yaxis: logAxis(curves.flatMap((curve) => curve.means[energy.column])) });
 }
 
 // A logarithmic axis with marks at 1, 2 and 5 of each power of ten.
@@ -108,7 +108,7 @@ function logAxis(values) {
 // Latency lines end where saturation begins; saturated points stand at the upper edge.
 function latencyChart(id, title, x, curves, xs) {
   const latency = quantity("packet_latency_mean_cycles");
-  const values = curves.map((curve) => means(curve, latency.column));
+  const values = curves.map((curve) => curve.means[latency.column]);
   const steady = curves.flatMap((curve, k) => values[k].filter((value, place) => value !== null && !curve.over[place]));
   const top = 1.15 * Math.max(1, ...steady);
   const traces = curves.flatMap((curve, k) => curveTraces(curve, xs[k], values[k], {
@@ -120,9 +120,9 @@ function latencyChart(id, title, x, curves, xs) {
 }
 
 function curveCharts(curve) {
-  const offered = means(curve, "offered_load");
+  const offered = curve.means["offered_load"];
   const steady = curve.over.map((over) => !over);
-  const shades = report.percentiles.map(([share, name]) => [`${share} %`, means(curve, name)]);
+  const shades = report.percentiles.map(([share, name]) => [`${share} %`, curve.means[name]]);
   const bands = shades.filter(([, values]) => anyKnown(values)).map(([words, values], k, all) => ({
     x: offered.filter((_, place) => steady[place]), y: values.filter((_, place) => steady[place]),
     name: `${words} of packets`, mode: "lines+markers", type: "scatter", fill: k ? "tonexty" : "none",
@@ -132,13 +132,14 @@ function curveCharts(curve) {
   }));
   draw("chart-percentiles", "Latency percentiles (points below saturation)", OFFERED, "Packet latency [cycles]",
     steady.some(Boolean) ? bands : [], { xaxis: { rangemode: "tozero" } });
-  const labels = curve.load.map((load) => `${load}`);
-  const shares = Object.entries(report.states).map(([state, colour]) => [state, colour, means(curve, `links_${state}_share`)]);
+  const places = offered.map((_, place) => place);
+  const labels = offered.map((load) => `${Number(load.toPrecision(3))}`);
+  const shares = Object.entries(report.states).map(([state, colour]) => [state, colour, curve.means[`links_${state}_share`]]);
   draw("chart-residency", "Power states of the managed links", OFFERED, "Share of the window",
     shares.filter(([, , values]) => values.some((value) => value)).map(([state, colour, values]) => ({
-      x: labels, y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: PATTERNS[state] } },
-      hovertemplate: `${state}: %{y:.4f} at %{x}<extra></extra>`,
-    })), { barmode: "stack", xaxis: { type: "category" }, yaxis: { range: [0, 1] } });
+      x: places, text: labels, textposition: "none", y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: PATTERNS[state] } },
+      hovertemplate: `${state}: %{y:.4f} at %{text}<extra></extra>`,
+    })), { barmode: "stack", xaxis: { tickvals: places, ticktext: labels }, yaxis: { range: [0, 1] } });
   const { links, energy, power } = report.billed[byId("billed-select").value];
   references("chart-energy-references", `Energy per delivered bit, ${links}`, "Energy per delivered bit [pJ/bit]", curve, offered, energy, true);
   references("chart-power-references", `Mean power, ${links}`, "Mean power [W]", curve, offered, power, false);
@@ -153,13 +154,13 @@ function shade(alpha) {
 function references(id, title, y, curve, offered, names, log) {
   const looks = [{ dash: "solid", symbol: "circle", colour: curve.colour }, { dash: "dash", symbol: "square", colour: css("--dim") }, { dash: "dot", symbol: "diamond", colour: css("--dim") }];
   const traces = ["as run", "always on", "ideal proportional"].flatMap((words, k) => {
-    const values = means(curve, names[k]);
+    const values = curve.means[names[k]];
     if (!anyKnown(values)) return [];
     return [{ x: offered, y: values, name: words, mode: "lines+markers", type: "scatter", customdata: curve.points.map((points) => points[0]),
       line: { color: looks[k].colour, dash: looks[k].dash }, marker: { symbol: curve.over.map((over) => looks[k].symbol + (over ? "-open" : "")), size: 7, color: looks[k].colour },
       hovertemplate: `${words}: %{y:.4g} at %{x:.4g}<extra></extra>` }];
   });
-  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(names.flatMap((name) => means(curve, name))) : {} });
+  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(names.flatMap((name) => curve.means[name])) : {} });
 }
 
 function pointCharts(point) {

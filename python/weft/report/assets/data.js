@@ -37,14 +37,6 @@ function inUnit({ scale }, value) {
   return typeof value === "number" ? scale * value : value ?? null;
 }
 
-// Means over the seeds at each load of a curve; null where nothing was measured.
-function means(curve, name) {
-  return curve.points.map((points) => {
-    const known = points.map((point) => valueOf(name, point)).filter((value) => value !== null);
-    return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
-  });
-}
-
 function anyKnown(values) {
   return values.some((value) => value !== null && value !== undefined);
 }

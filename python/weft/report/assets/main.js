@@ -25,9 +25,9 @@ function showCurves() {
   const several = report.curve_table.length > 1;
   const all = [
     { label: "traffic", key: "panel" }, { label: "curve", key: "curve" },
-    { label: "lowest load", key: "from_load", unit: "flits/terminal/cycle" },
+    { label: "lowest load (as set)", key: "from_load", unit: "flits/terminal/cycle" },
     { label: "latency there", key: "latency", unit: "cycles", digits: 1 },
-    { label: "saturates", key: "saturation", unit: "flits/terminal/cycle" },
+    { label: "saturates (load as set)", key: "saturation", unit: "flits/terminal/cycle" },
     { label: "most accepted", key: "accepted", unit: "flits/terminal/cycle", digits: 4 },
   ];
   const shown = all.filter(({ key }) => report.curve_table.some((row) => row[key] !== "" && row[key] !== null));
