@@ -119,6 +119,15 @@ def test_names_are_no_html(driver: webdriver.Chrome, results: Results, tmp_path:
     assert shown.complaints() == []
 
 
+def test_shares_stand_in_the_table_in_per_cent(page: Page, results: Results) -> None:
+    heads = page.texts("#point-table thead th")
+    place = heads.index("off%") + 1
+    cells = page.texts(f"#point-table tbody td:nth-child({place})")
+    assert [float(cell) for cell in cells] == pytest.approx(
+        [100 * x for x in results.frame["links_off_share"]], abs=0.05
+    )
+
+
 def test_saturated_points_are_hollow_and_latency_lines_end_before(page: Page, results: Results) -> None:
     page.do(
         "Array.from(document.querySelectorAll('#panel-controls button')).find(b => b.textContent == 'tornado').click()"

@@ -176,3 +176,12 @@ def test_public_names_exist() -> None:
     assert all(hasattr(weft, name) for name in weft.__all__)
     with pytest.raises(AttributeError, match="no attribute 'scenario_of'"):
         _ = weft.scenario_of
+
+
+def test_pictures_and_pages_leave_files_of_similar_names_alone(made_up: Results, tmp_path: Path) -> None:
+    other = tmp_path / ".plot.png"
+    other.write_text("a user's")
+    made_up.plot(tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert other.read_text() == "a user's"
+    assert {path.name for path in tmp_path.iterdir()} == {"made_up", ".plot.png", "plot.png"}
