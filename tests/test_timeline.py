@@ -185,7 +185,8 @@ def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
     end = trace["otherData"]["cycles_total"]
     tracks = validate(trace)
     lives = weft.load(ring, set={"traffic.load": 1.0}).journeys(["0:0-9"])
-    stuck = [tid for tid, each in enumerate(lives, start=1) if each["life"]["delivered_cycle"] is None]
+    made = [each["life"] for each in lives if each["life"]]
+    stuck = [tid for tid, life in enumerate(made, start=1) if life["delivered_cycle"] is None]
     assert stuck
     for tid in stuck:
         slices = tracks[timeline.PACKETS, tid]

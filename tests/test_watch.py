@@ -137,7 +137,8 @@ def test_a_longer_window_is_no_remedy_for_a_stuck_network(ring: Path) -> None:
 def test_a_stuck_packet_waits_until_the_run_ends(ring: Path) -> None:
     sweep = weft.load(ring, set={"traffic.load": 1.0})
     finished = watch.run(sweep.points[0], watch.packets(["0:0-9"]))
-    last = [journey["life"]["routers"][-1] for journey in finished.journeys if journey["life"]["routers"]]
+    made = [journey["life"] for journey in finished.journeys if journey["life"]]
+    last = [life["routers"][-1] for life in made if life["routers"]]
     stuck = [visit for visit in last if visit["exit"] is None and visit["front_cycle"] is not None]
     assert stuck
     for visit in stuck:

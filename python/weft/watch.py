@@ -99,7 +99,7 @@ def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: in
     -------
     list of dict
         One per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (packets that the terminal made), and
-        ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``, or ``None`` if
+        ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``; ``None`` if
         it was not made.
 
     Raises
