@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-Event = Args = dict[str, Any]
+Event = dict[str, Any]
+Args = dict[str, Any]
 PACKETS, LINKS = 1, 2
 # What of the summary stands beside the events.
 _ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total", "link_states_complete")
