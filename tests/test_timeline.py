@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ METADATA = {
 def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]]]:
     """Check a trace against the format; the slices of each track, in order of time."""
     assert trace["displayTimeUnit"] in {"ms", "ns"}
-    assert all(isinstance(value, str) for value in trace["otherData"].values())
+    assert all(isinstance(value, (str, bool, int, float, dict)) for value in trace["otherData"].values())
     tracks: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
     named = set()
     for event in trace["traceEvents"]:
@@ -73,6 +74,11 @@ def _check_nesting(slices: list[dict[str, Any]]) -> None:
             open_ends.pop()
         assert not open_ends or end <= open_ends[-1], event
         open_ends.append(end)
+
+
+def laid_out(recorded: timeline.Timeline) -> dict[str, Any]:
+    """A trace as its file has it."""
+    return {"displayTimeUnit": "ns", "otherData": recorded.about, "traceEvents": list(recorded.events())}
 
 
 @pytest.fixture
@@ -120,7 +126,7 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
 
 def test_named_packets_in_a_part_of_the_run(small: Path) -> None:
     point = weft.load(small, set=SLEEPY).points[0]
-    trace = timeline.trace(point, ["3:0-2"], from_cycle=100, to_cycle=200)
+    trace = laid_out(timeline.record(point, ["3:0-2"], from_cycle=100, to_cycle=200))
     tracks = validate(trace)
     slices = [event for track in tracks.values() for event in track]
     assert slices
@@ -140,3 +146,101 @@ def test_an_empty_part_is_refused(small: Path, tmp_path: Path, capsys: pytest.Ca
     arguments = ["timeline", str(small), "--out", str(tmp_path / "x"), "--from-cycle", "5", "--to-cycle", "5"]
     assert main(arguments) == 2
     assert "no cycle is from 5 to before 5" in capsys.readouterr().err
+
+
+def test_a_trace_names_its_point_and_has_no_text_for_what_is_absent(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "trace.json"
+    point = weft.load(small).points[0]
+    recorded = timeline.record(point, ["3:0"])
+    slices = recorded.write(out)
+    trace = json.loads(out.read_text(encoding="utf-8"))
+    assert slices == sum(event["ph"] == "X" for event in trace["traceEvents"])
+    assert trace == laid_out(recorded)
+    assert trace["otherData"]["coordinates"] == {
+        "traffic.pattern": "uniform",
+        "routing": "dimension_order",
+        "traffic.load": "0.05",
+    }
+    assert not {"name", "link_states_complete"} & set(trace["otherData"]), "no name was given, no record asked for"
+    assert [file.name for file in tmp_path.iterdir() if "trace" in file.name] == ["trace.json"]
+
+
+def test_the_point_is_told_where_there_are_several(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["timeline", str(small), "--packets", "1", "--out", str(tmp_path / "x.json")]) == 0
+    assert "traffic.load = 0.05, the first of 12 points" in capsys.readouterr().out
+    trace = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert trace["otherData"]["link_states_complete"] is True
+
+
+def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
+    ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "trace.json"
+    arguments = ["timeline", str(ring), "--set=traffic.load=1.0", "--watch", "0:0-9", "--out", str(out)]
+    assert main(arguments) == 4
+    assert "can never move again" in capsys.readouterr().err
+    trace = json.loads(out.read_text(encoding="utf-8"))
+    end = trace["otherData"]["cycles_total"]
+    tracks = validate(trace)
+    lives = weft.load(ring, set={"traffic.load": 1.0}).journeys(["0:0-9"])
+    made = [each["life"] for each in lives if each["life"]]
+    stuck = [tid for tid, life in enumerate(made, start=1) if life["delivered_cycle"] is None]
+    assert stuck
+    for tid in stuck:
+        slices = tracks[timeline.PACKETS, tid]
+        assert max(event["args"]["to_cycle"] for event in slices) == end
+        assert any(event["args"].get("unfinished") for event in slices)
+    inside = [event for tid in stuck for event in tracks[timeline.PACKETS, tid] if event["cat"] == "router"]
+    assert any(event["args"]["to_cycle"] == end for event in inside), "the router in which it is stuck"
+
+
+def test_cycles_that_are_no_whole_nanoseconds_are_drawn_as_one(small: Path) -> None:
+    point = weft.load(small, set={"cycle": "250ps"}).points[0]
+    trace = laid_out(timeline.record(point, first=20))
+    slices = [event for track in validate(trace).values() for event in track]
+    assert all(
+        event["dur"] * 1000 == pytest.approx(event["args"]["to_cycle"] - event["args"]["from_cycle"])
+        for event in slices
+    )
+    assert all(event["dur"] > 0 for event in slices)
+    names = [event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "process_name"]
+    assert names == ["packets (each cycle of 250 ps drawn as 1 ns)"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (
+            ["--from-cycle", "999999"],
+            r"the run ended after \d+ cycles: nothing is from cycle 999999 on\n  = help: write",
+        ),
+        (["--packets", "10001"], "10001 packets are more than can be watched\n  = help: watch at most 10000"),
+        (["--out", "/no/such/folder/x.json"], "there is no folder /no/such/folder\n  = help: make it first"),
+        (["--out", "."], r"--out: \. is no file\n  = help: name a file"),
+    ],
+)
+def test_what_can_not_be_drawn_is_refused(
+    small: Path, arguments: list[str], what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = [] if "--out" in arguments else ["--out", str(tmp_path / "x.json")]
+    assert main(["timeline", str(small), *out, *arguments]) == 2
+    assert re.search(what, capsys.readouterr().err)
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_a_file_that_can_not_be_written_is_told_before_the_run(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr("weft.timeline.record", never)
+    assert main(["timeline", str(small), "--out", "/no/such/folder/x.json"]) == 2
+
+
+@pytest.mark.parametrize("option", ["--packets", "--threads", "--blocks"])
+def test_numbers_that_no_run_can_take_are_refused(small: Path, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["timeline", str(small), option, str(1 << 64)])
+    assert left.value.code == 2
+    assert "is no whole number from 1 to 4294967295" in capsys.readouterr().err

@@ -115,3 +115,31 @@ def test_a_packet_that_is_not_there_is_named(
     assert main(["run", str(small), "--out", str(tmp_path / "out"), "--watch", name]) == 2
     assert re.search(what, capsys.readouterr().err)
     assert not (tmp_path / "out").exists(), "nothing runs for a packet that is not there"
+
+
+def test_packets_that_exist_are_told_beside_one_that_does_not(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journeys = weft.load(small).journeys(["3:0", "3:100000"])
+    assert [journey["life"] is None for journey in journeys] == [False, True]
+    assert main(["run", str(small), "--no-picture", "--out", str(tmp_path), "--watch", "3:0", "3:100000"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"packet 3:100000 was not made: terminal 3 made \d+ in this run", told)
+    assert "packet 3:0 from terminal 3" in told
+
+
+def test_a_longer_window_is_no_remedy_for_a_stuck_network(ring: Path) -> None:
+    with pytest.raises(ScenarioError, match="the network got stuck in cycle") as refused:
+        weft.load(ring, set={"traffic.load": 1.0}).journeys(["0:100000"])
+    assert "measure.window" not in refused.value.text
+
+
+def test_a_stuck_packet_waits_until_the_run_ends(ring: Path) -> None:
+    sweep = weft.load(ring, set={"traffic.load": 1.0})
+    finished = watch.run(sweep.points[0], watch.packets(["0:0-9"]))
+    made = [journey["life"] for journey in finished.journeys if journey["life"]]
+    last = [life["routers"][-1] for life in made if life["routers"]]
+    stuck = [visit for visit in last if visit["exit"] is None and visit["front_cycle"] is not None]
+    assert stuck
+    for visit in stuck:
+        assert visit["waits"][-1]["to_cycle"] == finished.summary["cycles_total"]

@@ -2,7 +2,8 @@
 
 The format is that of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open: complete events
 (``X``: a slice with a beginning and a length), and metadata (``M``) that name processes and tracks. Times are
-microseconds of simulated time, whole nanoseconds; the cycles stand in the arguments of each slice.
+microseconds of simulated time, whole nanoseconds; where a cycle is not a whole number of them it is drawn as one. The
+cycles stand in the arguments of each slice.
 """
 
 from __future__ import annotations
@@ -17,13 +18,18 @@ import polars as pl
 
 from weft import watch
 from weft.errors import ScenarioError
+from weft.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weft._engine import Point
+    from weft._engine import Finished, Point
 
+Event = dict[str, Any]
+Args = dict[str, Any]
 PACKETS, LINKS = 1, 2
+# What of the summary stands beside the events.
+_ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total", "link_states_complete")
 
 
 @dataclass(frozen=True)
@@ -46,30 +52,88 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Track:
-    """A line of slices.
+class Clock:
+    """How cycles are drawn.
 
     Attributes
     ----------
-    pid, tid : int
-        Its process, and its number there.
     cycle_seconds : float
         Length of a cycle.
     """
 
-    pid: int
-    tid: int
     cycle_seconds: float
 
-    def slice(self, name: str, category: str, span: Span, args: dict[str, Any]) -> dict[str, Any]:
-        """A complete event; neighbours abut, for both ends are rounded alike."""
-        begin, end = (round(cycle * self.cycle_seconds * 1e9) for cycle in (span.first, span.last))
-        place = {"ph": "X", "pid": self.pid, "tid": self.tid, "ts": begin / 1000, "dur": (end - begin) / 1000}
+    @property
+    def nanoseconds(self) -> int:
+        """What a cycle is drawn as: viewers know whole nanoseconds only."""
+        return round(self.cycle_seconds * 1e9) if self._is_whole else 1
+
+    @property
+    def note(self) -> str:
+        """What to say where times are not those of the run."""
+        return "" if self._is_whole else f" (each cycle of {self.cycle_seconds * 1e12:g} ps drawn as 1 ns)"
+
+    @property
+    def _is_whole(self) -> bool:
+        # no cycle is shorter than a femtosecond
+        return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
+
+    def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
+        """A complete event on a track: a process, and a number there."""
+        begin, end = span.first * self.nanoseconds, span.last * self.nanoseconds
+        place = {"ph": "X", "pid": track[0], "tid": track[1], "ts": begin / 1000, "dur": (end - begin) / 1000}
         cycles = {"from_cycle": span.first, "to_cycle": span.last}
         return {**place, "name": name, "cat": category, "args": {**cycles, **args}}
 
 
-def trace(
+@dataclass(frozen=True)
+class Timeline:
+    """A part of a run, laid out.
+
+    Attributes
+    ----------
+    finished : Finished
+        The run, with the journeys of its packets.
+    states, channels : DataFrame
+        What its links were in, if that was recorded, and what is known of them.
+    span : Span
+        The part.
+    about : dict
+        What stands beside the events: of the point and of the run.
+    """
+
+    finished: Finished
+    states: pl.DataFrame
+    channels: pl.DataFrame
+    span: Span
+    about: dict[str, Any]
+
+    def events(self) -> Iterator[Event]:
+        """All events, one at a time: there may be millions."""
+        clock = Clock(self.finished.summary["cycle_seconds"])
+        yield from _packets(self.finished, self.span, clock)
+        if not self.states.is_empty():
+            yield from _links(self.states, self.channels, self.span, clock)
+
+    def write(self, file: Path) -> int:
+        """Write the trace as JSON, an event per line; the file appears complete, or not at all. Returns the slices."""
+        slices = 0
+        partial = file.with_name(f".{file.name}.partial")
+        try:
+            with partial.open("w", encoding="utf-8") as out:
+                head = {"displayTimeUnit": "ns", "otherData": self.about}
+                out.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
+                for place, event in enumerate(self.events()):
+                    out.write(f"{',' if place else ''}{json.dumps(event)}\n")
+                    slices += event["ph"] == "X"
+                out.write("]}\n")
+            partial.replace(file)
+        finally:
+            partial.unlink(missing_ok=True)
+        return slices
+
+
+def record(
     point: Point,
     names: Sequence[str] = (),
     first: int = 100,
@@ -78,8 +142,8 @@ def trace(
     to_cycle: int | None = None,
     threads: int = 1,
     blocks: int = 0,
-) -> dict[str, Any]:
-    """Run a point and lay out what happened.
+) -> Timeline:
+    """Run a point and keep what happened.
 
     Parameters
     ----------
@@ -96,70 +160,67 @@ def trace(
 
     Returns
     -------
-    dict
-        The trace: a JSON object with ``traceEvents``.
+    Timeline
+        What to write.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, a packet is not made in it, or no cycle is between `from_cycle` and `to_cycle`.
+        If the point can't run, no packet of `names` is made in it, or no cycle is between `from_cycle` and `to_cycle`.
     """
     if to_cycle is not None and to_cycle <= from_cycle:
         what = f"no cycle is from {from_cycle} to before {to_cycle}"
         raise ScenarioError.saying(what, f"write --to-cycle {from_cycle + 1} or more")
     finished = watch.run(point, watch.packets(names), first, threads=threads, blocks=blocks)
     summary = finished.summary
-    span = Span(from_cycle, summary["cycles_total"] + 1 if to_cycle is None else to_cycle)
-    cycle_seconds = summary["cycle_seconds"]
-    events = [*_packets(finished.journeys, span, cycle_seconds)]
+    end = summary["cycles_total"]
+    if from_cycle >= end:
+        what = f"the run ended after {end} cycles: nothing is from cycle {from_cycle} on"
+        raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
+    # what is delivered in the last cycle ends after it
+    span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
+    states = channels = pl.DataFrame()
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
-        states = Path(folder) / "point" / "link_states.parquet"
-        if states.exists():
-            channels = pl.read_parquet(states.with_name("channels.parquet"))
-            events += _links(pl.read_parquet(states), channels, span, cycle_seconds)
-    about = {key: summary[key] for key in ("name", "hash", "weft_version", "cycle_seconds", "link_states_complete")}
-    return {"traceEvents": events, "displayTimeUnit": "ns", "otherData": {key: str(about[key]) for key in about}}
+        file = Path(folder) / "point" / "link_states.parquet"
+        if file.exists():
+            inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
+            states = pl.read_parquet(file).filter(inside)
+            channels = pl.read_parquet(file.with_name("channels.parquet"))
+    about = {key: summary[key] for key in _ABOUT if summary[key] is not None}
+    about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
+    return Timeline(finished, states, channels, span, about)
 
 
-def write(trace: dict[str, Any], file: Path) -> None:
-    """Write a trace as JSON, an event per line."""
-    head = {key: value for key, value in trace.items() if key != "traceEvents"}
-    with file.open("w", encoding="utf-8") as out:
-        out.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
-        out.write(",\n".join(json.dumps(event) for event in trace["traceEvents"]))
-        out.write("\n]}\n")
-
-
-def _name(pid: int, tid: int | None, name: str) -> dict[str, Any]:
+def _name(pid: int, tid: int | None, name: str) -> Event:
     """The name of a process, or of one of its tracks."""
     what = "process_name" if tid is None else "thread_name"
     return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"name": name}}
 
 
-def _order(pid: int, tid: int | None, place: int) -> dict[str, Any]:
+def _order(pid: int, tid: int | None, place: int) -> Event:
     """Where a process, or a track in its process, stands."""
     what = "process_sort_index" if tid is None else "thread_sort_index"
     return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"sort_index": place}}
 
 
-def _packets(journeys: Sequence[dict[str, Any]], span: Span, cycle_seconds: float) -> Iterator[dict[str, Any]]:
-    """A track per packet."""
-    yield _name(PACKETS, None, "packets")
+def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
+    """A track per packet. Steps that the end of the run cut off end with it, and say so."""
+    yield _name(PACKETS, None, f"packets{clock.note}")
     yield _order(PACKETS, None, PACKETS)
-    for tid, journey in enumerate(journeys, start=1):
+    made = [journey for journey in finished.journeys if journey["life"] is not None]
+    for tid, journey in enumerate(made, start=1):
         life = journey["life"]
-        name = f"{journey['terminal']}:{journey['seq']} to terminal {life['to_terminal']}"
-        yield _name(PACKETS, tid, name)
+        yield _name(PACKETS, tid, f"{journey['terminal']}:{journey['seq']} to terminal {life['to_terminal']}")
         yield _order(PACKETS, tid, tid)
-        track = Track(PACKETS, tid, cycle_seconds)
-        for what, category, begin, end, args in _steps(life):
-            inside = None if end is None else span.cut(begin, end)
-            if inside is not None:
-                yield track.slice(what, category, inside, args)
+        for name, category, begin, end, args in _steps(life):
+            known = finished.summary["cycles_total"] if end is None else end
+            if inside := span.cut(begin, known):
+                told = args if end is not None else {**args, "unfinished": True}
+                yield clock.slice((PACKETS, tid), name, category, inside, told)
 
 
-_Step = tuple[str, str, int, int | None, dict[str, Any]]
+_Step = tuple[str, str, int, int | None, Args]
 
 
 def _steps(life: dict[str, Any]) -> Iterator[_Step]:
@@ -169,41 +230,39 @@ def _steps(life: dict[str, Any]) -> Iterator[_Step]:
     for visit in life["routers"]:
         leaving = visit["exit"]
         yield wire, "link", left, visit["arrived_cycle"], {"vc": visit["vc"]}
+        yield from _visit(visit)
         if leaving is None:
             return
         left = leaving["head_left_cycle"]
-        yield from _visit(visit)
         to = f"terminal {life['to_terminal']}" if leaving["next_router"] is None else f"router {leaving['next_router']}"
         wire = f"{leaving['link']} link to {to}"
-    if life["delivered_cycle"] is not None:
+    if life["routers"]:
         arrives = life["routers"][-1]["exit"]["head_arrives_cycle"]
         yield wire, "link", left, arrives, {}
         yield "until the tail is delivered", "tail", arrives, life["delivered_cycle"], {}
 
 
 def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
-    """A router, and inside it what the head did there."""
-    leaving = visit["exit"]
-    choice = visit["choices"][-1]
-    args = {
-        "in_port": visit["port"],
-        "in_vc": visit["vc"],
-        "out_port": leaving["port"],
-        "out_vc": leaving["vc"],
-        "rule": choice["rule"],
-        "candidates": choice["candidates"],
-    }
-    yield f"router {visit['router']}", "router", visit["arrived_cycle"], leaving["head_left_cycle"], args
+    """A router, and inside it what the head did there, as far as it came."""
+    leaving = visit["exit"] or {}
+    args = {"in_port": visit["port"], "in_vc": visit["vc"]}
+    if visit["choices"]:
+        choice = visit["choices"][-1]
+        args |= {"out_port": choice["port"], "rule": choice["rule"], "candidates": choice["candidates"]}
+    if leaving:
+        args |= {"out_port": leaving["port"], "out_vc": leaving["vc"]}
+    yield f"router {visit['router']}", "router", visit["arrived_cycle"], leaving.get("head_left_cycle"), args
     yield "behind other packets", "wait", visit["arrived_cycle"], visit["front_cycle"], {}
     for wait in visit["waits"]:
         reason = wait["reason"].replace("_", " ")
         yield reason, "wait", wait["from_cycle"], wait["to_cycle"], {"port": wait["port"]}
-    yield "switch", "switch", leaving["head_crossed_cycle"], leaving["head_left_cycle"], {}
+    if leaving:
+        yield "switch", "switch", leaving["head_crossed_cycle"], leaving["head_left_cycle"], {}
 
 
-def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, cycle_seconds: float) -> Iterator[dict[str, Any]]:
+def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
     """A track per managed channel, named after the routers at its ends."""
-    yield _name(LINKS, None, "links")
+    yield _name(LINKS, None, f"links{clock.note}")
     yield _order(LINKS, None, LINKS)
     ends = ["channel", "from_router", "from_port", "to_router"]
     named = channels.join(states.select("channel").unique(), on="channel").select(ends).sort("channel")
@@ -212,4 +271,4 @@ def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, cycle_secon
         yield _order(LINKS, channel + 1, channel + 1)
     for channel, state, begin, end in states.select("channel", "state", "from_cycle", "to_cycle").iter_rows():
         if inside := span.cut(begin, end):
-            yield Track(LINKS, channel + 1, cycle_seconds).slice(state, "power", inside, {"channel": channel})
+            yield clock.slice((LINKS, channel + 1), state, "power", inside, {"channel": channel})

@@ -53,8 +53,10 @@ def run(
     Raises
     ------
     ScenarioError
-        If the point can't run, or one of the packets is not made in it.
+        If the point can't run, none of the packets with names is made in it, or there are too many to watch.
     """
+    if first > _MOST:
+        raise ScenarioError.saying(f"{first} packets are more than can be watched", f"watch at most {_MOST}")
     control = Control()
     with ThreadPoolExecutor(max_workers=1) as pool:
         future = pool.submit(point.run, threads, blocks, control, list(names), first)
@@ -65,10 +67,20 @@ def run(
             control.stop()
             raise
     finished = future.result()
-    for journey in finished.journeys:
-        if journey["life"] is None:
-            raise _missing(journey)
+    absent = missing(finished)
+    if names and len(absent) == len(names):
+        raise ScenarioError.saying(absent[0], _remedy(finished))
     return finished
+
+
+def missing(finished: Finished) -> list[str]:
+    """Which of the packets that were to be watched were not made, a line each."""
+    return [
+        f"packet {journey['terminal']}:{journey['seq']} was not made: "
+        f"terminal {journey['terminal']} made {journey['made']} in this run"
+        for journey in finished.journeys
+        if journey["life"] is None
+    ]
 
 
 def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
@@ -87,18 +99,21 @@ def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: in
     -------
     list of dict
         One per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (packets that the terminal made), and
-        ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``.
+        ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``; ``None`` if
+        it was not made.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, or one of the packets is not made in it.
+        If the point can't run, or none of the packets is made in it.
     """
     return run(point, packets(names), threads=threads, blocks=blocks).journeys
 
 
-def _missing(journey: dict[str, Any]) -> ScenarioError:
-    terminal, made = journey["terminal"], journey["made"]
-    what = f"packet {terminal}:{journey['seq']} was not made: terminal {terminal} made {made} in this run"
+def _remedy(finished: Finished) -> str:
+    """What to name instead of a first packet that was not made."""
+    terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
     choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name one of another terminal"
-    return ScenarioError.saying(what, f"{choice}, or lengthen measure.window")
+    if finished.summary["ending"] == "stalled":
+        return f"{choice}: the network got stuck in cycle {finished.summary['cycles_total']}"
+    return f"{choice}, or lengthen measure.window"

@@ -15,6 +15,7 @@ use weft_topology::{Graph, Peer};
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
     pub(crate) fn outcome(mut self, spec: &Spec, found: Findings) -> Outcome {
+        self.blocks.iter_mut().for_each(|block| block.watch_end(&self.net));
         let mut tally = self.tally();
         let (start, end) = found.window;
         if let Stop::Confidence { .. } = spec.phases.stop {

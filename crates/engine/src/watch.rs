@@ -93,6 +93,8 @@ pub(crate) struct Stay {
     /// Choices that were not kept.
     pub dropped: u32,
     pub waits: Vec<Wait>,
+    /// Whether the last of them goes on.
+    waiting: bool,
     pub vc_taken: Option<u64>,
     /// Output port and VC, cycle of crossing the switch and first cycle on the link: of the head, and of the tail.
     pub output: Option<(u8, u8)>,
@@ -120,6 +122,8 @@ pub(crate) struct Watch {
     /// Births whose tail is not injected.
     pending: Vec<usize>,
     live: Vec<Live>,
+    /// The last cycle in which the heads were looked at: nothing happened after it.
+    looked: u64,
 }
 
 impl Watch {
@@ -153,7 +157,7 @@ impl Stay {
     }
 
     fn waits_for(&mut self, reason: Reason, port: u32, now: u64) {
-        if let Some(last) = self.waits.last_mut() {
+        if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
             // nothing changed in the cycles that nobody looked at
             last.to_cycle = now;
             if (last.reason, last.port) == (reason, port) {
@@ -161,15 +165,27 @@ impl Stay {
                 return;
             }
         }
+        self.waiting = true;
         self.waits.push(Wait { reason, port, from_cycle: now, to_cycle: now + 1 });
     }
 
     fn stops_waiting(&mut self, now: u64) {
-        if let Some(last) = self.waits.last_mut() {
+        if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
             last.to_cycle = now;
             if last.from_cycle == now {
                 self.waits.pop();
             }
+        }
+        self.waiting = false;
+    }
+
+    /// The head took a VC in the cycle `taken`, of which the reasons for waiting were noted before. A router in which
+    /// nothing moved since waits for a credit of that VC.
+    fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
+        self.stops_waiting(taken);
+        self.vc_taken = Some(taken);
+        if taken + 1 < now {
+            self.waits_for(Reason::NoCredit, port, taken + 1);
         }
     }
 }
@@ -207,6 +223,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             decisions,
             dropped: 0,
             waits: Vec::new(),
+            waiting: false,
             vc_taken: None,
             output: None,
             head: None,
@@ -225,13 +242,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, self.history.as_ref(), self.now, net);
         let spy = Spy::new(&queues);
         let chosen = net.routing.head(net.coords[router.id as usize], &spy, &mut after, net.seed);
-        Decision {
-            cycle: self.now,
-            rule: net.routing.rule(),
-            candidates: candidates(spy.notes.into_inner()),
-            chosen,
-            via: intermediate(&net.routing, &after),
-        }
+        let compared = candidates(spy.notes.into_inner());
+        let (rule, candidates) = if compared.is_empty() {
+            // the intermediate that was drawn is on no detour, or there is none to draw
+            ("no detour was drawn: the minimal path", vec![(chosen, None)])
+        } else {
+            (net.routing.rule(), compared)
+        };
+        Decision { cycle: self.now, rule, candidates, chosen, via: intermediate(&net.routing, &after) }
     }
 
     /// The head of VC `v` of input `i` has changed its choice. `turn`: what decides ties.
@@ -243,22 +261,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
         let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, self.history.as_ref(), self.now, net);
-        let (rule, notes) = if segment.key == ASK {
-            let (spy, packet) = (Spy::new(&queues), &self.packets.items[segment.packet as usize]);
+        let spy = Spy::new(&queues);
+        let rule = if segment.key == ASK {
+            let packet = &self.packets.items[segment.packet as usize];
             let at = net.coords[router.id as usize];
             net.routing.choose(at, packet, || net.arrived(port.class, v), &spy, turn);
-            (net.routing.rule(), spy.notes.into_inner())
+            net.routing.rule()
         } else {
             let (port, class) = split(segment.key, net.class_bits);
-            let each = Queues::<V, false>::new(&self.outs, router.base, self.history.as_ref(), self.now, net);
-            let credits = |port: u8| {
-                let (credits, hop) = each.member(Hop { port, class: class as u8 }, turn);
-                Weighed::Credits { hop, credits }
-            };
-            let rule = "in every step the member of the trunk with the most credits among those with room";
-            (rule, net.trunk.members(port as u8).map(credits).collect())
+            spy.ask(Hop { port: port as u8, class: class as u8 }, turn);
+            "in every step the member of the trunk with the most credits among those with room"
         };
-        let decision = Decision { cycle: self.now, rule, candidates: candidates(notes), chosen, via: None };
+        let candidates = candidates(spy.notes.into_inner());
+        let decision = Decision { cycle: self.now, rule, candidates, chosen, via: None };
         self.watch.stays[stay].decide(decision);
     }
 
@@ -266,16 +281,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn watch_cycle(&mut self, net: &Net) {
         let mut watch = std::mem::take(&mut self.watch);
         watch.pending.retain(|&n| !self.has_left(&mut watch.births[n]));
+        self.watch_heads(net, &mut watch);
+        self.watch = watch;
+    }
+
+    /// After the last cycle: what still waits waited until then, also where nobody looked any more.
+    pub(crate) fn watch_end(&mut self, net: &Net) {
+        let mut watch = std::mem::take(&mut self.watch);
+        self.watch_heads(net, &mut watch);
+        watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
+        self.watch = watch;
+    }
+
+    fn watch_heads(&self, net: &Net, watch: &mut Watch) {
         for live in watch.live.iter().filter(|live| !live.sends) {
             let (port, stay) = (&self.ins[live.i], &mut watch.stays[live.stay]);
             if port.keys[live.v] == NO_KEY && stay.vc_taken.is_none() {
-                stay.vc_taken = Some(self.now - 1);
+                stay.takes_vc(watch.looked, u32::from(port.held[live.v] >> 4), self.now);
             }
             if let Some((reason, port)) = self.reason(net, live.i, live.v) {
                 stay.waits_for(reason, port, self.now);
             }
         }
-        self.watch = watch;
+        watch.looked = self.now;
     }
 
     /// Notes the injection of head and tail; true after the latter.

@@ -52,9 +52,15 @@ fn check(out: &Outcome, spec: &Spec, what: &str) {
             );
             let choice = visit.choices.last().expect("a hop was chosen");
             assert_eq!((choice.port, choice.cycle <= exit.head_crossed_cycle), (exit.port, true), "{what}: {visit:?}");
-            // what it waited for explains all cycles between the two
+            // reasons stand apart, and tell of no more cycles than it waited for; the one in which it came to the front
+            // has none, for it could not ask then
             let waited: u64 = visit.waits.iter().map(|wait| wait.to_cycle - wait.from_cycle).sum();
-            assert!(waited <= exit.head_crossed_cycle - front, "{what}: {visit:?}");
+            let waiting = exit.head_left_cycle - visit.arrived_cycle - spec.router.delay;
+            assert!(waited + (front - visit.arrived_cycle) + exit.link_wait_cycles <= waiting, "{what}: {visit:?}");
+            let apart = |w: &[weft_engine::watch::Wait]| w[0].to_cycle <= w[1].from_cycle;
+            assert!(visit.waits.windows(2).all(apart), "{what}: {visit:?}");
+            let open = |w: &weft_engine::watch::Wait| exit.vc_cycle < w.from_cycle || w.to_cycle <= exit.vc_cycle;
+            assert!(visit.waits.iter().all(open), "a VC was found while it was waited for, {what}: {visit:?}");
             assert!(
                 visit.waits.iter().all(|w| w.from_cycle < w.to_cycle && w.from_cycle >= front),
                 "{what}: {visit:?}"
@@ -115,9 +121,10 @@ fn watching_changes_nothing_and_tells_the_same_in_any_blocks() {
 }
 
 /// The journeys of packets that meet nobody.
-fn lonely(topology: &str, routing: &str, flits: u32) -> (Spec, Vec<Journey>) {
+fn lonely(topology: &str, routing: &str, flits: u32, stages: (u64, u8, u8)) -> (Spec, Vec<Journey>) {
     let mut spec = spec(topology, routing);
     packets(&mut spec, flits, VirtualCutThrough, 16);
+    router(&mut spec, stages);
     alone(&mut spec, 0, 200);
     spec.watched = Watched::Packets(vec![(0, 0), (0, 3)]);
     let journeys = run(&spec).journeys;
@@ -126,9 +133,11 @@ fn lonely(topology: &str, routing: &str, flits: u32) -> (Spec, Vec<Journey>) {
 
 #[test]
 fn a_packet_alone_waits_nowhere_and_takes_its_zero_load_latency() {
-    for (topology, routing) in [(HYPERX, DOR), (DRAGONFLY, DF_MINIMAL), (TORUS, ADAPTIVE), (TREE, UP_DOWN)] {
-        for flits in [1, 6] {
-            let (spec, journeys) = lonely(topology, routing, flits);
+    let networks = [(HYPERX, DOR), (DRAGONFLY, DF_MINIMAL), (TORUS, ADAPTIVE), (TREE, UP_DOWN)];
+    for (topology, routing) in networks {
+        // in the last one a head crosses the switch in the cycle after that in which it gets its VC
+        for (flits, stages) in [(1, (1, 0, 1)), (6, (1, 0, 1)), (6, (2, 1, 2)), (1, (3, 1, 1)), (6, (3, 1, 1))] {
+            let (spec, journeys) = lonely(topology, routing, flits, stages);
             assert!(imply(&spec).is_ok());
             for life in journeys.iter().map(|j| j.life.as_ref().expect("made")) {
                 let latency = life.latency.as_ref().expect("delivered");
@@ -216,4 +225,72 @@ fn packets_that_are_not_there_are_named() {
     let refusal = weft_engine::run(&spec, ONE, &()).expect_err("24 terminals");
     assert_eq!(refusal.path, "watch");
     assert!(refusal.what.contains("no terminal 24, the network has 24"), "{}", refusal.what);
+}
+
+#[test]
+fn the_last_wait_of_a_stuck_packet_ends_with_the_run() {
+    // every packet of a ring without dateline goes two hops up: all channels fill
+    let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 2}}"#, NO_DATELINE);
+    spec.allow_dependency_cycle = true;
+    pattern(&mut spec, TORNADO);
+    queues(&mut spec, 1, 1);
+    spec.set_load(1.0);
+    phases(&mut spec, 0, 50_000);
+    spec.phases.stall_limit = 2000;
+    spec.watched = Watched::First(100_000);
+    let out = run(&spec);
+    assert!(matches!(out.ending, weft_engine::outcome::Ending::Stalled(_)), "{:?}", out.ending);
+    let lives = out.journeys.iter().map(|j| j.life.as_ref().expect("made"));
+    let stuck: Vec<_> = lives
+        .filter_map(|life| life.routers.last().filter(|visit| visit.exit.is_none() && visit.front_cycle.is_some()))
+        .collect();
+    assert!(!stuck.is_empty());
+    for visit in stuck {
+        let last = visit.waits.last().expect("it waits");
+        assert_eq!(last.to_cycle, out.cycles, "{visit:?}");
+    }
+}
+
+#[test]
+fn all_members_of_a_trunk_are_told() {
+    let mut spec = small(TRUNKS, ADAPTIVE, 1, 0.8);
+    spec.allow_dependency_cycle = true;
+    let ports = spec.graph.ports(0);
+    let trunk_of = |port: u32| {
+        let to = |port: u32| match ports[port as usize].peer {
+            weft_topology::Peer::Router { router, .. } => Some(router),
+            _ => None,
+        };
+        (0..ports.len() as u32).filter(|&other| to(port).is_some() && to(other) == to(port)).collect::<Vec<_>>()
+    };
+    let mut seen = 0;
+    for choice in
+        run(&spec).journeys.iter().flat_map(|j| &j.life.as_ref().expect("made").routers).flat_map(|v| &v.choices)
+    {
+        let told: Vec<u32> = choice.candidates.iter().map(|c| c.port).collect();
+        for member in told.iter().flat_map(|&port| trunk_of(port)) {
+            assert!(told.contains(&member), "port {member}: {choice:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
+
+#[test]
+fn a_decision_without_a_detour_is_not_told_as_a_comparison() {
+    let spec = small(HYPERX, UGAL, 1, 0.7);
+    let journeys = run(&spec).journeys;
+    let choices = journeys.iter().flat_map(|j| &j.life.as_ref().expect("made").routers).flat_map(|v| &v.choices);
+    let (mut compared, mut plain) = (0, 0);
+    for choice in choices {
+        assert!(choice.chosen.is_some(), "{choice:?}");
+        let costs = choice.candidates.iter().filter(|c| c.cost_flits.is_some()).count();
+        assert_eq!(choice.rule.contains("unless its cost"), costs > 0, "{choice:?}");
+        if choice.rule.starts_with("no detour was drawn") {
+            assert_eq!((choice.candidates.len(), choice.chosen, costs), (1, Some(0), 0), "{choice:?}");
+            plain += 1;
+        }
+        compared += usize::from(costs > 0);
+    }
+    assert!(compared > 100 && plain > 10, "{compared} comparisons, {plain} without");
 }

@@ -140,10 +140,12 @@ fn loads(outcome: &Outcome) -> Map<String, Value> {
 /// What turns cycles and flits into seconds and bits.
 fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let seconds = |cycles: u64| (spec.cycle_fs * u128::from(cycles)) as f64 / 1e15;
+    let bits = u128::from(outcome.accepted_flits) * u128::from(point.scenario.flit.0);
     object(json!({
         "cycle_seconds": seconds(1),
         "window_seconds": seconds(outcome.window),
-        "accepted_bits": outcome.accepted_flits * point.scenario.flit.0,
+        // beyond what JSON's readers hold as a whole number it is rounded
+        "accepted_bits": u64::try_from(bits).map_or_else(|_| json!(bits as f64), |bits| json!(bits)),
         "link_states_complete": outcome.link_states.as_ref().map(|states| states.complete),
     }))
 }

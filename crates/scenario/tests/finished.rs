@@ -165,6 +165,17 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 }
 
 #[test]
+fn bits_beyond_64_bits_are_rounded_and_do_not_wrap() {
+    let mut point = point();
+    let spec = point.spec().expect("sound");
+    // after the prices, which would not fit either
+    point.scenario.flit.0 = 9_000_000_000_000_000_000;
+    let s = Finished::new(&point, &spec, &outcome(Ending::Drained)).expect("priced").summary;
+    let flits = outcome(Ending::Drained).accepted_flits as f64;
+    assert_eq!(s["accepted_bits"].as_f64(), Some(flits * 9e18));
+}
+
+#[test]
 fn the_account_closes_exactly() {
     let finished = finished(Ending::Drained);
     let rows: u128 = finished.channels.rows.iter().map(|row| row.energy.total_fj()).sum();

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 
 _SCENARIOS = (".yaml", ".yml")
+# Highest number of anything that is counted; the engine counts in so many bits.
+_MOST = (1 << 32) - 1
 
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
@@ -97,7 +99,7 @@ def cycle(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """A whole number above 0."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    """A whole number from 1 on."""
+    if not text.isdecimal() or not 0 < int(text) <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to {_MOST}")
     return int(text)

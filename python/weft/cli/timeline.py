@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, arguments, overrides
+from weft.cli import DONE, STALLED, arguments, overrides, watched
+from weft.errors import ScenarioError
 
 if TYPE_CHECKING:
     import argparse
@@ -52,12 +55,13 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run the first point and write its trace; returns the exit status."""
-    from weft import timeline
+    from weft import timeline, watch
     from weft.cli.interrupt import interruptible
 
+    file = _writable(Path(options.out))
     sweep = _recording(options)
     with interruptible():
-        trace = timeline.trace(
+        recorded = timeline.record(
             sweep.points[0],
             options.watch,
             options.packets,
@@ -66,13 +70,30 @@ def main(options: argparse.Namespace) -> int:
             threads=options.threads,
             blocks=options.blocks,
         )
-    file = Path(options.out)
-    timeline.write(trace, file)
-    slices = sum(event["ph"] == "X" for event in trace["traceEvents"])
+    slices = recorded.write(file)
+    finished = recorded.finished
+    for line in [*watched.taken(sweep, "timeline of"), *watch.missing(finished)]:
+        print(line)
     print(f"{slices} slices in {file}: open it at https://ui.perfetto.dev or in chrome://tracing")
-    if trace["otherData"]["link_states_complete"] == "False":
+    if finished.summary["link_states_complete"] is False:
         print("the links end early: raise measure.link_states.max_spans to have all of their states")
-    return DONE
+    if finished.stalled is None:
+        return DONE
+    print(f"\n{finished.stalled}", file=sys.stderr)
+    return STALLED
+
+
+def _writable(file: Path) -> Path:
+    """The file, if it can be written: better told before the run than after it."""
+    if file.exists() and not file.is_file():
+        raise ScenarioError.saying(f"--out: {file} is no file", "name a file, for example trace.json")
+    if not file.parent.is_dir():
+        what = f"--out: there is no folder {file.parent}"
+        raise ScenarioError.saying(what, "make it first, or name a file in another folder")
+    if not os.access(file.parent, os.W_OK):
+        what = f"--out: nothing can be written in {file.parent}"
+        raise ScenarioError.saying(what, "name a file in another folder")
+    return file
 
 
 def _recording(options: argparse.Namespace) -> Sweep:

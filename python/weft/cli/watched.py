@@ -16,16 +16,24 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> 
     Raises
     ------
     ScenarioError
-        If the point can't run, or one of the packets is not made in it.
+        If the point can't run, or none of the packets is made in it.
     """
     if not names:
         return []
     from weft import watch, watch_words
+
+    finished = watch.run(sweep.points[0], watch.packets(names), threads=threads, blocks=blocks)
+    head = [*taken(sweep, "watched at"), *watch.missing(finished)]
+    made = [journey for journey in finished.journeys if journey["life"] is not None]
+    lives = [line for journey in made for line in ["", *watch_words.lines(journey)]]
+    return [*head, *(lives if head else lives[1:])]
+
+
+def taken(sweep: Sweep, what: str) -> list[str]:
+    """Which point it is, where there are several."""
     from weft.labels import label
 
-    point = sweep.points[0]
-    journeys = watch.journeys(point, names, threads=threads, blocks=blocks)
-    taken = ", ".join(f"{path} = {label(value, path)}" for path, value in point.coordinates.items())
-    head = [f"watched at {taken}, the first of {len(sweep)} points"] if len(sweep) > 1 else []
-    lives = [line for journey in journeys for line in ["", *watch_words.lines(journey)]]
-    return [*head, *(lives if head else lives[1:])]
+    if len(sweep) == 1:
+        return []
+    where = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())
+    return [f"{what} {where}, the first of {len(sweep)} points"]

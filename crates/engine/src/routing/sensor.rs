@@ -127,7 +127,7 @@ impl<const V: usize, const TRUNK: bool> Congestion for Queues<'_, V, TRUNK> {
 impl<const V: usize, const TRUNK: bool> Queues<'_, V, TRUNK> {
     /// Credits of the VCs of `class` that a head may take at `port`.
     #[inline(always)]
-    fn open_credits(&self, port: u8, class: u8) -> u32 {
+    pub(crate) fn open_credits(&self, port: u8, class: u8) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
         let open = if self.single { out.open::<true>() } else { out.open::<false>() };
         let mut vcs = open & self.links.hot(out.class as usize).vcs_of.hot(class as usize);

@@ -1,6 +1,6 @@
 //! The queues of a router with a notebook: what a routing compared in a decision, number by number.
 
-use super::sensor::{Congestion, Sensor};
+use super::sensor::{Congestion, Queues, Sensor};
 use super::{Hop, steps::Cost};
 use std::cell::RefCell;
 
@@ -13,18 +13,18 @@ pub(crate) enum Weighed {
     Credits { hop: Hop, credits: u32 },
 }
 
-pub(crate) struct Spy<'a, C> {
-    pub queues: &'a C,
+pub(crate) struct Spy<'a, const V: usize, const TRUNK: bool> {
+    queues: &'a Queues<'a, V, TRUNK>,
     pub notes: RefCell<Vec<Weighed>>,
 }
 
-impl<'a, C: Congestion> Spy<'a, C> {
-    pub fn new(queues: &'a C) -> Self {
+impl<'a, const V: usize, const TRUNK: bool> Spy<'a, V, TRUNK> {
+    pub fn new(queues: &'a Queues<'a, V, TRUNK>) -> Self {
         Self { queues, notes: RefCell::default() }
     }
 }
 
-impl<C: Congestion> Congestion for Spy<'_, C> {
+impl<const V: usize, const TRUNK: bool> Congestion for Spy<'_, V, TRUNK> {
     fn read(&self, sensor: Sensor, port: u8) -> i32 {
         self.queues.read(sensor, port)
     }
@@ -34,9 +34,13 @@ impl<C: Congestion> Congestion for Spy<'_, C> {
     }
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
-        let (credits, hop) = self.queues.member(hop, turn);
-        self.notes.borrow_mut().push(Weighed::Credits { hop, credits });
-        (credits, hop)
+        // all that were compared, not only the best
+        let credits = |port: u8| Weighed::Credits {
+            hop: Hop { port, ..hop },
+            credits: self.queues.open_credits(port, hop.class),
+        };
+        self.notes.borrow_mut().extend(self.queues.trunk.members(hop.port).map(credits));
+        self.queues.member(hop, turn)
     }
 
     fn fallback(&self, hop: Hop) -> Hop {
