@@ -75,7 +75,7 @@ def _spans(spot: Spot) -> tuple[pl.DataFrame, str]:
     folder = spot.results.folder(spot.point)
     exact, sampled = ((folder / f"{name}.parquet").is_file() for name in ("link_states", "series"))
     if not exact and sampled and "channel" in (series := spot.results.series(spot.point)).columns:
-        spans, kept = _sampled(series), "sampled"
+        spans, kept = _sampled(series, spot.results.channels(spot.point)), "sampled"
     else:
         spans = spot.results.link_states(spot.point)
         kept = "" if spot.summary["link_states_complete"] else "cut off at measure.link_states.max_spans"
@@ -85,8 +85,8 @@ def _spans(spot: Spot) -> tuple[pl.DataFrame, str]:
     return spans, kept
 
 
-def _sampled(series: pl.DataFrame) -> pl.DataFrame:
-    """Spans of the channels that were not on in every sample; samples of the same state join."""
+def _sampled(series: pl.DataFrame, channels: pl.DataFrame) -> pl.DataFrame:
+    """Spans of the channels of each class in which any was not on in a sample; samples of the same state join."""
     states = [pl.when(pl.col(f"channels_{state}") > 0).then(pl.lit(state)) for state in style.STATES]
     rows = series.sort("channel", "from_cycle").select(
         "channel",
@@ -94,7 +94,8 @@ def _sampled(series: pl.DataFrame) -> pl.DataFrame:
         to_cycle=pl.col("from_cycle") + pl.col("interval_cycles"),
         state=pl.coalesce(states),
     )
-    rows = rows.filter((pl.col("state") != "on").any().over("channel"))
+    rows = rows.join(channels.select("channel", "link_class"), on="channel", maintain_order="left")
+    rows = rows.filter((pl.col("state") != "on").any().over("link_class"))
     rows = rows.with_columns(run=pl.struct("channel", "state").rle_id())
     return rows.group_by("run", "channel", "state", maintain_order=True).agg(
         pl.col("from_cycle").min(), pl.col("to_cycle").max()
