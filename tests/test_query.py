@@ -83,6 +83,11 @@ def test_two_sets_have_a_column_of_their_own(kept: Results, small: Path, tmp_pat
         assert rows(database, "select count(distinct results) from series") == [(1,)], "only one of them has it"
 
 
+def test_coordinates_without_quotes_are_told(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["query", str(kept.root), "select traffic.load from points"]) == 2
+    assert 'write "traffic.load", in double quotes' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("sql", ["", "select ", "points", "no/such/folder"])
 def test_one_word_is_no_query(kept: Results, sql: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["query", str(kept.root), sql]) == 2

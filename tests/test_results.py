@@ -118,6 +118,12 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
         weft.open(tmp_path)
 
 
+def test_folders_with_results_are_named_where_one_without_is_meant(made_up: Results) -> None:
+    like = made_up.root.rename(made_up.root.with_name("sweep-1a2b3c4d"))
+    with pytest.raises(weft.ResultsError, match=rf"wrote, such as {like}"):
+        weft.open(like.with_name("sweep"))
+
+
 def test_missing_points_are_counted(made_up: Results) -> None:
     shutil.rmtree(made_up.folder(0))
     opened = weft.open(made_up.root)

@@ -154,7 +154,9 @@ class Database:
             asks = ", ".join(f"--set {RECORDS[name]}" for name in absent)
             return f"no point kept {' and '.join(absent)}: run the sweep with {asks}"
         known = self.columns()
-        lines = [f"tables: {', '.join(known)}"]
+        dotted = {column for columns in known.values() for column, _ in columns if "." in column and _bare(sql, column)}
+        quotes = [f"write {', '.join(map(quoted, sorted(dotted)))}, in double quotes"] if dotted else []
+        lines = [*quotes, f"tables: {', '.join(known)}"]
         for name in (name for name in known if _mentions(sql, name)):
             listed = ", ".join(quoted(column) for column, _ in known[name])
             lines.append(textwrap.fill(f"{name}: {listed}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
@@ -235,6 +237,11 @@ def _check_text(path: Path) -> None:
     except UnicodeEncodeError as problem:
         what = f"{path}: the name is not UTF-8, and DuckDB opens no other files"
         raise ResultsError.saying(what, "rename the folder or the file") from problem
+
+
+def _bare(sql: str, column: str) -> bool:
+    """Whether a query has a column without the quotes that it needs."""
+    return re.search(rf'(?<!["\w.]){re.escape(column)}(?!["\w.])', sql) is not None
 
 
 def quoted(column: str) -> str:

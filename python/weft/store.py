@@ -11,6 +11,7 @@ import shutil
 import time
 import zlib
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -27,6 +28,8 @@ _MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
 _STALL = "stall.txt"
 _PARTS = ".*.part"
 _ABANDONED_SECONDS = 3600
+# Folders that an error names.
+_LISTED = 4
 
 
 class Store:
@@ -177,6 +180,11 @@ class Store:
         with replaced(self.root / name) as partial:
             partial.write_text(text, encoding="utf-8")
 
+    def _neighbours(self) -> str:
+        """Folders with results whose names begin alike, as those of overridden runs do."""
+        alike = sorted(each.parent for each in self.root.parent.glob(f"{escape(self.root.name)}*/{_MANIFEST}"))
+        return f", such as {', '.join(map(str, alike[:_LISTED]))}" if alike else ""
+
     def manifest(self) -> dict[str, Any]:
         """What `write_manifest` wrote.
 
@@ -188,7 +196,7 @@ class Store:
         path = self.root / _MANIFEST
         if not path.is_file():
             what = f"{self.root} holds no results of a sweep: there is no {_MANIFEST}"
-            raise ResultsError.saying(what, "name the folder that `weft run` wrote")
+            raise ResultsError.saying(what, f"name the folder that `weft run` wrote{self._neighbours()}")
         manifest = _parsed(_bytes(path, _REWRITE), path, _REWRITE)
         points = manifest.get("points")
         if not isinstance(points, list) or not isinstance(manifest.get("name"), str) or not all(map(_named, points)):

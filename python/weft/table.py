@@ -30,7 +30,8 @@ def loads(results: Results, *, width: int = 100) -> str:
         Characters in a line; series that do not fit go below.
     """
     shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
-    lines = [f"{shown} over load as set [{q.OFFERED.unit}]; sat: saturated, the latency has no limit"]
+    stall = "; stall: packets wait for each other for ever" if results.stalls else ""
+    lines = [f"{shown} over load as set [{q.OFFERED.unit}]; sat: saturated, the latency has no limit{stall}"]
     shown_panels = panels(results)
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)

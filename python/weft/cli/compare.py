@@ -103,7 +103,7 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
         [label(row[path], path) for path in compared.on]
         + [_value(row["a"], row["a_ending"], digits), _value(row["b"], row["b_ending"], digits)]
         + [_signed(row["difference"], digits), number(row["half_width"], digits)]
-        + ["-" if row["relative"] is None else f"{100 * row['relative']:+.1f} %"]
+        + ["-" if row["relative"] is None else f"{_signed(100 * row['relative'], 1)} %"]
         + [{True: "*", False: "", None: "?" if row["difference"] is not None else ""}[row["significant"]]]
         for row in rows
     ]
@@ -138,4 +138,4 @@ def _value(value: float | None, ending: str, digits: int) -> str:
 
 
 def _signed(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:+.{digits}f}"
+    return "-" if value is None else f"{round(value, digits) + 0.0:+.{digits}f}"  # + 0.0: no negative zero
