@@ -55,7 +55,7 @@ pub enum Warmup {
 pub enum StopConfig {
     /// A mean packet latency that is known well enough: the window grows by whole batches until then.
     Confidence(Confidence),
-    /// The delivery of all batches of packets: the window ends there, at a multiple of 256 cycles.
+    /// The delivery of all batches of packets: the window ends there, at a multiple of 32 cycles.
     Complete(Complete),
 }
 
