@@ -1,5 +1,5 @@
 # make run    set up and run the first example       make test   set up and pass the tests
-# make lint   formatting, lints and types            make bench  speed of the engine
+# make lint   formatting, lints and types            make bench  speed of the engine and of the face
 # make docs   the site, in target/docs; builds it by running what it shows
 # Needs Rust (cargo) and Python 3.11+; everything else goes into .venv and target/.
 
@@ -42,8 +42,9 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format python tests docs
 	$(CARGO) fmt --all
 
-bench: $(VENV)/.base
+bench: $(VENV)/.installed
 	$(CARGO) run --release --locked --bin weft-bench
+	$(BIN)/python tests/bench_face.py
 
 docs: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/python -m sphinx -W --keep-going --quiet --doctree-dir target/doctrees docs target/docs

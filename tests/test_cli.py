@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -192,7 +191,5 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_starts_at_once() -> None:
     """No command pays for polars or matplotlib before it needs them."""
     code = "import sys, weft.cli\ntry: weft.cli.main(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
-    begun = time.perf_counter()
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert time.perf_counter() - begun < 2, "0.1 s on a quiet machine"
     assert not any(f"'{slow}'" in told for slow in ("polars", "matplotlib", "rich", "duckdb", "yaml", "weft._engine"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -123,19 +122,6 @@ def test_listing_kinds_loads_nothing_heavy() -> None:
     code = f"HEAVY = {{'matplotlib', 'numpy', 'polars', 'weft._engine'}}; {code}"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.splitlines()[-1] == "[]"
-
-
-def test_a_million_packets_are_drawn_in_three_seconds(made_up: Results, tmp_path: Path) -> None:
-    """The distribution of a million packets over 20,000 latencies, from the start of the program on, in CPU seconds."""
-    file = made_up.folder(0) / "summary.json"
-    summary = json.loads(file.read_text(encoding="utf-8"))
-    summary["latency_histogram"] = [[latency, 50] for latency in range(20, 20_020)]
-    file.write_text(json.dumps(summary), encoding="utf-8")
-    command = ["plot", "latency_cdf", str(made_up.root), "--point", "0", "--out", str(tmp_path / "cdf.pdf")]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "weft", *command], check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
 
 
 def labelled(texts: Iterable[Text], kind: str) -> list[str]:

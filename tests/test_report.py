@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -399,7 +398,7 @@ def test_without_finished_points_there_is_nothing_to_report(
     assert "no point is finished" in capsys.readouterr().err
 
 
-def test_five_hundred_points_are_quick_and_small(tmp_path: Path) -> None:
+def test_five_hundred_points_are_small(tmp_path: Path) -> None:
     """The 8x8 butterfly, one point under five hundred names."""
     scenario = {
         "topology": {"hyperx": {"widths": [8, 8], "terminals_per_router": 8}},
@@ -418,9 +417,7 @@ def test_five_hundred_points_are_quick_and_small(tmp_path: Path) -> None:
         (folder.parent / hash / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
         manifest["points"].append({"hash": hash, "coordinates": {"seed": number % 5, "traffic.load": load}})
     (one.root / "sweep.json").write_text(json.dumps(manifest), encoding="utf-8")
-    began = time.monotonic()
     page = weft.open(one.root).report()
-    assert time.monotonic() - began < 10
     assert page.stat().st_size < 6_000_000
     assert len(embedded(page)["points"]["hash"]) == 500
 
