@@ -100,13 +100,18 @@ class _Board:
     def status(self) -> Status:
         """How far all points are."""
         with self._lock:
-            running = [(place, self.controls[place].fraction, clock.seconds) for place, clock in self._clocks.items()]
+            # each run goes on meanwhile: its cycle is read once
+            cycles = {place: self.controls[place].cycle for place in self._clocks}
+            running = [
+                (place, min(1.0, cycle / max(1, self.controls[place].cycles)), self._clocks[place].seconds)
+                for place, cycle in cycles.items()
+            ]
             flying = [
                 Flight(
                     self._points[place].hash,
                     self._words[place],
                     fraction,
-                    self.controls[place].cycle,
+                    cycles[place],
                     seconds,
                     self._estimate.left(place, fraction, seconds),
                 )

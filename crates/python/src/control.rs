@@ -34,13 +34,6 @@ impl Control {
         Self { shared: Arc::default() }
     }
 
-    /// Part of the run that is done, 0 to 1.
-    #[getter]
-    fn fraction(&self) -> f64 {
-        let of = self.shared.of.load(Relaxed);
-        if of == 0 { 0.0 } else { (self.shared.cycle.load(Relaxed) as f64 / of as f64).min(1.0) }
-    }
-
     /// The cycle reached; at most `cycles`.
     #[getter]
     fn cycle(&self) -> u64 {
