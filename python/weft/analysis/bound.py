@@ -52,10 +52,8 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
     if minimal_share is not None and not 0 <= minimal_share <= 1:
         raise WeftError.saying(f"a share of minimal traffic of {minimal_share:g}", "take a share from 0 to 1")
     offered, capacity = terminals * load, routers**2
-    if minimal_share is None:
-        needed = 2 * offered / (capacity + offered)
-    else:
-        needed = offered * (2 - minimal_share) / capacity
+    uniform = 2 * offered / (capacity + offered)
+    needed = uniform if minimal_share is None else offered * (2 - minimal_share) / capacity
     return max(needed, 2 / routers)  # R - 1 of R (R - 1) / 2 links
 
 

@@ -1,10 +1,11 @@
 """Links that run at the lowest rate that carries their traffic, worked out from a finished run.
 
-Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010): each channel is billed at the
+Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). Each channel is billed at the
 lowest of a few rates that is no less than its utilisation in the run, as if that had been known beforehand and changing
 the rate cost nothing. Relative power of the rates 1/4, 1/2 and 1: 0.54, 0.69 and 1, a line through the full power and
-the 42 % that Abts et al. report for 1/16 of it. The energy of a channel is P(r) times what it was at full rate: static and
-dynamic energy alike shrink, which favours the rival (a flit that is sent more slowly costs less, not more).
+the 42 % that are said of the slowest InfiniBand mode, 1/16 of the full rate; the TCEP paper prints no numbers. The
+energy of a channel is P(r) times what it was at the full rate. So static and dynamic energy shrink alike, which favours
+the rival: a flit that is sent more slowly costs less, not more.
 
 Only channels between routers are scaled, and only in the cycles in which they draw power: where a policy switches links
 off, those that stay on are scaled, by what they carry while they are not off.
@@ -73,12 +74,12 @@ class Rates:
 
         Returns
         -------
-        energy, cycles : ndarray
+        scaled, cycles : ndarray
             Energy at the lowest rate, of the same shape and unit; powered cycles spent at each rate, over all channels.
         """
         used = np.divide(flits, powered, out=np.zeros_like(energy), where=powered > 0)
         place = self.lowest(used)
-        cycles = np.bincount(place.ravel(), weights=powered.ravel(), minlength=len(self.rates))
+        cycles = np.bincount(place.ravel(), weights=powered.ravel(), minlength=len(self.rates)).astype(float)
         return np.asarray(self.powers)[place] * energy, cycles
 
 
@@ -181,12 +182,16 @@ def _cycles(results: Results, point: int, channels: pl.DataFrame, low: Numbers, 
     if not summary["link_states_complete"]:
         what = f"{results.describe(point)} did not keep all states of its links"
         raise ResultsError.saying(what, "run the point with a larger measure.link_states.max_spans")
-    column_of = {channel: column for column, channel in enumerate(channels["channel"])}
-    cycles = {"on": np.zeros_like(length)}
-    for channel, state, begin, end in spans.iter_rows():
-        of_state = cycles.setdefault(state, np.zeros_like(length))
-        touched = slice(np.searchsorted(high, begin, "right"), np.searchsorted(low, end))
-        inside = np.minimum(high[touched], end) - np.maximum(low[touched], begin)
-        of_state[touched, column_of[channel]] += inside
-    cycles["on"] += length - sum(cycles.values())  # channels that no policy manages
+    states, of_span = np.unique(spans["state"].to_numpy(), return_inverse=True)
+    column = np.searchsorted(channels["channel"].to_numpy(), spans["channel"].to_numpy())
+    begin, end = spans["from_cycle"].to_numpy(), spans["to_cycle"].to_numpy()
+    first, beyond = np.searchsorted(high, begin, "right"), np.searchsorted(low, end)
+    touched = np.maximum(beyond - first, 0)  # samples of each span
+    span = np.repeat(np.arange(len(touched)), touched)
+    sample = np.arange(len(span)) - np.repeat(np.cumsum(touched) - touched, touched) + first[span]
+    inside = np.minimum(high[sample], end[span]) - np.maximum(low[sample], begin[span])
+    spent = np.zeros((len(states), *length.shape))
+    np.add.at(spent, (of_span[span], sample, column[span]), inside)
+    cycles = dict(zip(states.tolist(), spent, strict=True))
+    cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)  # the rest: channels that no policy manages
     return cycles

@@ -11,6 +11,7 @@ Fig. 6 parts the links of a router into inner and outer ones; the text gives the
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,22 +47,27 @@ class Flow(NamedTuple):
 
 
 def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
-    """Flits per cycle on each channel when every flow takes its own link if it may and can, or else the first two-hop path
-    that is active; shape (R, R), from row to column."""
+    """Load of each channel [flits/cycle], shape (R, R), from row to column.
+
+    A flow takes its own link if it wants it and the link is active, or else the first two-hop path that is active.
+    """
     routers = active.shape[-1]
     load = np.zeros((routers, routers))
     for flow in flows:
-        ways = [(flow.source, flow.target)] if not flow.over else []
+        ways: list[tuple[int, ...]] = [] if flow.over else [(flow.source, flow.target)]
         ways += [(flow.source, middle, flow.target) for middle in flow.over or range(routers)]
-        way = next(way for way in ways if all(active[hop] for hop in zip(way, way[1:], strict=False)))
-        for hop in zip(way, way[1:], strict=False):
+        way = next(way for way in ways if all(active[hop] for hop in pairwise(way)))
+        for hop in pairwise(way):
             load[hop] += flow.rate
     return load
 
 
 def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
-    """Fig. 5: loads of the channels of four routers [flits/cycle] as they are (``before``), without the least used link of
-    R0 (``naive``), and without its link with the least minimal traffic (``type_aware``); shapes (4, 4)."""
+    """Fig. 5: loads of the channels of four routers [flits/cycle], shapes (4, 4).
+
+    As they are (``before``), without the least used link of R0 (``naive``), and without its link with the least minimal
+    traffic (``type_aware``).
+    """
     active = ~np.eye(4, dtype=bool)
     active[0, 3] = active[3, 0] = False  # R0 has two active links
     flows = (Flow(0, 1, 0.15), Flow(0, 3, 0.2, over=(2, 1)))

@@ -10,8 +10,8 @@ Adjacency matrices are boolean, symmetric, with a false diagonal; shape (..., R,
 from __future__ import annotations
 
 import math
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import accumulate, combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -34,6 +34,8 @@ COUNTS = {
 }
 # Entries of adjacency matrices that are counted at a time.
 _CHUNK = 1 << 22
+# Most placements that are looked at one by one.
+_WAYS = 200_000
 
 
 def optional_links(routers: int, hub: int = 0) -> npt.NDArray[np.int64]:
@@ -73,7 +75,7 @@ def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
 
 def concentrated(routers: int, more: int, hub: int = 0) -> Active:
     """The star and `more` links, those of the lowest routers first."""
-    return with_links(routers, optional_links(routers, hub)[:_checked(routers, more)], hub)
+    return with_links(routers, optional_links(routers, hub)[: _checked(routers, more)], hub)
 
 
 def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0) -> Active:
@@ -96,8 +98,8 @@ def _checked(routers: int, more: int) -> int:
 
 
 def whole_hubs(routers: int) -> list[int]:
-    """Links beyond the star with which 0, 1, 2, ... further routers have all their links; the last is the full network."""
-    return np.cumsum([0, *range(routers - 2, 0, -1)]).tolist()
+    """Links beyond the star with which 0, 1, 2, ... further routers have all theirs; the last is the full network."""
+    return list(accumulate(range(routers - 2, 0, -1), initial=0))
 
 
 def count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
@@ -114,7 +116,8 @@ def _count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
     direct, two = _of_pairs(active)
 
     def total(paths: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
-        return paths.sum(axis=-1, dtype=np.float64).astype(np.int64)
+        sums: npt.NDArray[np.int64] = paths.sum(axis=-1, dtype=np.float64).astype(np.int64)
+        return sums
 
     return {
         "all": total(direct + two),
@@ -132,8 +135,10 @@ def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.f
 
 
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Fewest paths of any pair (``paths``), and fewest two-hop paths of a pair without an active link
-    (``two_hop_unlinked``; R - 2, the most there can be, where all pairs are linked)."""
+    """Fewest ``paths`` of any pair, and fewest two-hop paths of one without an active link (``two_hop_unlinked``).
+
+    The latter is R - 2, the most there can be, where all pairs are linked.
+    """
     routers = active.shape[-1]
     direct, two = _of_pairs(active.reshape(-1, routers, routers))
     unlinked = np.where(direct > 0, routers - 2, two)
@@ -145,22 +150,34 @@ def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int64]:
-    """All ways to place `more` links beyond the star; shape (ways, more, 2), for small networks."""
+    """All ways to place `more` links beyond the star; shape (ways, more, 2).
+
+    Raises
+    ------
+    WeftError
+        If there are too many.
+    """
     optional = optional_links(routers, hub)
-    chosen = np.array(list(combinations(range(len(optional)), _checked(routers, more))), dtype=np.int64)
-    return optional[chosen]
+    ways = math.comb(len(optional), _checked(routers, more))
+    if ways > _WAYS:
+        what = f"there are {ways} ways to place {more} of {len(optional)} links, more than {_WAYS}"
+        raise WeftError.saying(what, "take random samples")
+    chosen = np.array(list(combinations(range(len(optional)), more)), dtype=np.int64)
+    placements: npt.NDArray[np.int64] = optional[chosen.reshape(ways, more)]
+    return placements
 
 
 def most_even(placements: npt.NDArray[np.int64], routers: int) -> npt.NDArray[np.int64]:
-    """The placement whose busiest router has the fewest of these links, over as many routers as can be; shape (more, 2)."""
+    """The placement whose busiest router has the fewest of these links, on as many routers as can be: (more, 2)."""
     degrees = np.zeros((len(placements), routers), dtype=np.int64)
     for end in (0, 1):
         np.add.at(degrees, (np.arange(len(placements))[:, None], placements[..., end]), 1)
-    return placements[np.lexsort((-(degrees > 0).sum(axis=1), degrees.max(axis=1)))[0]]
+    best: npt.NDArray[np.int64] = placements[np.lexsort((-(degrees > 0).sum(axis=1), degrees.max(axis=1)))[0]]
+    return best
 
 
 def over_fraction(
-    routers: int, samples: int, seed: int = 1, *, hub: int = 0, more: Sequence[int] | None = None
+    routers: int, samples: int | None, seed: int = 1, *, hub: int = 0, more: Sequence[int] | None = None
 ) -> pl.DataFrame:
     """Concentrated against random links, from the star alone to the full network.
 
@@ -168,8 +185,8 @@ def over_fraction(
     ----------
     routers : int
         Routers of the subnetwork.
-    samples : int
-        Random placements for each number of links.
+    samples : int or None
+        Random placements for each number of links; ``None`` for all that there are, each once.
     seed : int
         Of the placements.
     hub : int
@@ -187,9 +204,13 @@ def over_fraction(
     optional = len(optional_links(routers, hub))
     rows = []
     for links in whole_hubs(routers) if more is None else more:
-        dense, drawn = count(concentrated(routers, links, hub)), count(at_random(routers, links, samples, seed, hub))
+        if samples is None:
+            others = with_links(routers, every_placement(routers, links, hub), hub)
+        else:
+            others = at_random(routers, links, samples, seed, hub)
+        dense, drawn = count(concentrated(routers, links, hub)), count(others)
         active = routers - 1 + links
-        place = {"active_links": active, "active_share": active / (routers - 1 + optional)}
+        place: dict[str, Any] = {"active_links": active, "active_share": active / (routers - 1 + optional)}
         rows += [place | {"count": name} | _against(int(dense[name]), drawn[name]) for name in COUNTS]
     return pl.DataFrame(rows, infer_schema_length=None)
 
