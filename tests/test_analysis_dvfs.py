@@ -42,13 +42,14 @@ def _by_hand(root: Path, channels: list[dict[str, int]]) -> Results:
     prices = dict.fromkeys(STATES, price) | {"off": {"static": "1fJ/bit", "per_bit": "0fJ/bit"}}
     scenario: dict[str, Any] = dict.fromkeys(("topology", "links", "routing", "traffic", "measure"), "x")
     scenario |= {"cycle": "1ns", "flit": "5b", "power": {"policy": "always_on", "prices": prices}}
-    rows = []
+    rows: list[dict[str, int | None]] = []
     for number, channel in enumerate(channels):
         cycles = {f"cycles_{state}": channel.get(state, 0) for state in STATES}
         powered = sum(cycles.values()) - cycles["cycles_off"]
         energy = STATIC * powered + FLIT * channel["flits"] + DARK * cycles["cycles_off"]
-        ends: dict[str, int | None] = {"from_router": None if channel.get("terminal") else 0, "to_router": 1}
-        rows.append({"channel": number, **ends} | {"flits": channel["flits"], "energy_fj": energy} | cycles)
+        source = None if channel.get("terminal") else 0
+        ends = {"channel": number, "from_router": source, "to_router": 1}
+        rows.append({**ends, "flits": channel["flits"], "energy_fj": energy, **cycles})
     folder = results.folder(0)
     (folder / "scenario.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
     pl.DataFrame(rows).write_parquet(folder / "channels.parquet")

@@ -7,6 +7,10 @@ the 42 % that are said of the slowest InfiniBand mode, 1/16 of the full rate; th
 energy of a channel is P(r) times what it was at the full rate. So static and dynamic energy shrink alike, which favours
 the rival: a flit that is sent more slowly costs less, not more.
 
+Parameters: rates (shares of the full rate) and their relative powers. Guarantees: with the full rate alone the bill is
+that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that a
+slower link would have turned elsewhere. Validation: bills of hand-made channels, and of runs by channel and by sample.
+
 Only channels between routers are scaled, and only in the cycles in which they draw power: where a policy switches links
 off, those that stay on are scaled, by what they carry while they are not off.
 """

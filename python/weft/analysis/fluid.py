@@ -7,6 +7,10 @@ routers are linked) is a problem of its own, with a demand that does not depend 
 In a line every pair with an active link sends over it what fits below a target; all else is spread evenly over the
 two-hop paths whose links are both active, as a random choice among them does.
 
+Parameters: demand [flits/cycle] and the target that active links are filled to. Guarantees: flow is conserved, and no
+inactive link carries any. Not modelled: bursts, queues, packets, and the order in which packets choose. Validation:
+walks in dimension order, and small networks by hand.
+
 Shapes: a line of k routers has a demand (k, k) and active links (k, k), boolean and symmetric; both from row to column.
 """
 

@@ -1,10 +1,15 @@
 """A small set of links that carries known traffic: what a power policy that knew it could leave on.
 
-A greedy search on the fluid model of `weft.analysis.fluid`: in each subnetwork all links are on at first; then the one
-whose removal lengthens the least traffic is switched off (the traffic that its two routers send over it takes one hop
-more; of equals, the one between the highest routers, so that links concentrate on the lowest), as long as no channel is
-loaded beyond the target. The star of the hub always stays. A fluid has no bursts, no queues and no packets: the set
-found is a reference to be simulated, and its size an estimate, not a bound.
+Source: our own, as a reference for TCEP (ISCA 2018), which decides without that knowledge. A greedy search on the fluid
+model of `weft.analysis.fluid`: in each subnetwork all links are on at first; then the one whose removal lengthens the
+least traffic is switched off (what its two routers send over it takes one hop more; of equals, the one between the
+highest routers, so that links concentrate on the lowest), as long as no channel is loaded beyond the target. The star
+of the hub always stays.
+
+Parameters: traffic [flits/cycle], target [flits/cycle], hub. Guarantees: in the fluid model no channel is above the
+target (or all links of its subnetwork are on), and no single further link could go off. Not modelled: bursts, queues,
+packets; the set found is a reference to be simulated, and its size an estimate, not a bound. Validation: tests of both
+guarantees, by taking links away one by one.
 """
 
 from __future__ import annotations
