@@ -189,12 +189,13 @@ def test_scenarios_of_the_oracle() -> None:
     first = answers[0].found
     assert first.links == oracle.find([8, 8], _uniform(64, 8, 0.02)).links
     written = static.scenario(answers)
-    assert written["routing"] == {"pal": {}}
+    assert written["routing"] == {"pal": {"sensor": "history_window"}}
     assert written["zip"]["traffic.load"] == [0.02, 0.2, 0.9]
-    policies = [{"static": {"on": {"links": list(map(list, answer.found.links))}}} for answer in answers]
+    policies = [{"static": {"on": {"links": list(map(list, each.found.links))}, "hub": 0}} for each in answers]
     assert written["zip"]["power.policy"] == policies
     assert written["topology"] == answers[0].point.resolved["topology"]
-    single = static.scenario(answers[:1])
+    single = static.scenario(static.answers(weft.load(BUTTERFLY, set={"routing": "ugal_p"}).points[:1]))
+    assert single["routing"] == {"pal": {"threshold": "2flits", "sensor": "used_credits"}}
     assert "zip" not in single
     assert single["power"]["policy"] == policies[0]
 

@@ -42,6 +42,8 @@ class Found(NamedTuple):
     ----------
     links : list of tuple
         Pairs of routers, the lower number first, ascending.
+    hub : int
+        Coordinate of the routers whose star is among them.
     all_links : int
         Links between routers of the network.
     target : float
@@ -53,6 +55,7 @@ class Found(NamedTuple):
     """
 
     links: list[tuple[int, int]]
+    hub: int
     all_links: int
     target: float
     busiest: float
@@ -105,7 +108,7 @@ def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub
         all_links += len(line.routers) * (len(line.routers) - 1) // 2
         busiest, crossed = max(busiest, loads.busiest), crossed + float(loads.channels.sum())
     offered = float(rates.sum())
-    return Found(sorted(links), all_links, target, busiest, crossed / offered if offered else 0.0)
+    return Found(sorted(links), hub, all_links, target, busiest, crossed / offered if offered else 0.0)
 
 
 def _of_line(line: Line, target: float, hub: int) -> tuple[Active, Loads]:

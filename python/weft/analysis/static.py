@@ -71,17 +71,25 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
 
 
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
-    """One scenario for some points of a sweep: routing `pal`, policy `static`, everything else as it was."""
+    """One scenario for some points of a sweep: routing `pal`, policy `static`, everything else as it was.
+
+    Threshold and sensor are those of a scenario that is routed by `ugal_p` or `pal`.
+    """
     resolved = deepcopy(answers[0].point.resolved)
-    policies = [{"static": {"on": {"links": [list(link) for link in answer.found.links]}}} for answer in answers]
+    policies = [_policy(answer.found) for answer in answers]
     resolved["name"] = f"{resolved.get('name', 'scenario')}-oracle"
-    resolved["routing"] = {"pal": {}}
+    (name, options), *_ = resolved["routing"].items()
+    resolved["routing"] = {"pal": options if name in {"ugal_p", "pal"} else {"sensor": "history_window"}}
     resolved["power"]["policy"] = policies[0]
     if len(answers) > 1:
         paths = answers[0].coordinates
         resolved["zip"] = {path: [answer.coordinates[path] for answer in answers] for path in paths}
         resolved["zip"]["power.policy"] = policies
     return resolved
+
+
+def _policy(found: Found) -> dict[str, Any]:
+    return {"static": {"on": {"links": [list(link) for link in found.links]}, "hub": found.hub}}
 
 
 def write(answers: Sequence[Answer], path: str | Path) -> Path:
