@@ -217,3 +217,44 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert [row["carried"] for row in rows] == [True, True, False]
     assert main(["analyse", "oracle", str(file), "--target", "2"]) == 2
     assert "take a target above 0, up to 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("hub", [0, 3])
+def test_what_the_oracle_writes_runs_on_just_these_links(tmp_path: Path, hub: int) -> None:
+    """Simulated, the links carry the traffic over as many hops as the fluid takes."""
+    text = """\
+topology: {hyperx: {widths: [6, 4], terminals_per_router: 2}}
+links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
+routing: {ugal_p: {sensor: history_window}}
+traffic: {pattern: uniform, load: 0.1}
+measure: {warmup: 1000cycles, window: 5000cycles}
+zip: {traffic.load: [0.05, 0.4], seed: [1, 2]}
+"""
+    answers = static.answers(weft.load(text).points, 0.6, hub)
+    file = static.write(answers, tmp_path / "oracle.yaml")
+    results = weft.load(file).run(tmp_path / "results")
+    assert [point["coordinates"]["traffic.load"] for point in results.points] == [0.05, 0.4]
+    assert answers[0].found.share < answers[1].found.share < 1
+    for point, answer in enumerate(answers):
+        channels = results.channels(point).drop_nulls(["from_router", "to_router"])
+        on = channels.filter(channels["cycles_off"] == 0)
+        ends = {(min(a, b), max(a, b)) for a, b in on.select("from_router", "to_router").iter_rows()}
+        assert sorted(ends) == answer.found.links
+        assert channels.filter(channels["cycles_off"] > 0)["flits"].sum() == 0
+        summary = results.summaries[point]
+        assert not summary["saturated"]
+        # an adaptive routing takes a few detours that the fluid does not
+        assert summary["hops_mean"] == pytest.approx(answer.found.hops, rel=0.05)
+
+
+def test_a_scenario_whose_files_are_missing_is_refused(tmp_path: Path) -> None:
+    matrix = np.ones((4, 4)) - np.eye(4)
+    text = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 1}}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.1}
+"""
+    answers = static.answers(weft.load(text, matrix=matrix).points)
+    assert answers[0].found.links == [(0, 1), (0, 2), (0, 3)]
+    with pytest.raises(ScenarioError):
+        static.write(answers, tmp_path / "oracle.yaml")

@@ -63,8 +63,8 @@ fn a_traffic_matrix_has_the_rates_of_the_pattern() {
     // The first terminal of router 0 and the two of router 1 are a job: each sends 0.3 to 2 others, and rank 0 is alone
     // on its router. Of the other job the terminals of router 2 send 0.2 each to each other, who are two.
     let jobs = "{jobs: [\
-        {name: a, terminals: [0, 2, 3], pattern: uniform, load: 0.3}, \
-        {name: b, terminals: [4, 5], pattern: uniform, load: 0.2, packet: 4flits}]}";
+        {name: a, terminals: {list: [0, 2, 3]}, pattern: uniform, load: 0.3}, \
+        {name: b, terminals: {list: [4, 5]}, pattern: uniform, load: 0.2, packet: 4flits}]}";
     let apart = [[0.0, 0.3, 0.0], [0.3, 0.3, 0.0], [0.0, 0.0, 0.4]];
     assert_near(&matrix(three, jobs), &apart);
 
