@@ -14,6 +14,7 @@ from weft.analysis import fluid, oracle, static
 from weft.analysis.paths import concentrated, star
 from weft.cli import main
 from weft.errors import ScenarioError, WeftError
+from weft.labels import label
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -198,6 +199,15 @@ def test_scenarios_of_the_oracle() -> None:
     assert single["routing"] == {"pal": {"threshold": "2flits", "sensor": "used_credits"}}
     assert "zip" not in single
     assert single["power"]["policy"] == policies[0]
+
+
+def test_many_links_have_a_short_label() -> None:
+    links = [[0, router] for router in range(1, 32)]
+    others = [[1, router] for router in range(2, 33)]
+    first, second = (label({"static": {"on": {"links": pairs}}}) for pairs in (links, others))
+    assert first.startswith("static(on links (31 entries, ")
+    assert first != second
+    assert label(links[:2]) == "0, 1, 0, 2"
 
 
 def test_the_oracle_knows_grids_of_complete_lines_only() -> None:
