@@ -25,8 +25,8 @@ def at(tree: Any, path: str) -> Any:
 def label(value: Any, path: str = "") -> str:
     """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options stand in brackets.
 
-    `path` is where it stands: the widths of a grid are told from other lists by their key. A long list is counted; a mark
-    tells it from others of its length.
+    `path` is where it stands: the widths of a grid are told from other lists by their key. A long list is counted, with
+    a mark that tells it from others of its length.
 
     Examples
     --------
@@ -45,13 +45,17 @@ def label(value: Any, path: str = "") -> str:
         return ", ".join(f"{key} {label(option, key)}" for key, option in value.items()) or "{}"
     if value is None:
         return "-"
-    if isinstance(value, list) and len(value) > _LISTED:
-        return f"({len(value)} entries, {zlib.crc32(repr(value).encode()) & 0xFFFF:04x})"
     if isinstance(value, list):
-        return ("x" if path.rpartition(".")[2] == "widths" else ", ").join(map(label, value))
+        return _of_list(value, "x" if path.rpartition(".")[2] == "widths" else ", ")
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _of_list(values: list[Any], between: str) -> str:
+    if len(values) <= _LISTED:
+        return between.join(map(label, values))
+    return f"({len(values)} entries, {zlib.crc32(repr(values).encode()) & 0xFFFF:04x})"
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:
