@@ -128,7 +128,6 @@ def _row(results: Results, point: int, rates: Rates, *, over_time: bool) -> dict
     return {
         **results.points[point]["coordinates"],
         "baseline": results.points[point]["hash"],
-        "load": summary["load"],
         "energy_network_j": unscaled * 1e-15,
         "energy_network_scaled_j": total * 1e-15,
         "energy_per_flit_pj": unscaled * 1e-3 / flits if flits else None,

@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 _LOADS = [round(0.05 * step, 2) for step in range(1, 19)]
 
 
+# Heads of wide tables on the screen, by column; empty: only in JSON and CSV.
+_HEADS = {
+    "random_mean": "mean",
+    "random_min": "min",
+    "random_max": "max",
+    "ratio_to_min": "to min",
+    "ratio_to_max": "to max",
+    "energy_network_j": "",
+    "energy_network_scaled_j": "",
+    "energy_per_flit_pj": "pJ/flit",
+    "energy_scaled_per_flit_pj": "scaled",
+    "normalised_energy": "ratio",
+}
+
+
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = arguments.command(
@@ -47,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
     elif options.csv:
         print(frame.write_csv(), end="")
     else:
-        print("\n".join([*_table(frame), *([""] if notes else []), *notes]))
+        print("\n".join([*_table(frame), "", *notes]))
     return DONE
 
 
@@ -81,7 +96,8 @@ def _paths(options: argparse.Namespace) -> Answered:
 
     samples = None if options.exact else options.samples
     frame = paths.over_fraction(options.routers, samples, options.seed, hub=options.hub, more=options.more)
-    return frame, [f"{name}: {words}" for name, words in paths.COUNTS.items()]
+    notes = ["mean, min, max: paths of placements at random; ratios: concentrated to these"]
+    return frame, [*notes, *(f"{name}: {words}" for name, words in paths.COUNTS.items())]
 
 
 def _add_bound(kinds: Commands) -> None:
@@ -183,7 +199,11 @@ def _dvfs(options: argparse.Namespace) -> Answered:
 
     rates = Rates(tuple(options.rates), tuple(options.powers))
     frame = folders.opened(options.results).rate_scaled(rates, over_time=options.over_time)
-    return frame, ["energies are of the links between routers; baseline: hash of the point they come from"]
+    notes = [
+        "energies are of the links between routers per delivered flit, as they were and scaled; ratio: of the two",
+        "baseline: hash of the point they come from; rate: share of the powered cycles at each rate",
+    ]
+    return frame, notes
 
 
 def _add_oracle(kinds: Commands) -> None:
@@ -204,16 +224,19 @@ def _oracle(options: argparse.Namespace) -> Answered:
 
     answers = static.answers(overrides.sweep(options).points, options.target, options.hub)
     frame = frame_of([answer.row for answer in answers])
+    notes = ["busiest_channel: flits/cycle; carried: no channel is above the target"]
     if options.out is None:
-        return frame, ["name a file with --out for a scenario in which just these links are on"]
-    return frame, [f"scenario {static.write(answers, options.out)}"]
+        return frame, [*notes, "name a file with --out for a scenario in which just these links are on"]
+    return frame, [*notes, f"scenario {static.write(answers, options.out)}"]
 
 
 def _table(frame: pl.DataFrame) -> list[str]:
     from weft.text import columns
 
-    words = [place for place, kind in enumerate(frame.dtypes) if not kind.is_numeric()]
-    return columns(frame.columns, [[_cell(value) for value in row] for row in frame.iter_rows()], left=words)
+    shown = frame.select(column for column in frame.columns if _HEADS.get(column, column))
+    words = [place for place, kind in enumerate(shown.dtypes) if not kind.is_numeric()]
+    heads = [_HEADS.get(column, column) for column in shown.columns]
+    return columns(heads, [[_cell(value) for value in row] for row in shown.iter_rows()], left=words)
 
 
 def _cell(value: Any) -> str:
