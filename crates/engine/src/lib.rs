@@ -21,6 +21,7 @@ mod imply;
 mod jobs;
 pub mod journey;
 mod measure;
+mod meters;
 mod net;
 pub mod outcome;
 mod parts;

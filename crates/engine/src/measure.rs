@@ -7,6 +7,7 @@ use crate::block::Block;
 use crate::clock::{NEVER, is_steady};
 use crate::outcome::{Decisions, Ending, Outcome, PacketSums};
 use crate::power::Account;
+use crate::power::tcep::message::ControlCount;
 use crate::run::Simulation;
 use crate::spec::{Job, Phases, Spec, Stop};
 use crate::stall;
@@ -66,6 +67,7 @@ pub(crate) struct Findings {
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
+    pub control: Option<ControlCount>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -81,6 +83,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             ending = self.window(spec, &mut watch, &mut middle);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
+        let control = self.control();
         let window = (start, self.now);
         self.set_window(start, self.now);
         let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
@@ -90,7 +93,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, window, decisions, offered, closed })
+        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control })
     }
 
     /// Advances to the beginning of the window.
@@ -136,7 +139,20 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn open_accounts(&mut self) {
         for block in &mut self.blocks {
             block.power.open(&block.outs, self.now);
+            if let Some(agents) = &mut block.agents {
+                agents.counts = ControlCount::default();
+            }
         }
+    }
+
+    /// Control packets since the accounts were opened, if there are agents that send some.
+    fn control(&self) -> Option<ControlCount> {
+        let counts = self.blocks.iter().filter_map(|block| Some(&block.agents.as_ref()?.counts));
+        counts.fold(None, |sum, count| {
+            let mut sum = sum.unwrap_or_default();
+            sum.add(count);
+            Some(sum)
+        })
     }
 
     /// Advances to the end of the window.

@@ -2,6 +2,7 @@
 
 pub use crate::journey::Journey;
 use crate::power::LinkState;
+pub use crate::power::tcep::message::{ControlCount, Kind as ControlKind};
 pub use crate::series::{Sample, Series};
 pub use crate::spans::{LinkStates, Span};
 use hdrhistogram::Histogram;
@@ -256,6 +257,8 @@ pub struct Outcome {
     pub transient: Option<(u64, Vec<TransientBin>)>,
     pub series: Option<Series>,
     pub link_states: Option<LinkStates>,
+    /// Control packets of the power policy over the window, if it sends some.
+    pub control: Option<ControlCount>,
     /// Of the packets that were watched.
     pub journeys: Vec<Journey>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
