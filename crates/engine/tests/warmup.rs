@@ -94,8 +94,9 @@ fn channels_that_go_on_and_off_all_the_time_settle() {
 
 #[test]
 fn nobody_looks_where_no_channel_is_switched() {
-    for (topology, policy_json) in [(HYPERX, r#"{"always_on": {}}"#), (SINGLE, SLOW)] {
-        let mut alone = spec(topology, DOR);
+    let fixed_set = (HYPERX, PAL, r#"{"static": {"on": "root"}}"#);
+    for (topology, routing, policy_json) in [(HYPERX, DOR, r#"{"always_on": {}}"#), fixed_set, (SINGLE, DOR, SLOW)] {
+        let mut alone = spec(topology, routing);
         policy(&mut alone, policy_json);
         phases(&mut alone, 20_000, 1000);
         alone.phases.auto_warmup = true;
