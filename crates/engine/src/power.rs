@@ -20,9 +20,8 @@ use crate::subnets::Subnets;
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_units::{Cycles, Refusal};
-=======
 use std::sync::Arc;
+use weft_units::{Cycles, Refusal};
 
 /// Power state of a channel (one direction of a link).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

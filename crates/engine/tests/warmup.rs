@@ -94,7 +94,7 @@ fn channels_that_go_on_and_off_all_the_time_settle() {
 
 #[test]
 fn nobody_looks_where_no_channel_is_switched() {
-    let fixed_set = (HYPERX, PAL, r#"{"static": {"on": "root"}}"#);
+    let fixed_set = (HYPERX, PAL, ROOT);
     for (topology, routing, policy_json) in [(HYPERX, DOR, r#"{"always_on": {}}"#), fixed_set, (SINGLE, DOR, SLOW)] {
         let mut alone = spec(topology, routing);
         policy(&mut alone, policy_json);
