@@ -12,7 +12,8 @@ use weft_units::{Cycles, Refusal, Time};
 pub struct Measure {
     /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on the means of 500
     /// cycles each, 12 of them or more) and, under a policy that switches links, so has the share of them that draws power
-    /// (means over the time that the policy takes to decide, 6 or more). Default: 10000cycles, and none with `stop: complete`.
+    /// (means over the time that the policy takes to decide, 6 or more). Default: 10000cycles, and none with
+    /// `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
     /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window, and 20000cycles at least,
