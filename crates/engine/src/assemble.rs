@@ -97,6 +97,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         },
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
+        power_period: spec.power_period()?,
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         // neighbouring seeds must not give neighbouring draws
         seed: mix(spec.seed, ROUTES, 0),

@@ -43,6 +43,7 @@ mod tally;
 mod three_stage;
 mod turn;
 mod vc_stage;
+mod warmup;
 pub mod watch;
 mod wheel;
 

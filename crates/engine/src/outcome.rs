@@ -220,8 +220,17 @@ impl TransientBin {
 pub struct Decisions {
     /// Whether the latencies had settled when the window began; `None` if nobody looked.
     pub settled: Option<bool>,
+    /// Whether the share of channels that draw power had; `None` if nobody looked, or no channel is ever switched.
+    pub power_settled: Option<bool>,
     /// Whether the wanted confidence was reached; `None` if none was wanted.
     pub confident: Option<bool>,
+}
+
+impl Decisions {
+    /// Whether all that was looked at has settled.
+    pub(crate) fn are_settled(&self) -> bool {
+        self.settled != Some(false) && self.power_settled != Some(false)
+    }
 }
 
 /// The result of a run.

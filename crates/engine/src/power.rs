@@ -23,7 +23,7 @@ use crate::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// Power state of a channel (one direction of a link).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +66,15 @@ impl PolicyConfig {
             Self::Static(_) => static_links::STATES,
             Self::Tcep(_) => tcep::STATES,
         }
+    }
+
+    /// Cycles in which the policy takes each of its decisions at least once: a power state that did not change for less
+    /// may not have settled. `None` if it never switches a channel during a run.
+    pub fn settling_period(&self, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(match self {
+            Self::AlwaysOn(_) | Self::Static(_) => None,
+            Self::IdleTimeout(c) => Some(c.build(cycle_fs)?.settling_period()),
+        })
     }
 
     /// Whether links go off under packets that have not asked for them, so that the routing must know what is off.
@@ -269,6 +278,14 @@ impl Manager {
     /// Brings the accounts up to date: the counters of the ports have 32 bits.
     pub(crate) fn flush<const V: usize>(&mut self, outs: &[OutPort<V>]) {
         self.accounts.iter_mut().zip(outs).for_each(|(account, out)| account.count(out));
+    }
+
+    /// Cycles that channels have been off since their accounts began, summed over the channels.
+    pub(crate) fn off_cycles<const V: usize>(&self, outs: &[OutPort<V>], now: u64) -> u64 {
+        let off = LinkState::Off as usize;
+        let present =
+            |account: &Account, out: &OutPort<V>| u64::from(out.state as usize == off) * (now - account.since);
+        self.accounts.iter().zip(outs).map(|(account, out)| account.cycles[off] + present(account, out)).sum()
     }
 
     /// The account of the window that ends at `now`.
