@@ -130,6 +130,7 @@ fn loads(outcome: &Outcome) -> Map<String, Value> {
         "window_cycles": outcome.window,
         "warmup_cycles": outcome.warmup,
         "warmup_settled": outcome.decisions.settled,
+        "power_settled": outcome.decisions.power_settled,
         "confidence_reached": outcome.decisions.confident,
         "completion_cycles": completion(outcome),
         "cycles_total": outcome.cycles,
