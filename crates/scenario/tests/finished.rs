@@ -98,6 +98,7 @@ fn outcome(ending: Ending) -> Outcome {
             ],
             complete: false,
         }),
+        control: None,
         journeys: Vec::new(),
         flit_hops: 160,
     }
