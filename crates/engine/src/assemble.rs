@@ -529,6 +529,7 @@ impl Builder<'_> {
             managed: (0..pal.nets.count).filter(managed).collect(),
             places: (0..graph.routers()).map(place).collect(),
             block: self.b as u32,
+            record: self.spec.records.control,
             horizon: self.net.after_grant + 80 + longest.unwrap_or(0),
         };
         block.agents = Some(Box::new(Agents::new(block, self.net, site)));

@@ -139,7 +139,7 @@ fn subnets_of(spec: &Spec, policy: &str, path: &str) -> Result<Subnets, Refusal>
 /// Refuses a hub that some managed subnetwork does not have.
 fn check_hub(spec: &Spec, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
     let managed = (0..nets.count).filter(|&d| spec.managed[usize::from(nets.classes[d])]);
-    match managed.map(|d| nets.widths[d]).min() {
+    match managed.map(|d| nets.widths[d]).filter(|&width| width > 1).min() {
         Some(width) if hub >= width => {
             let what = format!("{hub}, but there is a subnetwork of {width} routers");
             Err(Refusal::new(format!("{path}.hub"), what, format!("write 0 to {}", width - 1)))

@@ -5,10 +5,12 @@ use crate::barrier::Barrier;
 use crate::block::{Block, Mail};
 use crate::net::Net;
 use crate::power::LinkState;
+use crate::routing::AnyRouting;
 use crate::series::Recorder;
 use crate::spec::{Execution, Spec};
-use crate::state::{Kind, NONE};
+use crate::state::{Kind, NONE, OutPort};
 use crate::tally::Tally;
+use std::collections::HashSet;
 use std::sync::Mutex;
 use weft_units::Refusal;
 
@@ -117,6 +119,48 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 terminal.next_packet = u64::MAX / 2;
                 if terminal.packet == NONE {
                     block.busy.clear(t);
+                }
+            }
+        }
+    }
+
+    /// State of every channel between routers: sending router, its port, the receiving router (for tests).
+    pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
+        let of_block = |block: &Block<W, V>| {
+            let links = block.outs.iter().enumerate().filter(|(_, out)| matches!(out.kind, Kind::Local | Kind::Remote));
+            let state = |(o, out): (usize, &OutPort<V>)| {
+                let router = &block.routers[out.router as usize];
+                (router.id, o as u32 - router.base, block.next_router[o], LinkState::of(out.state))
+            };
+            links.map(state).collect::<Vec<_>>()
+        };
+        self.blocks.iter().flat_map(of_block).collect()
+    }
+
+    /// Checks that both ends of every link are in the same state, and that all routers know which links are active; holds
+    /// when no message is under way.
+    pub fn assert_tables(&self) {
+        let AnyRouting::Pal(pal) = &self.net.routing else { return };
+        let states = self.link_states();
+        let on: HashSet<(u32, u32)> =
+            states.iter().filter(|s| s.3 == LinkState::On).map(|&(from, _, to, _)| (from, to)).collect();
+        for &(from, _, to, state) in &states {
+            assert_eq!(state == LinkState::On, on.contains(&(to, from)), "the ends of {from}-{to} disagree");
+        }
+        let nets = &pal.nets;
+        for block in &self.blocks {
+            for (r, router) in block.routers.iter().enumerate() {
+                let at = self.net.coords[router.id as usize];
+                for d in 0..nets.count {
+                    let own = nets.member(at, d);
+                    for a in 0..nets.widths[d] {
+                        let known = block.views.of(r).row(nets, d, a);
+                        let [from, to] = [a, 0].map(|c| nets.router(router.id, d, own, c));
+                        let stride = nets.router(router.id, d, own, 1).wrapping_sub(to);
+                        let true_row = nets.others(d, a).filter(|&b| on.contains(&(from, to + u32::from(b) * stride)));
+                        let true_row = true_row.fold(0u64, |row, b| row | 1 << b);
+                        assert_eq!(known, true_row, "what router {} knows of member {a} of {d}", router.id);
+                    }
                 }
             }
         }
