@@ -9,7 +9,7 @@ use crate::dependency;
 use crate::measure;
 use crate::net::{Link, Net};
 use crate::parts::Parts;
-use crate::power::{AnyPolicy, LinkState, Manager};
+use crate::power::{self, AnyPolicy, LinkState, Manager};
 use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
@@ -31,7 +31,9 @@ const ROUTES: u64 = 3;
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let graph = &*spec.graph;
-    let (routing, classes) = AnyRouting::build(&spec.routing, graph)?;
+    power::check_pair(spec)?;
+    let (mut routing, classes) = AnyRouting::build(&spec.routing, graph)?;
+    routing.begin(&spec.policy);
     let links: Vec<Link> = spec
         .links
         .iter()
@@ -440,6 +442,7 @@ impl Builder<'_> {
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             power: Manager::new(policy, all_vcs, self.spec.records.link_states),
             history,
+            gauge: None,
             memory,
             answers: if net.replies {
                 Answers::new(terminals.len(), horizon + net.ejection_delay)

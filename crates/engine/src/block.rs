@@ -3,7 +3,7 @@
 use crate::answers::Answers;
 use crate::bits::{Active, Bits};
 use crate::net::Net;
-use crate::power::Manager;
+use crate::power::{Manager, slac::Gauge};
 use crate::routing::sensor::History;
 use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
 use crate::tally::Tally;
@@ -68,6 +68,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub fresh: Vec<u16>,
     pub power: Manager,
     pub history: Option<History>,
+    /// What a sequencer of stages reads, where there is one.
+    pub gauge: Option<Gauge>,
     /// What the clock of each terminal remembers between packets.
     pub memory: Vec<u64>,
     pub answers: Answers,

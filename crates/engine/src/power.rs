@@ -8,10 +8,13 @@ weft_units::registry! {
     pub enum PolicyConfig:
     "always_on" => always_on::AlwaysOn,
     "idle_timeout" => idle_timeout::IdleTimeout,
+    "slac" => slac::Slac,
 }
 
 use crate::block::Block;
+use crate::routing::RoutingConfig;
 use crate::spans::Log;
+use crate::spec::Spec;
 use crate::state::OutPort;
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
@@ -50,6 +53,7 @@ impl PolicyConfig {
         match self {
             Self::AlwaysOn(_) => always_on::STATES,
             Self::IdleTimeout(_) => idle_timeout::STATES,
+            Self::Slac(_) => slac::STATES,
         }
     }
 
@@ -57,7 +61,28 @@ impl PolicyConfig {
         Ok(match self {
             Self::AlwaysOn(_) => AnyPolicy::AlwaysOn,
             Self::IdleTimeout(c) => AnyPolicy::IdleTimeout(c.build(cycle_fs)?),
+            Self::Slac(c) => AnyPolicy::Slac(c.build(cycle_fs)?),
         })
+    }
+}
+
+/// Refuses a policy whose link states the routing does not follow, and a routing that follows another policy's.
+pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
+    let (policy, routing) = (spec.policy.name(), spec.routing.name());
+    let refuse = |path: &str, what: String, help: &str| Err(Refusal::new(path, what, help));
+    match (&spec.policy, &spec.routing) {
+        (PolicyConfig::Slac(_), RoutingConfig::Slac(_)) => slac::check_network(&spec.graph, &spec.managed),
+        (PolicyConfig::Slac(_), _) => {
+            slac::check_network(&spec.graph, &spec.managed)?;
+            let what = format!("{routing} is blind to link states: it would send packets to links that {policy} turns off");
+            refuse("power.policy.slac", what, "set routing: slac, or another policy")
+        }
+        (PolicyConfig::AlwaysOn(_), _) => Ok(()),
+        (_, RoutingConfig::Slac(_)) => {
+            let what = format!("slac routes by the stages of the policy slac, but {policy} switches links another way");
+            refuse("routing.slac", what, "set power.policy to slac or always_on, or take another routing")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -65,6 +90,8 @@ impl PolicyConfig {
 pub(crate) enum AnyPolicy {
     AlwaysOn,
     IdleTimeout(idle_timeout::Runtime),
+    /// Acts between windows of the blocks (`slac::Sequencer`), without timers.
+    Slac(slac::Runtime),
 }
 
 /// Time and flits of one channel per state, over the window.
@@ -107,7 +134,7 @@ impl Manager {
     pub(crate) fn new(policy: AnyPolicy, all_vcs: Vec<u16>, spans: Option<usize>) -> Self {
         let outputs = all_vcs.len();
         // an alarm per channel, and some slack for one that fires while it is set again
-        let timers = if matches!(policy, AnyPolicy::AlwaysOn) { 0 } else { outputs + 1 };
+        let timers = if matches!(policy, AnyPolicy::AlwaysOn | AnyPolicy::Slac(_)) { 0 } else { outputs + 1 };
         let accounts = vec![Account::default(); outputs];
         Self { policy, accounts, all_vcs, timers: Wheel::new(4096, timers), log: spans.map(Log::new) }
     }

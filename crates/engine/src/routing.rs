@@ -21,6 +21,7 @@ weft_units::registry! {
     "ecmp" => ecmp::Ecmp,
     "table" => table::Table,
     "minimal_adaptive" => minimal_adaptive::MinimalAdaptive,
+    "slac" => slac::Slac,
 }
 
 mod choice;
@@ -34,8 +35,9 @@ pub(crate) use choice::Choice;
 pub(crate) use distances::Ports;
 pub use sensor::Sensor;
 
-use crate::dependency::Dependencies;
+use crate::dependency::{Dependencies, Rising};
 use crate::net::Net;
+use crate::power::PolicyConfig;
 use crate::state::Packet;
 use sensor::Congestion;
 use weft_topology::{Graph, Shape};
@@ -67,6 +69,7 @@ pub enum AnyRouting {
     Ecmp(ecmp::Runtime),
     Table(table::Runtime),
     MinimalAdaptive(minimal_adaptive::Runtime),
+    Slac(slac::Runtime),
 }
 
 /// Calls the same method of whichever routing it is.
@@ -87,6 +90,7 @@ macro_rules! each {
             AnyRouting::Ecmp($r) => $call,
             AnyRouting::Table($r) => $call,
             AnyRouting::MinimalAdaptive($r) => $call,
+            AnyRouting::Slac($r) => $call,
         }
     };
 }
@@ -109,7 +113,23 @@ impl AnyRouting {
             RoutingConfig::Ecmp(c) => c.build(graph).map(|(r, n)| (Self::Ecmp(r), n))?,
             RoutingConfig::Table(c) => c.build(graph).map(|(r, n)| (Self::Table(r), n))?,
             RoutingConfig::MinimalAdaptive(c) => c.build(graph).map(|(r, n)| (Self::MinimalAdaptive(r), n))?,
+            RoutingConfig::Slac(c) => c.build(graph).map(|(r, n)| (Self::Slac(r), n))?,
         })
+    }
+
+    /// A run with this policy begins: stage 1 alone is on.
+    pub(crate) fn begin(&mut self, policy: &PolicyConfig) {
+        if let (Self::Slac(routing), PolicyConfig::Slac(_)) = (self, policy) {
+            routing.switch_to(1);
+        }
+    }
+
+    /// Where links go on and off by stages: all of them are on now.
+    pub(crate) fn switch_all_on(&mut self) -> bool {
+        match self {
+            Self::Slac(routing) => routing.switch_all_on(),
+            _ => false,
+        }
     }
 
     /// What the routing knows of every router: its coordinates on the shape that it routes.
@@ -146,6 +166,7 @@ impl AnyRouting {
             Self::DragonflyUgal(r) => r.head(at, queues, packet, seed),
             Self::UpDown(r) => r.head(at, queues, packet, seed),
             Self::Dal(r) => r.head(at, queues, packet, seed),
+            Self::Slac(r) => r.head(at, packet, seed),
             _ => unreachable!("only adaptive routings ask for queues"),
         }
     }
@@ -208,9 +229,9 @@ impl AnyRouting {
     /// Enters every dependency between channels that packets of this routing can cause.
     pub(crate) fn dependencies(&self, d: &mut Dependencies) {
         match self {
-            Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) if d.rises(self, false) => {}
-            Self::UgalP(_) if d.rises(self, true) => {}
-            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self, false) => {}
+            Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) if d.rises(self, Rising::Class) => {}
+            Self::UgalP(_) if d.rises(self, Rising::DimensionThenClass) => {}
+            Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self, Rising::Class) => {}
             Self::Dimension(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
             Self::UgalP(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
@@ -226,6 +247,12 @@ impl AnyRouting {
             }
             Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
             Self::MinimalAdaptive(_) => d.escapes(self),
+            Self::Slac(r) => {
+                let every = || r.every_stage().map(Self::Slac);
+                if !every().all(|routing| d.rises(&routing, Rising::ClassThenDownDimensions)) {
+                    every().for_each(|routing| d.per_hop(&routing));
+                }
+            }
         }
     }
 
@@ -320,10 +347,12 @@ pub(crate) fn below(hash: u64, n: u32) -> u32 {
 fn made_for(shape: &Shape) -> (&'static str, &'static [&'static str]) {
     const GRIDS: &[&str] = &["dimension_order", "minimal_adaptive", "valiant", "ugal"];
     const COMPLETE: &[&str] = &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "dal"];
+    const PLANE: &[&str] =
+        &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "dal", "slac"];
     const DRAGONFLIES: &[&str] = &["dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal"];
     match shape {
         Shape::SingleRouter { .. } => ("single_router", COMPLETE),
-        Shape::HyperX { .. } => ("hyperx", COMPLETE),
+        Shape::HyperX { widths, .. } => ("hyperx", if widths.len() == 2 { PLANE } else { COMPLETE }),
         Shape::Torus { wrap: true, .. } => ("torus", GRIDS),
         Shape::Torus { .. } => ("mesh", GRIDS),
         Shape::Dragonfly { .. } => ("dragonfly", DRAGONFLIES),

@@ -1,0 +1,169 @@
+//! SLaC: dimension order on a 2D HyperX whose highest rows may be dark; packets step down into a row that is on.
+//!
+//! # Source
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
+//! ISCA 2018, section V, use it.
+//! # Parameters
+//! via: the row over which a packet goes between two dark rows (`by_destination`: the number of the destination router
+//! modulo the rows that are on; `lowest`; `newest`, the row switched on last; `random`, drawn per packet).
+//! # Guarantees
+//! With stages 1 to S on (the links in rows 1 to S, and the column links that end in one of them), any router reaches any
+//! other on them in at most 3 hops: in dimension order from a row that is on, else first along the column into a row that
+//! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. Two VC classes on
+//! column links (0: to be followed by another hop, 1: the last hop), one on row links: column 0, row, column 1 is acyclic
+//! for every S and for packets of different S. Under `always_on` it is `dimension_order`.
+//! # Not modelled
+//! Balance of the links that are on: the choice never reads a queue, which is TCEP's criticism of it.
+//! # Validation
+//! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; hop by hop dimension order
+//! under `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall in the smallest buffers.
+//! No rows of a peer: none has it.
+
+use super::{Classes, Hop, below, draw, grid::Grid, grid::Line, steps::Step, wrong_shape};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Dimensions: x goes along a row, y along a column.
+const X: usize = 0;
+const Y: usize = 1;
+
+/// SLaC: dimension order on a 2D HyperX whose highest rows may be dark; packets step down into a row that is on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slac {
+    /// The row over which a packet goes between two dark rows.
+    #[serde(default)]
+    pub via: Via,
+}
+
+/// A row among those that are on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// The number of the destination router modulo the rows that are on.
+    #[default]
+    ByDestination,
+    /// The first row.
+    Lowest,
+    /// The row that was switched on last.
+    Newest,
+    /// Drawn for every packet.
+    Random,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    grid: Grid,
+    via: Via,
+    /// Stages that are on for packets that ask now: rows 0 to `stages - 1`.
+    stages: u8,
+    /// Stages go on and off: a packet is pinned to those that it meets.
+    switched: bool,
+}
+
+impl Slac {
+    pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
+        let refusal = || wrong_shape("slac", "a hyperx of two dimensions", graph.shape());
+        let grid = Grid::of(graph, "slac").map_err(|_| refusal())?;
+        if grid.line != Line::Complete || grid.dims != 2 {
+            return Err(refusal());
+        }
+        // terminal links, rows, columns
+        Ok((Runtime { stages: grid.widths[Y], switched: false, grid, via: self.via }, vec![1, 1, 2]))
+    }
+}
+
+impl Runtime {
+    /// Packets from now on find `stages` stages on, which may change.
+    pub(crate) fn switch_to(&mut self, stages: u8) {
+        (self.stages, self.switched) = (stages, true);
+    }
+
+    /// The routing with every number of stages.
+    pub(crate) fn every_stage(&self) -> impl Iterator<Item = Self> + '_ {
+        (1..=self.grid.widths[Y]).map(|stages| Self { stages, switched: true, ..self.clone() })
+    }
+
+    /// Packets from now on find all stages on, if they go on and off; whether they do.
+    pub(super) fn switch_all_on(&mut self) -> bool {
+        self.stages = self.grid.widths[Y];
+        self.switched
+    }
+
+    #[inline(always)]
+    pub(super) fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (!self.asks(at, packet)).then(|| self.onward(at, packet))
+    }
+
+    /// The first hop of a packet, which is pinned to the stages of this moment (`lane`).
+    #[inline(always)]
+    pub(super) fn head(&self, at: u64, packet: &mut Packet, seed: u64) -> Hop {
+        packet.lane = self.stages;
+        match self.rows(at, packet.dest) {
+            Some(rows) => {
+                let choices = u32::from(rows.end - rows.start);
+                self.down(at, rows.start + below(draw(seed, packet, 0x51ac), choices) as u8)
+            }
+            None => self.onward(at, packet),
+        }
+    }
+
+    /// Whether the packet is not pinned yet.
+    pub(super) fn asks(&self, at: u64, packet: &Packet) -> bool {
+        self.switched && packet.lane == 0 && at != packet.dest
+    }
+
+    /// Every first hop, all equally likely.
+    pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
+        let after = Packet { lane: self.stages, ..*packet };
+        let step = |hop: Hop| Step { hop, after, cost: None };
+        match self.rows(at, packet.dest) {
+            Some(rows) => rows.map(|row| step(self.down(at, row))).collect(),
+            None => vec![step(self.onward(at, packet))],
+        }
+    }
+
+    /// Dimension order: along the row, then the last hop along the column.
+    #[inline(always)]
+    fn onward(&self, at: u64, packet: &Packet) -> Hop {
+        match Grid::first_difference(at, packet.dest) {
+            None => Hop { port: packet.dst_port, class: 0 },
+            Some(d) => {
+                Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: u8::from(d == Y) }
+            }
+        }
+    }
+
+    /// Along the column into `row`, and on from there.
+    #[inline(always)]
+    fn down(&self, at: u64, row: u8) -> Hop {
+        Hop { port: self.grid.port_to(at, Y, row), class: 0 }
+    }
+
+    /// The rows into one of which a packet from `at` steps first, where dimension order would need a link that is dark.
+    #[inline(always)]
+    fn rows(&self, at: u64, to: u64) -> Option<Range<u8>> {
+        let [own, dest] = [at, to].map(|router| Grid::coordinate(router, Y));
+        let same_column = Grid::coordinate(at, X) == Grid::coordinate(to, X);
+        if own < self.stages || same_column && dest < self.stages {
+            return None;
+        }
+        if dest < self.stages {
+            return Some(dest..dest + 1);
+        }
+        let router = u32::from(Grid::coordinate(to, X)) + u32::from(self.grid.widths[X]) * u32::from(dest);
+        Some(match self.via {
+            Via::ByDestination => {
+                let row = (router % u32::from(self.stages)) as u8;
+                row..row + 1
+            }
+            Via::Lowest => 0..1,
+            Via::Newest => self.stages - 1..self.stages,
+            Via::Random => 0..self.stages,
+        })
+    }
+}
