@@ -19,17 +19,20 @@ pub(crate) enum Rising {
     Class,
     /// The class of the link, then that of the VC.
     DimensionThenClass,
-    /// The class of the VC; in one class, links go from higher dimensions to lower ones.
-    ClassThenDownDimensions,
+    /// On a grid of two dimensions: row links of lower and lower rows, with links down the columns between them; links up a
+    /// column come last.
+    DownRows,
 }
 
 impl Rising {
-    fn rank(self, link: u8, class: u32) -> (u32, u32) {
-        let link = u32::from(link);
+    /// Of a VC class on a link of a class, from coordinates to others.
+    fn rank(self, link: u8, class: u32, ends: [u64; 2]) -> (u32, u32) {
+        let depth = ends.map(|at| u32::from(u8::MAX - Grid::coordinate(at, 1)));
         match self {
             Self::Class => (class, 0),
-            Self::DimensionThenClass => (link, class),
-            Self::ClassThenDownDimensions => (class, u32::from(u8::MAX) - link),
+            Self::DimensionThenClass => (link.into(), class),
+            Self::DownRows if depth[0] > depth[1] => (u32::MAX, 0),
+            Self::DownRows => (depth[1], u32::from(depth[0] == depth[1])),
         }
     }
 }
@@ -79,7 +82,7 @@ fn is_host(graph: &Graph, router: u32) -> bool {
 }
 
 impl<'a> Dependencies<'a> {
-    fn new(graph: &'a Graph, routing: &AnyRouting, classes: &Classes) -> Self {
+    pub(crate) fn new(graph: &'a Graph, routing: &AnyRouting, classes: &Classes) -> Self {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
@@ -154,7 +157,8 @@ impl<'a> Dependencies<'a> {
             let mut choices = routing.steps(self.coords[at as usize], &packet, 0);
             let Step { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
             let Some(next) = self.neighbour(at, hop.port) else { return true };
-            let rank = rising.rank(self.graph.ports(at)[hop.port as usize].class, self.known(hop.class));
+            let ends = [at, next].map(|router| self.coords[router as usize]);
+            let rank = rising.rank(self.graph.ports(at)[hop.port as usize].class, self.known(hop.class), ends);
             if last.is_some_and(|last| last >= rank) {
                 return false;
             }

@@ -74,7 +74,8 @@ pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
         (PolicyConfig::Slac(_), RoutingConfig::Slac(_)) => slac::check_network(&spec.graph, &spec.managed),
         (PolicyConfig::Slac(_), _) => {
             slac::check_network(&spec.graph, &spec.managed)?;
-            let what = format!("{routing} is blind to link states: it would send packets to links that {policy} turns off");
+            let what =
+                format!("{routing} is blind to link states: it would send packets to links that {policy} turns off");
             refuse("power.policy.slac", what, "set routing: slac, or another policy")
         }
         (PolicyConfig::AlwaysOn(_), _) => Ok(()),

@@ -249,7 +249,7 @@ impl AnyRouting {
             Self::MinimalAdaptive(_) => d.escapes(self),
             Self::Slac(r) => {
                 let every = || r.every_stage().map(Self::Slac);
-                if !every().all(|routing| d.rises(&routing, Rising::ClassThenDownDimensions)) {
+                if !every().all(|routing| d.rises(&routing, Rising::DownRows)) {
                     every().for_each(|routing| d.per_hop(&routing));
                 }
             }

@@ -67,6 +67,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.sequencer = Some(sequencer);
     }
 
+    #[cfg(test)]
+    pub(crate) fn take_sequencer(&mut self) -> Sequencer {
+        self.sequencer.take().expect("a policy that has one")
+    }
+
     fn advance_blocks(&mut self, until: u64) {
         let (net, now) = (&self.net, self.now);
         if self.blocks.len() == 1 {

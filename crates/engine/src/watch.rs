@@ -245,7 +245,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
             // the intermediate that was drawn is on no detour, or there is none to draw
-            ("no detour was drawn: the minimal path", vec![(chosen, None)])
+            (net.routing.rule_without_queues(), vec![(chosen, None)])
         } else {
             (net.routing.rule(), compared)
         };

@@ -9,9 +9,10 @@
 //! # Guarantees
 //! With stages 1 to S on (the links in rows 1 to S, and the column links that end in one of them), any router reaches any
 //! other on them in at most 3 hops: in dimension order from a row that is on, else first along the column into a row that
-//! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. Two VC classes on
-//! column links (0: to be followed by another hop, 1: the last hop), one on row links: column 0, row, column 1 is acyclic
-//! for every S and for packets of different S. Under `always_on` it is `dimension_order`.
+//! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. One VC class, so that
+//! a queue that is stuck can fill its whole buffer, which is what the policy `slac` looks at: a column link that is followed
+//! by another link leads down or comes first, so that row links are only entered from higher rows, and links up a column are
+//! the last; that is acyclic for every S and for packets of different S. Under `always_on` it is `dimension_order`.
 //! # Not modelled
 //! Balance of the links that are on: the choice never reads a queue, which is TCEP's criticism of it.
 //! # Validation
@@ -20,7 +21,7 @@
 //! No rows of a peer: none has it.
 
 use super::{Classes, Hop, below, draw, grid::Grid, grid::Line, steps::Step, wrong_shape};
-use crate::state::Packet;
+use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -72,8 +73,8 @@ impl Slac {
         if grid.line != Line::Complete || grid.dims != 2 {
             return Err(refusal());
         }
-        // terminal links, rows, columns
-        Ok((Runtime { stages: grid.widths[Y], switched: false, grid, via: self.via }, vec![1, 1, 2]))
+        let classes = vec![1; graph.class_names().len()];
+        Ok((Runtime { stages: grid.widths[Y], switched: false, grid, via: self.via }, classes))
     }
 }
 
@@ -81,6 +82,11 @@ impl Runtime {
     /// Packets from now on find `stages` stages on, which may change.
     pub(crate) fn switch_to(&mut self, stages: u8) {
         (self.stages, self.switched) = (stages, true);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn stages(&self) -> u8 {
+        self.stages
     }
 
     /// The routing with every number of stages.
@@ -106,7 +112,8 @@ impl Runtime {
         match self.rows(at, packet.dest) {
             Some(rows) => {
                 let choices = u32::from(rows.end - rows.start);
-                self.down(at, rows.start + below(draw(seed, packet, 0x51ac), choices) as u8)
+                let row = rows.start + below(draw(seed, packet, 0x51ac), choices) as u8;
+                self.down(at, row, packet)
             }
             None => self.onward(at, packet),
         }
@@ -119,28 +126,32 @@ impl Runtime {
 
     /// Every first hop, all equally likely.
     pub(super) fn steps(&self, at: u64, packet: &Packet) -> Vec<Step> {
-        let after = Packet { lane: self.stages, ..*packet };
-        let step = |hop: Hop| Step { hop, after, cost: None };
+        let step = |first: &dyn Fn(&mut Packet) -> Hop| {
+            let mut after = Packet { lane: self.stages, ..*packet };
+            Step { hop: first(&mut after), after, cost: None }
+        };
         match self.rows(at, packet.dest) {
-            Some(rows) => rows.map(|row| step(self.down(at, row))).collect(),
-            None => vec![step(self.onward(at, packet))],
+            Some(rows) => rows.map(|row| step(&|after| self.down(at, row, after))).collect(),
+            None => vec![step(&|after| self.onward(at, after))],
         }
     }
 
     /// Dimension order: along the row, then the last hop along the column.
     #[inline(always)]
     fn onward(&self, at: u64, packet: &Packet) -> Hop {
-        match Grid::first_difference(at, packet.dest) {
-            None => Hop { port: packet.dst_port, class: 0 },
-            Some(d) => {
-                Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: u8::from(d == Y) }
-            }
-        }
+        let port = match Grid::first_difference(at, packet.dest) {
+            None => packet.dst_port,
+            Some(d) => self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)),
+        };
+        Hop { port, class: 0 }
     }
 
-    /// Along the column into `row`, and on from there.
+    /// Along the column into `row`, and on from there; a hop more than needed, unless the destination is in that row.
     #[inline(always)]
-    fn down(&self, at: u64, row: u8) -> Hop {
+    fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
+        if row != Grid::coordinate(packet.dest, Y) {
+            packet.flags |= DETOUR;
+        }
         Hop { port: self.grid.port_to(at, Y, row), class: 0 }
     }
 
@@ -167,3 +178,6 @@ impl Runtime {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

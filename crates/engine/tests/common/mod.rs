@@ -40,6 +40,8 @@ pub const TABLE_TORUS: &str = r#"{"table": {"file": "tests/data/torus_4x3.csv"}}
 pub const ADAPTIVE: &str = r#"{"minimal_adaptive": {}}"#;
 pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}}"#;
 
+pub const SLAC: &str = r#"{"slac": {}}"#;
+
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
@@ -139,6 +141,7 @@ pub const PAIRS: &[(&str, &str)] = &[
     (TORUS, ADAPTIVE),
     (TORUS, ADAPTIVE_STAYS),
     (MESH, ADAPTIVE),
+    (HYPERX, SLAC),
     (TRUNKS, DOR),
     (TRUNKS, VALIANT),
     (TRUNKS, UGAL),
@@ -153,6 +156,8 @@ pub const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub const ADVERSE: &str = r#"{"group_shift": {"shift": 1}}"#;
 /// A cycle is 1 ns in these tests.
 pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
+/// Stages go on and off soon.
+pub const QUICK_STAGES: &str = r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}}"#;
 
 pub const ONE: Execution = Execution { threads: 1, blocks: 1 };
 
@@ -171,6 +176,12 @@ pub fn pattern(spec: &mut Spec, json: &str) {
 
 pub fn policy(spec: &mut Spec, json: &str) {
     spec.policy = serde_json::from_str(json).expect("a policy");
+}
+
+/// The policy, or in its place the only one that switches links with this routing.
+pub fn policy_that_fits(spec: &mut Spec, json: &str) {
+    let stages = json == IDLE_TIMEOUT && matches!(spec.routing, RoutingConfig::Slac(_));
+    policy(spec, if stages { QUICK_STAGES } else { json });
 }
 
 pub fn allocator(spec: &mut Spec, json: &str) {

@@ -199,3 +199,6 @@ fn channels<const W: usize, const V: usize>(
     }
     stages
 }
+
+#[cfg(test)]
+mod tests;
