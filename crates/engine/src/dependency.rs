@@ -13,30 +13,6 @@ use std::collections::{BTreeSet, HashSet};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// What rises with each hop of a packet, so that there can be no cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rising {
-    Class,
-    /// The class of the link, then that of the VC.
-    DimensionThenClass,
-    /// On a grid of two dimensions: row links of lower and lower rows, with links down the columns between them; links up a
-    /// column come last.
-    DownRows,
-}
-
-impl Rising {
-    /// Of a VC class on a link of a class, from coordinates to others.
-    fn rank(self, link: u8, class: u32, ends: [u64; 2]) -> (u32, u32) {
-        let depth = ends.map(|at| u32::from(u8::MAX - Grid::coordinate(at, 1)));
-        match self {
-            Self::Class => (class, 0),
-            Self::DimensionThenClass => (link.into(), class),
-            Self::DownRows if depth[0] > depth[1] => (u32::MAX, 0),
-            Self::DownRows => (depth[1], u32::from(depth[0] == depth[1])),
-        }
-    }
-}
-
 /// (channel = flat port index of its sender) * classes + class.
 type Node = u32;
 
@@ -142,27 +118,28 @@ impl<'a> Dependencies<'a> {
         self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
     }
 
-    /// Whether it rises with each hop on every walk that is tried: from every router to some others, at each router by
-    /// another of its choices.
-    pub(crate) fn rises(&self, routing: &AnyRouting, rising: Rising) -> bool {
+    /// Whether the class (`ordered`: the class of the link, then that of the VC) rises with each hop on every walk that is
+    /// tried: from every router to some others, at each router by another of its choices.
+    pub(crate) fn rises(&self, routing: &AnyRouting, ordered: bool) -> bool {
         let hosts: Vec<u32> = (0..self.graph.routers()).filter(|&r| is_host(self.graph, r)).collect();
         let apart = hosts.len().div_ceil(WALKED_TO);
-        hosts.iter().step_by(apart).all(|&to| hosts.iter().all(|&from| self.rises_between(routing, rising, from, to)))
+        hosts.iter().step_by(apart).all(|&to| hosts.iter().all(|&from| self.rises_between(routing, ordered, from, to)))
     }
 
-    fn rises_between(&self, routing: &AnyRouting, rising: Rising, from: u32, to: u32) -> bool {
+    fn rises_between(&self, routing: &AnyRouting, ordered: bool, from: u32, to: u32) -> bool {
         let target = self.coords[to as usize];
         let (mut at, mut packet, mut last) = (from, Packet { target, dest: target, ..Packet::default() }, None);
         loop {
             let mut choices = routing.steps(self.coords[at as usize], &packet, 0);
             let Step { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
             let Some(next) = self.neighbour(at, hop.port) else { return true };
-            let ends = [at, next].map(|router| self.coords[router as usize]);
-            let rank = rising.rank(self.graph.ports(at)[hop.port as usize].class, self.known(hop.class), ends);
-            if last.is_some_and(|last| last >= rank) {
+            let link = if ordered { self.graph.ports(at)[hop.port as usize].class } else { 0 };
+            let class =
+                (link, routing.rank(self.coords[at as usize], Hop { class: self.known(hop.class) as u8, ..hop }));
+            if last.is_some_and(|last| last >= class) {
                 return false;
             }
-            (at, packet, last) = (next, after, Some(rank));
+            (at, packet, last) = (next, after, Some(class));
         }
     }
 

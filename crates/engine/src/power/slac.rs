@@ -26,10 +26,14 @@ mod sequencer;
 pub(crate) use gauge::Gauge;
 pub(crate) use sequencer::Sequencer;
 
-use crate::power::LinkState;
+use crate::block::Block;
+use crate::net::Net;
+use crate::power::{LinkState, PolicyConfig};
+use crate::routing::{RoutingConfig, grid::Grid};
+use crate::spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_topology::{Graph, Shape};
+use weft_topology::{Peer, Shape};
 use weft_units::{Refusal, Time};
 
 pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking];
@@ -106,21 +110,26 @@ impl Slac {
     }
 }
 
-/// Refuses a network that has no stages, or of which not all links are `managed`.
-pub(crate) fn check_network(graph: &Graph, managed: &[bool]) -> Result<(), Refusal> {
-    let dimensions = match graph.shape() {
-        Shape::HyperX { widths, .. } if widths.len() == 2 => None,
-        Shape::HyperX { widths, .. } => Some(format!("a hyperx of {} dimensions", widths.len())),
-        _ => Some("another topology".to_owned()),
-    };
-    if let Some(other) = dimensions {
+/// Refuses the policy where there are no stages, or beside a routing that is blind to them; and its routing beside another
+/// policy that switches links.
+pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
+    let (policy, routing) = (spec.policy.name(), spec.routing.name());
+    if !matches!(spec.policy, PolicyConfig::Slac(_)) {
         return Err(Refusal::new(
-            PATH,
-            format!("slac switches rows and columns of a hyperx of two dimensions, but this is {other}"),
-            "choose another policy, or topology: {hyperx: {widths: [8, 8], terminals_per_router: 8}}",
+            "routing.slac",
+            format!("slac routes by the stages of the policy slac, but {policy} switches links another way"),
+            "set power.policy to slac or always_on, or take another routing",
         ));
     }
-    let names = graph.class_names().iter().zip(managed).skip(1);
+    check_shape(spec.graph.shape())?;
+    if !matches!(spec.routing, RoutingConfig::Slac(_)) {
+        return Err(Refusal::new(
+            PATH,
+            format!("{routing} is blind to link states: it would send packets to links that slac turns off"),
+            "set routing: slac, or another policy",
+        ));
+    }
+    let names = spec.graph.class_names().iter().zip(&spec.managed).skip(1);
     let left_out: Vec<&str> = names.filter(|(_, managed)| !**managed).map(|(name, _)| name.as_str()).collect();
     if left_out.is_empty() {
         return Ok(());
@@ -130,4 +139,48 @@ pub(crate) fn check_network(graph: &Graph, managed: &[bool]) -> Result<(), Refus
         format!("leaves out {}, but a stage of slac has links of both dimensions", left_out.join(" and ")),
         "leave manages out: all links between routers are managed then",
     ))
+}
+
+fn check_shape(shape: &Shape) -> Result<(), Refusal> {
+    let other = match shape {
+        Shape::HyperX { widths, .. } if widths.len() == 2 => return Ok(()),
+        Shape::HyperX { widths, .. } => format!("a hyperx of {} dimensions", widths.len()),
+        _ => "another topology".to_owned(),
+    };
+    Err(Refusal::new(
+        PATH,
+        format!("slac switches rows and columns of a hyperx of two dimensions, but this is {other}"),
+        "choose another policy, or topology: {hyperx: {widths: [8, 8], terminals_per_router: 8}}",
+    ))
+}
+
+/// Stage of the link between two routers, from 0: that of its lower row.
+fn stage_of(net: &Net, a: u32, b: u32) -> usize {
+    let row = |router: u32| Grid::coordinate(net.coords[router as usize], 1);
+    row(a).min(row(b)).into()
+}
+
+/// Outputs of a block to other routers, with the stage of their links.
+fn outputs<'a, const W: usize, const V: usize>(
+    spec: &'a Spec,
+    net: &'a Net,
+    block: &'a Block<W, V>,
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    block.routers.iter().flat_map(move |router| {
+        let ports = spec.graph.ports(router.id).iter().enumerate();
+        ports.filter_map(move |(p, port)| match port.peer {
+            Peer::Router { router: peer, .. } => Some((router.base as usize + p, stage_of(net, router.id, peer))),
+            _ => None,
+        })
+    })
+}
+
+/// Under this policy a run begins with the first stage alone.
+pub(crate) fn darken<const W: usize, const V: usize>(spec: &Spec, net: &Net, block: &mut Block<W, V>) {
+    if matches!(spec.policy, PolicyConfig::Slac(_)) {
+        let dark: Vec<usize> = outputs(spec, net, block).filter(|(_, stage)| *stage > 0).map(|(o, _)| o).collect();
+        for o in dark {
+            (block.outs[o].state, block.outs[o].free) = (LinkState::Off as u8, 0);
+        }
+    }
 }

@@ -119,6 +119,18 @@ impl Runtime {
         }
     }
 
+    /// Rises with each hop: row links of lower and lower rows, with links down the columns between them; links up a column
+    /// come last.
+    pub(super) fn rank(&self, at: u64, hop: Hop) -> u32 {
+        let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
+        let own = Grid::coordinate(at, Y);
+        match hop.port.checked_sub(self.grid.ports[Y]) {
+            None => depth(own) + 1,
+            Some(up) if up >= own => u32::MAX,
+            Some(row) => depth(row),
+        }
+    }
+
     /// Whether the packet is not pinned yet.
     pub(super) fn asks(&self, at: u64, packet: &Packet) -> bool {
         self.switched && packet.lane == 0 && at != packet.dest

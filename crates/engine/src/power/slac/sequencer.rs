@@ -1,13 +1,11 @@
 //! The sequencer: sees all routers at the end of each averaging window, and switches one stage at a time.
 
-use super::{Gauge, Runtime};
+use super::{Gauge, Runtime, outputs};
 use crate::block::Block;
 use crate::net::Net;
 use crate::power::{AnyPolicy, LinkState};
-use crate::routing::{AnyRouting, grid::Grid};
+use crate::routing::AnyRouting;
 use crate::spec::Spec;
-use crate::state::Kind;
-use weft_topology::Peer;
 use weft_units::Refusal;
 
 #[derive(Debug)]
@@ -34,18 +32,24 @@ enum Change {
 }
 
 impl Sequencer {
-    /// The sequencer of a network under this policy: stage 1 is on, the others are dark.
+    /// The sequencer of a network under this policy, whose first stage is on.
     pub fn of<const W: usize, const V: usize>(
         spec: &Spec,
         net: &Net,
         blocks: &mut [Block<W, V>],
     ) -> Result<Option<Self>, Refusal> {
-        let AnyPolicy::Slac(policy) = spec.policy.build(spec.cycle_fs)? else { return Ok(None) };
-        let stages = channels(spec, net, blocks);
-        for block in blocks.iter_mut() {
+        let AnyPolicy::Slac(policy) = spec.policy.build(spec)? else { return Ok(None) };
+        let mut stages: Vec<Vec<(usize, usize)>> = Vec::new();
+        for (b, block) in blocks.iter().enumerate() {
+            for (o, stage) in outputs(spec, net, block) {
+                stages.resize(stages.len().max(stage + 1), Vec::new());
+                stages[stage].push((b, o));
+            }
+        }
+        for block in blocks {
             block.gauge = Some(Gauge::new(block.ins.len(), stages.len()));
         }
-        let sequencer = Self {
+        Ok(Some(Self {
             asked: Vec::with_capacity(stages.len()),
             change: None,
             rests_until: 0,
@@ -53,9 +57,7 @@ impl Sequencer {
             used: vec![0.0; spec.graph.routers() as usize],
             policy,
             stages,
-        };
-        (1..sequencer.stages.len()).for_each(|stage| sequencer.enter(blocks, stage, LinkState::Off, 0));
-        Ok(Some(sequencer))
+        }))
     }
 
     /// The cycle before which it acts next.
@@ -176,28 +178,6 @@ fn pin_to(net: &mut Net, stages: usize) {
     if let AnyRouting::Slac(routing) = &mut net.routing {
         routing.switch_to(stages as u8);
     }
-}
-
-/// The channels of every stage: those in a row, and those between it and a higher one.
-fn channels<const W: usize, const V: usize>(
-    spec: &Spec,
-    net: &Net,
-    blocks: &[Block<W, V>],
-) -> Vec<Vec<(usize, usize)>> {
-    let row = |router: u32| usize::from(Grid::coordinate(net.coords[router as usize], 1));
-    let mut stages = vec![Vec::new(); (0..spec.graph.routers()).map(row).max().map_or(0, |last| last + 1)];
-    for (b, block) in blocks.iter().enumerate() {
-        for router in &block.routers {
-            for (p, port) in spec.graph.ports(router.id).iter().enumerate() {
-                if let Peer::Router { router: peer, .. } = port.peer {
-                    let o = router.base as usize + p;
-                    debug_assert!(matches!(block.outs[o].kind, Kind::Local | Kind::Remote));
-                    stages[row(router.id).min(row(peer))].push((b, o));
-                }
-            }
-        }
-    }
-    stages
 }
 
 #[cfg(test)]

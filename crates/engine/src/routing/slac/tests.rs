@@ -1,7 +1,7 @@
 //! Every pair of routers with every number of stages and every choice of the row, against the rule written out anew.
 
 use super::{Runtime, Slac, Via};
-use crate::dependency::{Dependencies, Rising};
+use crate::dependency::Dependencies;
 use crate::routing::{AnyRouting, grid::coordinates};
 use crate::state::{DETOUR, Packet};
 use weft_topology::{Graph, Peer, TopologyConfig};
@@ -136,7 +136,7 @@ fn channels_of_one_number_of_stages_and_of_all_together_close_no_cycle() {
             let mut together = Dependencies::new(&graph, &every[0], &vec![1, 1, 1]);
             for routing in &every {
                 let mut alone = Dependencies::new(&graph, routing, &vec![1, 1, 1]);
-                assert!(alone.rises(routing, Rising::DownRows));
+                assert!(alone.rises(routing, false));
                 alone.per_hop(routing);
                 assert_eq!(alone.find_cycle(), None, "{routing:?}");
                 // packets of different stages are under way at the same time
