@@ -110,6 +110,19 @@ impl Slac {
     }
 }
 
+impl Runtime {
+    /// To warm the largest stage that can be off, and a window before and after.
+    pub(crate) fn settling_period(&self, shape: &Shape) -> u64 {
+        let links = match shape {
+            Shape::HyperX { widths, .. } if widths.len() == 2 && widths[1] > 1 => {
+                u64::from(widths[0] * (widths[0] - 1) / 2 + widths[0] * (widths[1] - 2))
+            }
+            _ => 0,
+        };
+        self.wake_per_link.saturating_mul(links).saturating_add(self.averaging.saturating_mul(2))
+    }
+}
+
 /// Refuses the policy where there are no stages, or beside a routing that is blind to them; and its routing beside another
 /// policy that switches links.
 pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
