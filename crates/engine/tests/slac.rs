@@ -241,6 +241,9 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     )
     .unwrap();
     assert_eq!(defaults, written);
+    // a window until it is asked for, 76 links to warm, and a window after
+    let settles = defaults.settling_period(&spec.graph, spec.cycle_fs).unwrap();
+    assert_eq!(settles, Some(100 + 76 * 100 + 100));
 }
 
 /// Loads that go up and down, drawn from `seed`, and in the end nothing for `quiet` cycles.
