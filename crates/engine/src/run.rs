@@ -4,7 +4,7 @@ use crate::assemble;
 use crate::barrier::Barrier;
 use crate::block::{Block, Mail};
 use crate::net::Net;
-use crate::power::LinkState;
+use crate::power::{LinkState, slac::Sequencer};
 use crate::routing::AnyRouting;
 use crate::series::Recorder;
 use crate::spec::{Execution, Spec};
@@ -26,6 +26,7 @@ pub struct Simulation<const W: usize, const V: usize> {
     threads: usize,
     pub(crate) now: u64,
     pub(crate) recorder: Option<Recorder>,
+    sequencer: Option<Sequencer>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -37,7 +38,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             how.blocks
         };
         let bounds = assemble::partition(&spec.graph, wanted, net.routing.reads_group());
-        let blocks = assemble::blocks(spec, &net, &bounds)?;
+        let mut blocks = assemble::blocks(spec, &net, &bounds)?;
+        let sequencer = Sequencer::of(spec, &net, &mut blocks)?;
         let window = window(&net, &blocks);
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
@@ -45,7 +47,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let classes = spec.links.len();
         let recorder = |series| Recorder::new(series, classes, &blocks, &crate::report::order(&blocks));
         let recorder = spec.records.series.map(recorder);
-        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder })
+        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder, sequencer })
     }
 
     pub fn now(&self) -> u64 {
@@ -57,8 +59,22 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.flit_hops).sum()
     }
 
-    /// Simulates up to cycle `until`.
+    /// Simulates up to cycle `until`; a policy that looks at all blocks together acts between two cycles on the way.
     pub fn advance(&mut self, until: u64) {
+        let Some(mut sequencer) = self.sequencer.take() else { return self.advance_blocks(until) };
+        while self.now < until {
+            sequencer.act(&mut self.net, &mut self.blocks, self.now);
+            self.advance_blocks(until.min(sequencer.next()));
+        }
+        self.sequencer = Some(sequencer);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn take_sequencer(&mut self) -> Sequencer {
+        self.sequencer.take().expect("a policy that has one")
+    }
+
+    fn advance_blocks(&mut self, until: u64) {
         let (net, now) = (&self.net, self.now);
         if self.blocks.len() == 1 {
             self.blocks[0].advance(net, until);
