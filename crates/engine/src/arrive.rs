@@ -4,7 +4,6 @@ use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
 use crate::power::LinkState;
-use crate::power::tcep::agent::Agents;
 use crate::routing::sensor::Queues;
 use crate::routing::{AnyRouting, pal};
 use crate::state::{AROUND, ASK, Flit, Kind, NO_KEY, NONE, Segment};
@@ -71,6 +70,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.flits.due(self.now) {
+            if let Some(meters) = &mut self.meters {
+                for k in 0..len {
+                    let flit = self.flits.item(first, k);
+                    let around = || self.packets.items.hot(flit.packet as usize).flags & AROUND != 0;
+                    if SINGLE {
+                        meters.came_one((flit.to >> 4) as usize, around());
+                    } else {
+                        let around = (flit.packet != NONE).then(around);
+                        meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
+                    }
+                }
+            }
             if let Some(gauge) = &mut self.gauge {
                 (0..len).for_each(|k| gauge.enter((self.flits.item(first, k).to >> 4) as usize, self.now));
             }
@@ -92,9 +103,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-        if let Some(meters) = &mut self.meters {
-            meters.came(i, v, Some(self.packets.items.hot(flit.packet as usize).flags & AROUND == 0));
-        }
         let id = if SINGLE {
             let segment = self.segments.items.hot_mut(flit.packet as usize);
             (segment.next, segment.key) = (NONE, flit.key);
@@ -121,9 +129,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(always)]
     fn receive_body(&mut self, i: usize, v: usize) {
-        if let Some(meters) = &mut self.meters {
-            meters.came(i, v, None);
-        }
         let port = self.ins.hot(i);
         let tail = *port.tail.hot(v);
         let segment = self.segments.items.hot_mut(tail as usize);
@@ -184,6 +189,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Route key of a packet whose routing reads the queues of router `r`, where it is.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
+        if let AnyRouting::Pal(pal) = &net.routing {
+            return self.route_pal(net, r, packet, pal);
+        }
         let key = if net.trunk.width == 1 {
             self.route_beside::<false>(net, r, packet)
         } else {
@@ -197,41 +205,39 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(always)]
     fn route_beside<const TRUNK: bool>(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
-        if let (AnyRouting::Pal(pal), Some(mut agents)) = (&net.routing, self.agents.take()) {
-            let key = self.route_noted::<TRUNK>(net, r, packet, pal, &mut agents);
-            self.agents = Some(agents);
-            return key;
-        }
         let router = self.routers.hot(r);
-        let queues =
-            Queues::<V, TRUNK>::new(&self.outs, router.base, self.views.of(r), self.history.as_ref(), self.now, net);
+        let (views, history) = ((&self.views, r), self.history.as_ref());
+        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, views, history, self.now, net);
         let packet = self.packets.items.hot_mut(packet as usize);
         let hop = net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
         net.key(hop.port as usize, hop.class as usize)
     }
-}
 
-impl<const W: usize, const V: usize> Block<W, V> {
-    /// The same, where agents want to know what packets choose at the first router of a subnetwork.
+    /// The same for PAL, whose choices the agents of the router want to know.
     #[inline(never)]
-    fn route_noted<const TRUNK: bool>(
-        &mut self,
-        net: &Net,
-        r: usize,
-        packet: u32,
-        pal: &pal::Runtime,
-        agents: &mut Agents,
-    ) -> u16 {
+    fn route_pal(&mut self, net: &Net, r: usize, packet: u32, pal: &pal::Runtime) -> u16 {
         let router = self.routers.hot(r);
         let at = *net.coords.hot(router.id as usize);
-        let (view, history) = (self.views.of(r), self.history.as_ref());
-        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
+        let (views, history) = ((&self.views, r), self.history.as_ref());
+        let queues = Queues::<V, false>::new(&self.outs, router.base, views, history, self.now, net);
         let packet = self.packets.items.hot_mut(packet as usize);
-        let begins = pal.leg(at, packet, net.seed).ok().filter(|&leg| pal.begins(leg, packet));
-        let hop = pal.head(at, &queues, packet, net.seed);
-        if let Some(leg) = begins {
-            let packet = *packet;
-            agents.chose(pal, self, r, leg, (hop, &packet));
+        let Ok(leg) = pal.leg(at, packet, net.seed) else { unreachable!("only members of a subnetwork choose") };
+        let begins = pal.begins(leg, packet);
+        let hop = pal.choose(at, leg, &queues, packet, net.seed);
+        if net.single
+            && packet.flags & AROUND != 0
+            && let Some(meters) = &mut self.meters
+        {
+            meters.sent_one_around(router.base as usize + usize::from(hop.port));
+        }
+        if begins && let Some(agents) = &mut self.agents {
+            let direct = router.base as usize + usize::from(pal.direct_port(leg));
+            let state = self.outs.hot(direct).state;
+            if packet.flags & AROUND != 0 {
+                agents.goes_around(self.now, r, leg, (hop, packet.len), (direct, state));
+            } else if state == LinkState::Shadow as u8 {
+                agents.want_back(direct);
+            }
         }
         net.key(hop.port as usize, hop.class as usize)
     }

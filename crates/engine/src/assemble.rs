@@ -413,7 +413,7 @@ impl Builder<'_> {
         let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
         let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
         let history = (net.routing.sensor() == Some(Sensor::HistoryWindow))
-            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency)));
+            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
         let mut block = Block {
             now: 0,
             want: vec![Bits::default(); ins.len() << net.class_bits],

@@ -1,19 +1,20 @@
-//! Traffic meters of the links of a router: flits that came, and of both directions those that go minimally in the
-//! subnetwork that they cross. What was sent in all is `OutPort::flits`.
+//! Traffic meters of the links of a router: flits that came, and of both directions those that do not go minimally in the
+//! subnetwork that they cross; control flits are counted among these. What was sent in all is `OutPort::flits`.
 //!
-//! Body flits follow their head, whose packet may be far ahead: a bit per VC says of which kind it was.
+//! Packets of one flit are counted as they choose a detour, so that minimal ones cost nothing. Longer ones are counted flit
+//! by flit: body flits follow their head, whose packet may be far ahead, and a bit per VC says of which kind it was.
 
 use crate::hot::Hot;
 
 /// The meter of one port: its output and its input, which are the two channels of one link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Meter {
-    pub sent_minimal: u32,
+    pub sent_around: u32,
     pub came: u32,
-    pub came_minimal: u32,
-    /// VCs on which the present packet goes minimally.
-    out_minimal: u16,
-    in_minimal: u16,
+    pub came_around: u32,
+    /// VCs on which the present packet goes round.
+    out_around: u16,
+    in_around: u16,
 }
 
 #[derive(Debug, Clone)]
@@ -29,29 +30,37 @@ impl Meters {
         self.0[port]
     }
 
-    /// A flit leaves on VC `vc`; `minimal` is said by heads.
-    #[inline(always)]
-    pub fn sent(&mut self, port: usize, vc: usize, minimal: Option<bool>) {
-        let meter = self.0.hot_mut(port);
-        if let Some(minimal) = minimal {
-            meter.out_minimal = meter.out_minimal & !(1 << vc) | u16::from(minimal) << vc;
-        }
-        meter.sent_minimal += u32::from(meter.out_minimal >> vc & 1);
+    /// A flit of a long packet leaves on VC `vc`; heads say whether they go round.
+    pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
+        let meter = &mut self.0[port];
+        meter.sent_around += u32::from(goes_around(&mut meter.out_around, vc, around));
     }
 
-    /// A flit has come on VC `vc`.
+    /// A packet of one flit goes round over this port, or a control flit leaves.
+    pub fn sent_one_around(&mut self, port: usize) {
+        self.0.hot_mut(port).sent_around += 1;
+    }
+
+    /// A packet of one flit has come.
     #[inline(always)]
-    pub fn came(&mut self, port: usize, vc: usize, minimal: Option<bool>) {
+    pub fn came_one(&mut self, port: usize, around: bool) {
         let meter = self.0.hot_mut(port);
-        if let Some(minimal) = minimal {
-            meter.in_minimal = meter.in_minimal & !(1 << vc) | u16::from(minimal) << vc;
-        }
         meter.came += 1;
-        meter.came_minimal += u32::from(meter.in_minimal >> vc & 1);
+        meter.came_around += u32::from(around);
     }
 
-    /// A control flit has come: no packet's.
-    pub fn control_came(&mut self, port: usize) {
-        self.0[port].came += 1;
+    /// A flit of a long packet has come on VC `vc`.
+    pub fn came(&mut self, port: usize, vc: usize, around: Option<bool>) {
+        let meter = &mut self.0[port];
+        meter.came += 1;
+        meter.came_around += u32::from(goes_around(&mut meter.in_around, vc, around));
     }
+}
+
+/// Whether the packet of this flit goes round: its head says so, `vcs` remembers it for the flits that follow.
+fn goes_around(vcs: &mut u16, vc: usize, around: Option<bool>) -> bool {
+    if let Some(around) = around {
+        *vcs = *vcs & !(1 << vc) | u16::from(around) << vc;
+    }
+    *vcs >> vc & 1 != 0
 }

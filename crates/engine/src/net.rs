@@ -126,6 +126,7 @@ impl Net {
     fn route_apart(&self, at: u64, packet: &mut Packet) -> u16 {
         match &self.routing {
             AnyRouting::UgalP(routing) => self.key_or_ask(routing.next(at, packet, self.seed)),
+            AnyRouting::Pal(routing) if routing.crosses_grids() => self.key_or_ask(routing.next_on_grid(at, packet)),
             _ => self.route_by_table(at, packet),
         }
     }

@@ -11,6 +11,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.routers.hot(r).base as usize;
         let earliest = self.now + net.after_grant;
+        if !SINGLE && self.meters.is_some() {
+            self.meter(base, count);
+        }
         if let Some(gauge) = &mut self.gauge {
             self.moves[..count].iter().for_each(|m| gauge.leave(base + usize::from(m.i), self.now));
         }
@@ -18,6 +21,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }
         self.tally.flit_hops += count as u64;
+    }
+
+    /// Counts the flits of long packets that are about to leave by whether they go round.
+    #[inline(never)]
+    fn meter(&mut self, base: usize, count: usize) {
+        let Some(meters) = &mut self.meters else { return };
+        for m in &self.moves[..count] {
+            let id = self.ins[base + usize::from(m.i)].head[usize::from(m.v)];
+            let segment = &self.segments.items[id as usize];
+            let around = || self.packets.items[segment.packet as usize].flags & AROUND != 0;
+            meters.sent(base + usize::from(m.p), usize::from(m.vc), (segment.sent == 0).then(around));
+        }
     }
 
     /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
@@ -47,7 +62,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (kind, peer, class) = (out.kind, out.peer, out.class);
         let link = net.links.hot(class as usize);
         if let Some(history) = &mut self.history {
-            history.sent_one(self.now, o, class);
+            history.sent_one(self.now, depart, o, class);
         }
         let at = depart + link.latency;
         if kind == Kind::Ejection {
@@ -55,10 +70,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
-            if let Some(meters) = &mut self.meters {
-                let minimal = || self.packets.items.hot(packet as usize).flags & AROUND == 0;
-                meters.sent(o, vc, head.then(minimal));
-            }
             let (packet, key) = if head { (packet, self.prepare(net, o, packet)) } else { (NONE, ASK) };
             let flit = |to| Flit { to, packet, key, len };
             if kind == Kind::Local {

@@ -239,7 +239,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// What `route_here` is about to decide, with the same queues.
     fn decide<const TRUNK: bool>(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
-        let (view, history) = (self.views.of(r), self.history.as_ref());
+        let (view, history) = ((&self.views, r), self.history.as_ref());
         let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
         let spy = Spy::new(&queues);
         let chosen = net.routing.head(net.coords[router.id as usize], &spy, &mut after, net.seed);
@@ -261,7 +261,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (port, stay) = (&self.ins[i], live.stay);
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
-        let (view, history) = (self.views.of(port.router as usize), self.history.as_ref());
+        let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
         let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
         let spy = Spy::new(&queues);
         let rule = if segment.key == ASK {

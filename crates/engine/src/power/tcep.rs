@@ -7,7 +7,7 @@
 //! # Parameters
 //! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
 //! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off; initial:
-//! links on in cycle 0; algorithm: form of Algorithm 1; utilisation: of which direction of a link; guard: whether the link
+//! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`slack` is ours: see there); utilisation: of which direction of a link; guard: whether the link
 //! activated last is spared while an inner link is above half the mark; deactivate: whether links are switched off at all;
 //! phase: epochs of all routers together, or each from a random cycle on; tables: how others learn of a new state;
 //! rotate_hub \[deactivation epochs\]: the next member becomes the hub that often (0: never).
@@ -77,6 +77,9 @@ pub struct Tcep {
     /// Form of Algorithm 1.
     #[serde(default)]
     pub algorithm: Algorithm,
+    /// Which links a router lets go.
+    #[serde(default)]
+    pub spares: Spares,
     /// Which direction of a link counts.
     #[serde(default)]
     pub utilisation: Direction,
@@ -114,6 +117,18 @@ pub enum Initial {
     #[default]
     Root,
     AllOn,
+}
+
+/// Which links a router offers, and lets go when asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spares {
+    /// Outer ones, by Algorithm 1.
+    #[default]
+    Outer,
+    /// Any whose traffic fits below the high-water mark of the router's other active links in the subnetwork. Ours, not the
+    /// paper's: what Algorithm 1 refuses for its place in the order may go as well.
+    Slack,
 }
 
 /// Whose utilisation counts for a link.

@@ -15,9 +15,9 @@
 //! # Not modelled
 //! Non-minimal paths between the groups of a dragonfly.
 //! # Validation
-//! `engine/tests/pal.rs`: equal to `ugal_p` to the last bit while all links are on; Table I row by row; every pair is
-//! reached over static subsets of links with the number of hops that theory gives. On every legal topology:
-//! `engine/tests/theory.rs`, `conservation.rs`, `stall.rs`. No rows of a peer: none has link states.
+//! Table I row by row (below). `engine/tests/pal.rs`: equal to `ugal_p` to the last bit while all links are on; every pair
+//! is reached over static subsets of links with the number of hops that theory gives. On every legal topology:
+//! `engine/tests/theory.rs`, `engine/tests/conservation.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link states.
 
 use super::{Classes, Hop, Sensor, below, draw, grid::Grid, groups, groups::Groups, steps::Cost, steps::Step};
 use super::{sensor::Congestion, wrong_shape};
@@ -90,6 +90,18 @@ impl Runtime {
         self.leg(at, packet, seed).err()
     }
 
+    /// Whether all links are those of subnetworks.
+    #[inline(always)]
+    pub(crate) fn crosses_grids(&self) -> bool {
+        self.groups.is_none()
+    }
+
+    /// `next` on a HyperX.
+    #[inline(always)]
+    pub(crate) fn next_on_grid(&self, at: u64, packet: &Packet) -> Option<Hop> {
+        (at == packet.dest).then_some(Hop { port: packet.dst_port, class: 0 })
+    }
+
     /// The leg that the packet is on at `at` (not its destination), or the hop out of the group.
     #[inline(always)]
     pub(crate) fn leg(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
@@ -114,35 +126,63 @@ impl Runtime {
     }
 
     #[inline(always)]
-    pub(crate) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+    pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let Ok(leg) = self.leg(at, packet, seed) else { unreachable!("only members of a subnetwork choose") };
+        self.choose(at, leg, queues, packet, seed)
+    }
+
+    /// The hop at a member of the subnetwork of this leg.
+    #[inline(always)]
+    pub(crate) fn choose(&self, at: u64, leg: Leg, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let direct = self.direct(leg);
-        let state = queues.state(direct.port);
+        let on = queues.is_on(direct.port);
         if packet.dim == leg.number {
-            let alive = state == LinkState::On || state == LinkState::Shadow;
-            return if alive { direct } else { self.over_hub(leg, queues) };
+            return if on { direct } else { self.onward(leg, queues) };
         }
         packet.dim = leg.number;
         packet.flags &= !AROUND;
-        let view = queues.view();
-        let ways = view.between(&self.nets, leg.d, leg.own, leg.to);
+        let ways = queues.view().between(&self.nets, leg.d, leg.own, leg.to);
+        if !on || ways == 0 {
+            return self.without_link(leg, ways, queues, packet, seed);
+        }
+        let detour = self.over(leg, self.intermediate(leg, ways, packet, seed));
+        let cost = |hop: Hop, hops: u32, bias: i32| {
+            queues.weigh(hop, Cost { at, port: hop.port, hops, bias }, queues.read(self.sensor, hop.port))
+        };
+        if cost(direct, 1, 0) <= cost(detour, 2, self.threshold) { direct } else { self.around(packet, detour) }
+    }
+
+    /// A member of the mask `ways`, all equally likely.
+    #[inline(always)]
+    fn intermediate(&self, leg: Leg, ways: u64, packet: &Packet, seed: u64) -> u8 {
+        let draw = draw(seed, packet, 0x51 + leg.d as u64);
+        if ways != self.nets.all(leg.d) & !(1 << leg.own | 1 << leg.to) {
+            return nth(ways, below(draw, ways.count_ones()));
+        }
+        // all other members, the common case: no need to count bits
+        let c = below(draw, u32::from(self.nets.widths[leg.d]) - 2) as u8;
+        let c = c + u8::from(c >= leg.own.min(leg.to));
+        c + u8::from(c >= leg.own.max(leg.to))
+    }
+
+    /// The first router of a leg whose direct link is not active, or is all that there is.
+    #[inline(never)]
+    fn without_link(&self, leg: Leg, ways: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+        let direct = self.direct(leg);
+        let state = queues.state(direct.port);
         if ways == 0 {
             let alive = state == LinkState::On || state == LinkState::Shadow;
             return if alive { direct } else { self.around(packet, self.over_hub(leg, queues)) };
         }
-        let k = below(draw(seed, packet, 0x51 + leg.d as u64), ways.count_ones());
-        let detour = self.over(leg, nth(ways, k));
-        let minimal = match state {
-            LinkState::On => {
-                let cost = |hop: Hop, hops: u32, bias: i32| {
-                    queues.weigh(hop, Cost { at, port: hop.port, hops, bias }, queues.read(self.sensor, hop.port))
-                };
-                cost(direct, 1, 0) <= cost(detour, 2, self.threshold)
-            }
-            LinkState::Shadow => queues.credits(detour) == 0,
-            _ => false,
-        };
-        if minimal { direct } else { self.around(packet, detour) }
+        let detour = self.over(leg, self.intermediate(leg, ways, packet, seed));
+        if state == LinkState::Shadow && queues.credits(detour) == 0 { direct } else { self.around(packet, detour) }
+    }
+
+    /// From an intermediate whose link to the target is not active (any more).
+    #[inline(never)]
+    fn onward(&self, leg: Leg, queues: &impl Congestion) -> Hop {
+        let direct = self.direct(leg);
+        if queues.state(direct.port) == LinkState::Shadow { direct } else { self.over_hub(leg, queues) }
     }
 
     #[inline(always)]
@@ -169,11 +209,13 @@ impl Runtime {
     }
 
     /// Whether the packet is at the first router of a leg.
+    #[inline(always)]
     pub(crate) fn begins(&self, leg: Leg, packet: &Packet) -> bool {
         packet.dim != leg.number
     }
 
     /// The port of the direct link of a leg.
+    #[inline(always)]
     pub(crate) fn direct_port(&self, leg: Leg) -> u8 {
         self.direct(leg).port
     }
@@ -220,4 +262,94 @@ fn nth(mut bits: u64, k: u32) -> u8 {
         bits &= bits - 1;
     }
     bits.trailing_zeros() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subnets::{View, Views};
+
+    /// A router of four in a row, member 1, hub 0: the states and queues of its outputs to members 0, 2 and 3.
+    struct Router {
+        states: [LinkState; 3],
+        queues: [i32; 3],
+        credits: u32,
+        views: Views,
+    }
+
+    impl Congestion for Router {
+        fn read(&self, _: Sensor, port: u8) -> i32 {
+            self.queues[usize::from(port) - 1]
+        }
+        fn read_of(&self, _: Sensor, _: i32, _: u8) -> i32 {
+            unreachable!("PAL reads its own router")
+        }
+        fn member(&self, hop: Hop, _: u32) -> (u32, Hop) {
+            (self.credits, hop)
+        }
+        fn fallback(&self, hop: Hop) -> Hop {
+            hop
+        }
+        fn state(&self, port: u8) -> LinkState {
+            self.states[usize::from(port) - 1]
+        }
+        fn credits(&self, _: Hop) -> u32 {
+            self.credits
+        }
+        fn view(&self) -> View<'_> {
+            self.views.of(0)
+        }
+    }
+
+    fn row_of_four() -> Runtime {
+        let config = serde_json::json!({"hyperx": {"widths": [4], "terminals_per_router": 1}});
+        let config: weft_topology::TopologyConfig = serde_json::from_value(config).expect("a topology");
+        let graph = config.build("topology").expect("a graph");
+        Pal { threshold: Flits(2), sensor: Sensor::UsedCredits }.build(&graph).expect("a routing").0
+    }
+
+    /// Where a packet from member 1 to member 3 goes: direct link `state`, queue there `direct`, over the hub `around`.
+    fn goes(state: LinkState, [direct, around]: [i32; 2], credits: u32) -> (u8, u8) {
+        let pal = row_of_four();
+        let mut views = Views::new(&pal.nets, 1, 0);
+        views.set(&pal.nets, 0, 0, (1, 2), false);
+        views.set(&pal.nets, 0, 0, (1, 3), state == LinkState::On);
+        let router =
+            Router { states: [LinkState::On, LinkState::Off, state], queues: [around, 0, direct], credits, views };
+        let mut packet = Packet { dest: 3, ..Packet::default() };
+        let hop = pal.head(1, &router, &mut packet, 1);
+        (hop.port, hop.class)
+    }
+
+    /// Port 3 leads to member 3, port 1 to the hub; class 1 is the direct one.
+    const MINIMAL: (u8, u8) = (3, 1);
+    const AROUND_THE_HUB: (u8, u8) = (1, 0);
+
+    #[test]
+    fn table_1_row_by_row() {
+        // active: q_m <= 2 q_n + T
+        assert_eq!(goes(LinkState::On, [4, 1], 0), MINIMAL);
+        assert_eq!(goes(LinkState::On, [5, 1], 0), AROUND_THE_HUB);
+        // shadow: the other way while it has a credit, whatever the queues; else the shadow link, which is taken back
+        assert_eq!(goes(LinkState::Shadow, [0, 30], 1), AROUND_THE_HUB);
+        assert_eq!(goes(LinkState::Shadow, [0, 30], 0), MINIMAL);
+        // inactive: the other way, credits or not
+        for state in [LinkState::Off, LinkState::Waking, LinkState::Draining] {
+            assert_eq!(goes(state, [0, 30], 0), AROUND_THE_HUB);
+        }
+    }
+
+    #[test]
+    fn from_an_intermediate_a_dead_link_is_gone_round_over_the_hub() {
+        let pal = row_of_four();
+        let mut views = Views::new(&pal.nets, 1, 0);
+        views.set(&pal.nets, 0, 0, (1, 3), false);
+        for (state, expected) in [(LinkState::Shadow, MINIMAL), (LinkState::Off, AROUND_THE_HUB)] {
+            let states = [LinkState::On, LinkState::On, state];
+            let router = Router { states, queues: [9, 0, 0], credits: 0, views: views.clone() };
+            let mut packet = Packet { dest: 3, dim: 1, flags: AROUND, ..Packet::default() };
+            let hop = pal.head(1, &router, &mut packet, 1);
+            assert_eq!((hop.port, hop.class), expected, "{state:?}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::net::{Link, Net, Trunk};
 use crate::power::LinkState;
 use crate::routing::{Hop, steps::Cost};
 use crate::state::OutPort;
-use crate::subnets::View;
+use crate::subnets::{View, Views};
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,8 @@ pub enum Sensor {
     /// long links.
     #[default]
     UsedCredits,
-    /// Credits in use minus the flits sent during the last credit round trip (history window; Won et al., HPCA 2015).
+    /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et al.,
+    /// HPCA 2015): what waits for the link, and what waits behind it longer than that.
     HistoryWindow,
 }
 
@@ -39,6 +40,10 @@ pub(crate) trait Congestion {
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u8) -> LinkState;
+    #[inline(always)]
+    fn is_on(&self, port: u8) -> bool {
+        self.state(port) == LinkState::On
+    }
     /// Credits of the VCs of `hop` that a head may take.
     fn credits(&self, hop: Hop) -> u32;
     /// What this router knows of the links of its subnetworks.
@@ -63,14 +68,16 @@ pub(crate) struct Queues<'a, const V: usize, const TRUNK: bool> {
     /// First output of the router.
     pub base: usize,
     pub links: &'a [Link],
-    /// Flits sent in the last round trip, per output.
+    /// Flits that wait for the link or were sent on it in the last round trip, per output.
     pub history: Option<&'a [u32]>,
     /// Low 32 bits of the cycle.
     pub now: u32,
+    /// Cycles from the grant to the link.
+    pipeline: u32,
     /// All packets have one flit.
     pub single: bool,
     pub trunk: Trunk,
-    view: View<'a>,
+    views: (&'a Views, usize),
 }
 
 impl<'a, const V: usize, const TRUNK: bool> Queues<'a, V, TRUNK> {
@@ -78,7 +85,7 @@ impl<'a, const V: usize, const TRUNK: bool> Queues<'a, V, TRUNK> {
     pub fn new(
         outs: &'a [OutPort<V>],
         base: u32,
-        view: View<'a>,
+        views: (&'a Views, usize),
         history: Option<&'a History>,
         now: u64,
         net: &'a Net,
@@ -86,10 +93,11 @@ impl<'a, const V: usize, const TRUNK: bool> Queues<'a, V, TRUNK> {
         Self {
             outs,
             base: base as usize,
-            view,
+            views,
             links: &net.links,
             history: history.map(History::sent),
             now: now as u32,
+            pipeline: net.after_grant as u32,
             single: net.single,
             trunk: net.trunk,
         }
@@ -132,13 +140,18 @@ impl<const V: usize, const TRUNK: bool> Congestion for Queues<'_, V, TRUNK> {
     }
 
     #[inline(always)]
+    fn is_on(&self, port: u8) -> bool {
+        self.outs.hot(self.base + port as usize).state == LinkState::On as u8
+    }
+
+    #[inline(always)]
     fn credits(&self, hop: Hop) -> u32 {
         self.open_credits(hop.port, hop.class)
     }
 
     #[inline(always)]
     fn view(&self) -> View<'_> {
-        self.view
+        self.views.0.of(self.views.1)
     }
 
     #[inline(always)]
@@ -179,13 +192,17 @@ impl<const V: usize, const TRUNK: bool> Queues<'_, V, TRUNK> {
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.links.hot(out.class as usize).capacity - left) as i32;
         match self.history {
-            Some(sent) if sensor == Sensor::HistoryWindow => (used - sent[o] as i32).max(0),
+            Some(sent) if sensor == Sensor::HistoryWindow => {
+                // what could not leave as soon as it had crossed the router
+                let waiting = (out.next_free.wrapping_sub(self.now.wrapping_add(self.pipeline + 1)) as i32).max(0);
+                (used - (sent[o] as i32 - waiting).max(0)).max(0)
+            }
             _ => used,
         }
     }
 }
 
-/// Flits sent on each output during the last credit round trip of its link class.
+/// Flits on each output that wait for the link, or were sent on it during the last credit round trip of its link class.
 #[derive(Debug)]
 pub struct History {
     sent: Vec<u32>,
@@ -195,10 +212,11 @@ pub struct History {
 
 impl History {
     /// The window of a class is twice its flit latency plus 2 cycles (spec of Cascade's variant: a credit round trip).
-    pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>) -> Self {
+    /// `most`: cycles that a flit can wait for a link.
+    pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>, most: u64) -> Self {
         let windows: Vec<u64> = latencies.map(|l| 2 * l + 2).collect();
         let longest = windows.iter().copied().max().unwrap_or(2);
-        Self { sent: vec![0; outputs], wheel: Wheel::new(longest + 1, outputs * longest as usize), windows }
+        Self { sent: vec![0; outputs], wheel: Wheel::new(longest + most + 1, outputs * longest as usize), windows }
     }
 
     /// Counts per output.
@@ -207,9 +225,9 @@ impl History {
     }
 
     #[inline(always)]
-    pub fn sent_one(&mut self, now: u64, output: usize, class: u8) {
+    pub fn sent_one(&mut self, now: u64, depart: u64, output: usize, class: u8) {
         self.sent[output] += 1;
-        self.wheel.push(now, now + self.windows[class as usize], output as u32);
+        self.wheel.push(now, depart + self.windows[class as usize], output as u32);
     }
 
     /// Forgets what left the window at `now`.

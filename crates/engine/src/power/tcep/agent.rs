@@ -8,7 +8,6 @@ use crate::block::Block;
 use crate::net::Net;
 use crate::power::LinkState;
 use crate::routing::{Hop, pal};
-use crate::state::{AROUND, Packet};
 use crate::subnets::Subnets;
 use crate::wheel::Wheel;
 use std::sync::Arc;
@@ -29,9 +28,9 @@ pub(super) struct Request {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub sent: u32,
-    pub sent_minimal: u32,
+    pub sent_around: u32,
     pub came: u32,
-    pub came_minimal: u32,
+    pub came_around: u32,
 }
 
 /// An agent's end of a link.
@@ -476,33 +475,30 @@ impl Agents {
 
     // ---- packets ----------------------------------------------------------------------------------------------------
 
-    /// A packet has chosen its way through a subnetwork.
-    pub fn chose<const W: usize, const V: usize>(
+    /// A packet wants shadow link `direct` back.
+    #[cold]
+    pub fn want_back(&mut self, direct: usize) {
+        self.wanted.push(direct as u32);
+    }
+
+    /// A packet begins its leg by a detour. `direct`: output of the direct link, and its state.
+    #[inline(never)]
+    pub fn goes_around(
         &mut self,
-        routing: &pal::Runtime,
-        block: &Block<W, V>,
+        now: u64,
         r: usize,
         leg: pal::Leg,
-        (hop, packet): (Hop, &Packet),
+        (hop, flits): (Hop, u16),
+        (direct, state): (usize, u8),
     ) {
-        let base = self.routers[r].base;
-        let direct = base + usize::from(routing.direct_port(leg));
-        let state = block.outs[direct].state;
-        if packet.flags & AROUND == 0 {
-            if state == LinkState::Shadow as u8 {
-                self.wanted.push(direct as u32);
-            }
-            return;
-        }
         let link = &mut self.links[direct];
-        link.around = link.around.saturating_add(u32::from(packet.len));
+        link.around = link.around.saturating_add(u32::from(flits));
         if state != LinkState::On as u8 {
-            link.virtually = link.virtually.saturating_add(u32::from(packet.len));
+            link.virtually = link.virtually.saturating_add(u32::from(flits));
         }
-        let via = base + usize::from(hop.port);
-        let (_, _, over) = self.ends(via);
+        let over = self.nets.over(leg.d, leg.own, hop.port);
         if self.hot[r * self.nets.count + leg.d] >> over & 1 != 0 {
-            let crowded = Crowded { at: block.now, net: leg.d as u8, to: leg.to };
+            let crowded = Crowded { at: now, net: leg.d as u8, to: leg.to };
             let agent = &mut self.routers[r];
             // the first, whatever the order inside its cycle
             agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));

@@ -4,7 +4,7 @@
 use super::agent::{Agents, Counts, Request};
 use super::link::{Say, Want};
 use super::message::{Kind, Message};
-use super::{Direction, Tables};
+use super::{Direction, Spares, Tables};
 use crate::block::Block;
 use crate::net::Net;
 use crate::power::LinkState;
@@ -17,17 +17,20 @@ impl Counts {
     fn since(self, before: Self) -> Self {
         Self {
             sent: self.sent.wrapping_sub(before.sent),
-            sent_minimal: self.sent_minimal.wrapping_sub(before.sent_minimal),
+            sent_around: self.sent_around.wrapping_sub(before.sent_around),
             came: self.came.wrapping_sub(before.came),
-            came_minimal: self.came_minimal.wrapping_sub(before.came_minimal),
+            came_around: self.came_around.wrapping_sub(before.came_around),
         }
     }
 
-    /// Flits of the direction that counts, and those of them that went minimally.
+    /// Flits of the direction that counts, and those of them that went minimally. A packet of one flit is counted among
+    /// those that go round as it chooses to, a little before it leaves.
     fn load(self, direction: Direction) -> (u32, u32) {
+        let minimal = |all: u32, around: u32| all.saturating_sub(around);
+        let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
         match direction {
-            Direction::Larger => (self.sent.max(self.came), self.sent_minimal.max(self.came_minimal)),
-            Direction::Outgoing => (self.sent, self.sent_minimal),
+            Direction::Larger => (self.sent.max(self.came), sent.max(came)),
+            Direction::Outgoing => (self.sent, sent),
         }
     }
 }
@@ -52,8 +55,8 @@ impl Agents {
 
     fn counts<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> Counts {
         let meter = block.meters.as_ref().expect("agents have meters").of(o);
-        let (sent_minimal, came, came_minimal) = (meter.sent_minimal, meter.came, meter.came_minimal);
-        Counts { sent: block.outs[o].flits, sent_minimal, came, came_minimal }
+        let (sent_around, came, came_around) = (meter.sent_around, meter.came, meter.came_around);
+        Counts { sent: block.outs[o].flits, sent_around, came, came_around }
     }
 
     /// Counters begin again; links above the mark are remembered.
@@ -225,9 +228,9 @@ impl Agents {
     fn goes_round<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> bool {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
         let gained = self.counts(block, o).since(self.links[o].short);
-        let crowded = |all: u32, minimal: u32| f64::from(all) > mark && 2 * minimal < all;
+        let crowded = |all: u32, around: u32| f64::from(all) > mark && 2 * around > all;
         self.links[o].end.state == LinkState::On
-            && (crowded(gained.sent, gained.sent_minimal) || crowded(gained.came, gained.came_minimal))
+            && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }
 
     /// Packets went round to a member over a link above the mark: the lowest member that is on no way there shall be.
@@ -300,9 +303,14 @@ impl Agents {
             let utilisation: Vec<f64> = links.iter().map(|&o| f64::from(self.long_load(block, o).0) / length).collect();
             let boundary = config.algorithm.boundary(&utilisation, config.high_water);
             let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
-            for (rank, &o) in links.iter().enumerate().skip(boundary) {
-                let spared = config.guard && busy && self.routers[r].latest[d] == Some(o);
-                if !spared && !self.is_root(block, o) && self.links[o].end.asked.is_none() {
+            let left: f64 = utilisation.iter().map(|&u| (config.high_water - u).max(0.0)).sum();
+            for (rank, (&o, &u)) in links.iter().zip(&utilisation).enumerate() {
+                let spare = match config.spares {
+                    Spares::Outer => rank >= boundary,
+                    Spares::Slack => left - (config.high_water - u).max(0.0) >= u,
+                };
+                let latest = config.guard && busy && self.routers[r].latest[d] == Some(o);
+                if spare && !latest && !self.is_root(block, o) && self.links[o].end.asked.is_none() {
                     let (all_flits, minimal) = self.long_load(block, o);
                     all.push((minimal, all_flits, Reverse(rank), o));
                 }

@@ -138,6 +138,9 @@ impl Agents {
         // it goes ahead of the flits that wait for the link; the next one that is granted goes a cycle later
         out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + 1;
         out.flits += 1;
+        if let Some(meters) = &mut block.meters {
+            meters.sent_one_around(o);
+        }
         self.counts.flit_hops += 1;
         let at = depart + net.links[usize::from(out.class)].latency;
         self.post(block, o, at, message);
@@ -226,7 +229,7 @@ impl Agents {
                 continue;
             }
             if !wireless && let Some(meters) = &mut block.meters {
-                meters.control_came(o);
+                meters.came_one(o, true);
             }
             let own = self.member(r, usize::from(message.net));
             if message.to == own {
