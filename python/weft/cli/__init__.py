@@ -34,6 +34,7 @@ _COMMANDS = {
     "schema": "schema",
     "plot": "plot",
     "validate": "validate",
+    "reproduce": "reproduce",
     "import": "import_",
 }
 

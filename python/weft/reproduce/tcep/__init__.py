@@ -1,0 +1,164 @@
+"""Kim, Choi and Kim, TCEP (ISCA 2018): what is run for it, its figures, and rules for its claims."""
+
+from __future__ import annotations
+
+from weft.reproduce.paper import Experiment, Figure, Paper
+from weft.reproduce.tcep import curves, examples, jobs, links, paths, settings, synthetic, theory, workloads
+from weft.reproduce.tcep.frames import frame
+
+_TRACES = "application traces, for which Weft has no engine yet"
+_MECHANISMS = ("20000cycles", "70000cycles", "30000cycles")
+
+
+def _loads(*loads: float) -> dict[str, object]:
+    """Overrides of a quick run of all mechanisms."""
+    return {
+        "sweep.traffic.load": list(loads),
+        "measure.window": "10000cycles",
+        "measure.drain_limit": "10000cycles",
+        "zip.measure.warmup_limit": list(_MECHANISMS),
+    }
+
+
+def _line(*loads: float) -> dict[str, object]:
+    """Overrides of a quick run of the network of Fig. 12."""
+    return {
+        "sweep.traffic.load": list(loads),
+        "measure.window": "10000cycles",
+        "measure.drain_limit": "10000cycles",
+        "measure.warmup_limit": "70000cycles",
+    }
+
+
+def _batches() -> dict[str, object]:
+    """Overrides of a quick run of batches."""
+    return {
+        "traffic.jobs.0.batch.per_terminal": 5000,
+        "traffic.jobs.1.batch.per_terminal": 25000,
+        "measure.stop.complete.max_window": "500000cycles",
+        "sweep.seed": [1, 2, 3],
+    }
+
+
+_SCALED = "3 mappings, and batches of 5,000 and 25,000 packets in place of 100,000 and 500,000"
+EXPERIMENTS = (
+    Experiment("root"),
+    Experiment("uniform", _loads(0.01, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)),
+    Experiment("tornado", _loads(0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)),
+    Experiment("bit_reverse", _loads(0.01, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)),
+    Experiment(
+        "bursty",
+        {
+            "sweep.traffic.load": [0.01, 0.05, 0.1, 0.3],
+            "measure.warmup": "50000cycles",
+            "measure.window": "200000cycles",
+            "measure.drain_limit": "100000cycles",
+        },
+    ),
+    Experiment("bound_uniform", _line(0.1, 0.25, 0.41, 0.6, 0.8)),
+    Experiment("bound_adversarial", _line(0.1, 0.25, 0.41)),
+    Experiment("jobs_uniform", _batches(), _SCALED),
+    Experiment("jobs_permutation", _batches(), _SCALED),
+    Experiment(
+        "epochs",
+        {"sweep.traffic.load": [0.2], "measure.window": "30000cycles", "measure.warmup_limit": "70000cycles"},
+    ),
+)
+
+_PATTERNS = (("a", "uniform", "uniform random"), ("b", "tornado", "tornado"), ("c", "bit_reverse", "bit reverse"))
+FIGURES = (
+    Figure("1", "Run time over network latency, two applications", None, waits=_TRACES),
+    Figure(
+        "3",
+        "Paths over a star and six more links",
+        paths.fig3,
+        reading="The paper prints 56 and 40 paths: those are the counts with at most two paths of a pair.",
+    ),
+    Figure(
+        "4",
+        "Paths of concentrated links against random ones",
+        paths.fig4,
+        reading="1 with the root network alone and with all links on, and a peak below a fifth of the links.",
+    ),
+    Figure(
+        "5", "Which of two links to drop", examples.fig5, reading="The sums that the paper prints are 0.55 and 0.7."
+    ),
+    Figure("6", "Inner and outer links", examples.fig6, reading="Three inner links: a budget of 1.9 against 1.2."),
+    *(
+        Figure(
+            f"9{letter}",
+            f"Latency over load, {words}",
+            curves.latency(f"Fig. 9{letter}: latency, {words}", name),
+            (name,),
+        )
+        for letter, name, words in _PATTERNS
+    ),
+    *(
+        Figure(
+            f"10{letter}",
+            f"Network energy per flit over load, {words}",
+            curves.energy(f"Fig. 10{letter}: energy, {words}", name),
+            (name,),
+        )
+        for letter, name, words in _PATTERNS
+    ),
+    Figure(
+        "11a",
+        "Latency of packets of 5,000 flits, uniform random",
+        curves.latency("Fig. 11a: latency, packets of 5,000 flits", "bursty"),
+        ("bursty",),
+    ),
+    Figure(
+        "11b",
+        "Energy of packets of 5,000 flits, uniform random",
+        curves.energy("Fig. 11b: energy, packets of 5,000 flits", "bursty"),
+        ("bursty",),
+    ),
+    Figure(
+        "12",
+        "Active links against their lower bound",
+        links.fig12,
+        (links.UNIFORM, links.ADVERSARIAL),
+        reading="The paper shows uniform traffic, with a gap of 0.117 at most, at load 0.41.",
+    ),
+    Figure("13", "Packet latency of six applications", None, waits=_TRACES),
+    Figure("14", "Network energy of six applications", None, waits=_TRACES),
+    Figure(
+        "15a",
+        "Two batch jobs, uniform traffic in each",
+        jobs.ratios("Fig. 15a: two jobs, uniform", jobs.UNIFORM),
+        (jobs.UNIFORM,),
+    ),
+    Figure(
+        "15b",
+        "Two batch jobs, a random permutation in each",
+        jobs.ratios("Fig. 15b: two jobs, random permutation", jobs.PERMUTATION),
+        (jobs.PERMUTATION,),
+    ),
+    Figure(
+        "epochs",
+        "Sensitivity to epochs and U_hwm",
+        links.epochs,
+        ("epochs",),
+        reading="The paper varies the epochs on traces; these are geometric means over loads of synthetic traffic.",
+    ),
+    Figure(
+        "control",
+        "Share of control packets",
+        links.control,
+        links.CONTROL,
+        reading="The paper prints shares on traces only.",
+    ),
+)
+
+RULES = {**settings.RULES, **theory.RULES, **synthetic.RULES, **workloads.RULES}
+
+PAPER = Paper(
+    name="tcep",
+    title="Kim, Choi and Kim: TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks (ISCA 2018)",
+    folder="2018-kim-tcep",
+    experiments=EXPERIMENTS,
+    figures=FIGURES,
+    rules=RULES,
+    frame=frame,
+)
