@@ -40,15 +40,15 @@ class Series:
         Its points.
     over : sequence of bool
         Points that are saturated; empty if none is.
-    theory : bool
-        Whether it is computed instead of measured: a dashed line without markers.
+    theory_of : str
+        Label of the series that it is the theory of: a dashed line in its colour, without markers.
     """
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     over: Sequence[bool] = field(default=())
-    theory: bool = False
+    theory_of: str = ""
 
 
 def curves(
@@ -67,8 +67,8 @@ def curves(
     looks : sequence of str
         Labels in the order of their looks, so that a label looks the same in several figures.
     """
-    known = style.looks([*looks, *(each.label for each in series)])
-    shown = {each.label: known[each.label] for each in series}
+    known = style.looks([*looks, *(each.theory_of or each.label for each in series)])
+    shown = {each.label: known[each.theory_of or each.label] for each in series}
     drawing = style.canvas(title, _legend(series, shown), width=style.COLUMN, height=_HEIGHT)
     axes = drawing.add_subplot()
     axes.set_xlabel(x)
@@ -87,7 +87,7 @@ def curves(
 def _legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
     lines = [
         Line2D([], [], label=each.label, **(looks[each.label].line | _DASHED))
-        if each.theory
+        if each.theory_of
         else style.entries({each.label: looks[each.label]}, saturated=False)[0]
         for each in series
     ]
@@ -100,7 +100,7 @@ def _steady(series: Series) -> list[bool]:
 
 
 def _line(axes: Axes, series: Series, look: style.Look, *, at_top: bool) -> None:
-    if series.theory:
+    if series.theory_of:
         axes.plot(series.x, series.y, label=series.label, zorder=2, **(look.line | _DASHED))
         return
     points = list(zip(series.x, series.y, _steady(series), strict=True))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import WeftError
 from weft.reproduce import claims
 from weft.reproduce.measured import LackingError
-from weft.reproduce.rules import WORDS, Finding
+from weft.reproduce.rules import UNKNOWN, WORDS, Finding
 from weft.text import columns
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ class Row:
     @property
     def verdict(self) -> str:
         """The answer with its reason, as a sentence reads it."""
-        word = WORDS[self.finding.answer]
-        return f"{word} because {self.finding.because}" if self.finding.answer in _REASONED else word
+        word, because = WORDS[self.finding.answer], self.finding.because
+        if because == UNKNOWN:
+            return f"{word}: {because}"
+        return f"{word} because {because}" if self.finding.answer in _REASONED else word
 
     def document(self) -> dict[str, Any]:
         """For programs and tables."""

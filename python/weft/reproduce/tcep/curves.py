@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # In the order of their looks, which are the same in all figures.
 MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
-ENERGY = "Network energy per flit / baseline's"
+ENERGY = "Energy per flit / baseline's"
 
 
 def latency(title: str, experiment: str) -> Callable[[Measured], Drawing]:

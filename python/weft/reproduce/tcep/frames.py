@@ -34,6 +34,15 @@ NUMBERS = (
     "warmup_cycles",
 )
 _FLAGS = ("saturated", "warmup_settled", "power_settled")
+SCHEMA: dict[str, Any] = {
+    "mechanism": pl.String,
+    "policy": pl.String,
+    "load": pl.Float64,
+    "hops_max": pl.Int64,
+    "stalled": pl.Boolean,
+    **dict.fromkeys(_FLAGS, pl.Boolean),
+    **dict.fromkeys(NUMBERS, pl.Float64),
+}
 # Loads of different mechanisms that are the same.
 _SAME = 1e-9
 # A load that stands in for one that the paper names, but that was not run, lies this near.
@@ -60,9 +69,7 @@ def frame(results: Results) -> pl.DataFrame:
         for row, factor in zip(rows[:], scaled, strict=True)
         if row["mechanism"] == BASELINE and factor is not None
     ]
-    schema: dict[str, Any] = {"mechanism": pl.String, "policy": pl.String, "load": pl.Float64, "hops_max": pl.Int64}
-    schema |= dict.fromkeys((*_FLAGS, "stalled"), pl.Boolean) | dict.fromkeys(NUMBERS, pl.Float64)
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _row(results: Results, point: int) -> dict[str, Any]:

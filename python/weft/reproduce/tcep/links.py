@@ -31,6 +31,8 @@ UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
 # Where control packets are looked at.
 CONTROL = ("uniform", "tornado", "bit_reverse")
 _SHARE = "Share of active links"
+# Parameters as the figure of the sensitivity calls them.
+_NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation", "high_water": "U_hwm"}
 _ENERGY = "energy_network_per_bit_pj"
 
 
@@ -56,7 +58,7 @@ def fig12(measured: Measured) -> Drawing:
         loads = np.linspace(0, float(max(points["load"])), 100)[1:].tolist()
         shares = [bound.active_share(load, ROUTERS, TERMINALS, minimal) for load in loads]
         within = [load for load, share in zip(loads, shares, strict=True) if share <= 1]
-        series.append(Series(f"bound, {words}", within, shares[: len(within)], theory=True))
+        series.append(Series(f"bound, {words}", within, shares[: len(within)], theory_of=f"TCEP, {words}"))
     drawing, axes = draw.curves("Fig. 12: active links, 1D flattened butterfly", q.OFFERED.axis, _SHARE, series)
     axes.set_ylim(0, 1.05)
     return drawing
@@ -74,9 +76,7 @@ def control(measured: Measured) -> Drawing:
     for printed, words in ((0.34, "mean on traces, as printed"), (0.65, "most on traces, as printed")):
         axes.axhline(printed, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label=f"_{words}")
         axes.text(axes.get_xlim()[1], printed, words, ha="right", va="bottom", fontsize=6.5, color="#444444")
-    axes.set_yscale("log")
-    axes.set_ylim(auto=True)
-    style.plain_log(axes)
+    axes.set_ylim(top=max(axes.get_ylim()[1], 0.8))
     return drawing
 
 
@@ -113,7 +113,7 @@ def variations(frame: pl.DataFrame) -> list[Variation]:
             continue
         means = [_geometric(both[name], both[f"{name}_default"]) for name in (q.LATENCY.column, _ENERGY)]
         changed = _changed(json.loads(first)["tcep"], json.loads(policy)["tcep"])
-        words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in changed.items())
+        words = ",\n".join(f"{_NAMES.get(name, name)} {value}" for name, value in changed.items())
         found.append(Variation(words, changed, *means))
     if not found:
         raise LackingError("no variation has a load in common with the default")
@@ -131,7 +131,7 @@ def _changed(default: Mapping[str, object], other: Mapping[str, object]) -> dict
 def epochs(measured: Measured) -> Drawing:
     """Latency and energy of every variation against the default."""
     found = variations(measured["epochs"])
-    height = 0.5 + 0.24 * len(found)
+    height = 0.7 + 0.24 * len(found)
     drawing = style.canvas("Sensitivity of TCEP on uniform traffic", [], width=style.PAGE, height=height)
     for axes, (name, words) in zip(
         style.grid(drawing, 2, 2), (("latency", "Mean packet latency"), ("energy", "Energy per flit")), strict=True
@@ -139,7 +139,7 @@ def epochs(measured: Measured) -> Drawing:
         changes = [100 * (getattr(each, name) - 1) for each in found]
         axes.barh(range(len(found)), changes, height=0.6, label=f"_{name}", **style.fill(0))
         axes.axvline(0, color="black", linewidth=0.8, label="_default")
-        axes.set_xlabel(f"{words}, change against the default [%]")
+        axes.set_xlabel(f"{words}, change [%]")
         axes.set_yticks(range(len(found)), [each.words for each in found] if name == "latency" else [])
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")

@@ -111,8 +111,8 @@ def fig4(measured: Measured) -> Drawing:
     title = f"Fig. 4: paths of concentrated links against random ones, {LARGE} routers"
     drawing, axes = curves(title, "Share of active links", "Paths, concentrated / random", series)
     total = frame.filter(pl.col("count") == FIG4_COUNT)
-    ends = (total[name].to_list() for name in ("ratio_to_max", "ratio_to_min"))
-    axes.fill_between(total["active_share"].to_list(), *ends, color=style.COLOURS[0], alpha=0.25, label="_samples")
+    low, high = (total[name].to_list() for name in ("ratio_to_max", "ratio_to_min"))
+    axes.fill_between(total["active_share"].to_list(), low, high, color=style.COLOURS[0], alpha=0.25, label="_samples")
     axes.set_ylim(0.8, 2.2)
     axes.axhline(1.93, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label="_printed")
     axes.text(1.0, 1.95, "most, as printed: 1.93", ha="right", va="bottom", fontsize=7, color="#444444")
