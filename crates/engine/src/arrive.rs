@@ -183,7 +183,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn route_beside<const TRUNK: bool>(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
         let router = self.routers.hot(r);
-        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, self.history.as_ref(), self.now, net);
+        let queues =
+            Queues::<V, TRUNK>::new(&self.outs, router.base, self.views.of(r), self.history.as_ref(), self.now, net);
         let packet = self.packets.items.hot_mut(packet as usize);
         let hop = net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
         net.key(hop.port as usize, hop.class as usize)

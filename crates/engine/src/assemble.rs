@@ -13,6 +13,7 @@ use crate::power::{AnyPolicy, LinkState, Manager};
 use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use crate::subnets::Views;
 use crate::tally::Tally;
 use crate::watch::{Watch, Watched};
 use crate::wheel::Wheel;
@@ -312,14 +313,7 @@ pub(crate) fn blocks<const W: usize, const V: usize>(
     net: &Net,
     bounds: &[u32],
 ) -> Result<Vec<Block<W, V>>, Refusal> {
-    let policy = spec.policy.build(spec.cycle_fs)?;
-    if spec.managed[0] && !matches!(policy, AnyPolicy::AlwaysOn) {
-        return Err(Refusal::new(
-            "power.manages",
-            "terminal links always stay on in this version",
-            "leave terminal out of manages",
-        ));
-    }
+    let policy = spec.policy.build(spec)?;
     (0..bounds.len() - 1).map(|b| Builder { spec, net, bounds, b }.build(policy.clone())).collect()
 }
 
@@ -440,6 +434,7 @@ impl Builder<'_> {
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             power: Manager::new(policy, all_vcs, self.spec.records.link_states),
             history,
+            views: Views::none(),
             memory,
             answers: if net.replies {
                 Answers::new(terminals.len(), horizon + net.ejection_delay)
@@ -498,10 +493,38 @@ impl Builder<'_> {
                 block.sleep(t, 0);
             }
         }
+        self.switch_off(block);
         for o in 0..block.ins.len() {
             let out = &block.outs[o];
             if self.spec.managed[out.class as usize] && matches!(out.kind, Kind::Local | Kind::Remote) {
-                block.power.manage(o);
+                block.power.manage(o, out);
+            }
+        }
+    }
+
+    /// Links that begin in another state than on, and what every router of their subnetwork knows of them.
+    fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        let AnyRouting::Pal(pal) = &self.net.routing else { return };
+        let nets = &pal.nets;
+        let policy = block.power.policy().clone();
+        block.views = Views::new(nets, block.routers.len(), policy.hub());
+        for r in 0..block.routers.len() {
+            let (router, base) = (block.routers[r].id, block.routers[r].base as usize);
+            let at = self.net.coords[router as usize];
+            for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
+                let own = nets.member(at, d);
+                for a in 0..nets.widths[d] {
+                    let there = nets.router(router, d, own, a);
+                    for b in nets.others(d, a).filter(|&b| b > a) {
+                        let state = policy.first_state(nets, d, there, a, b);
+                        block.views.set(nets, r, d, (a, b), state == LinkState::On);
+                        if let Some(c) = [(a, b), (b, a)].into_iter().find(|ends| ends.0 == own).map(|ends| ends.1) {
+                            let out = &mut block.outs[base + nets.port_to(d, own, c) as usize];
+                            out.state = state as u8;
+                            out.free = if state == LinkState::On { out.free } else { 0 };
+                        }
+                    }
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::net::Net;
 use crate::power::Manager;
 use crate::routing::sensor::History;
 use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
+use crate::subnets::Views;
 use crate::tally::Tally;
 use crate::watch::Watch;
 use crate::wheel::Wheel;
@@ -68,6 +69,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub fresh: Vec<u16>,
     pub power: Manager,
     pub history: Option<History>,
+    /// What routers know of the links of their subnetworks.
+    pub(crate) views: Views,
     /// What the clock of each terminal remembers between packets.
     pub memory: Vec<u64>,
     pub answers: Answers,

@@ -79,7 +79,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // decides ties: another number for every head of a router, and in the next cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
-        let queues = Queues::<V, TRUNK>::new(&self.outs, base, self.history.as_ref(), self.now, net);
+        let queues = Queues::<V, TRUNK>::new(&self.outs, base, self.views.of(r), self.history.as_ref(), self.now, net);
         let hop = if segment.key == ASK {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);

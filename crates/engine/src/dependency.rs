@@ -134,7 +134,8 @@ impl<'a> Dependencies<'a> {
             let Step { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
             let Some(next) = self.neighbour(at, hop.port) else { return true };
             let link = if ordered { self.graph.ports(at)[hop.port as usize].class } else { 0 };
-            let class = (link, self.known(hop.class));
+            let class =
+                (link, routing.rank(self.coords[at as usize], Hop { class: self.known(hop.class) as u8, ..hop }));
             if last.is_some_and(|last| last >= class) {
                 return false;
             }

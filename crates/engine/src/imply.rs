@@ -35,7 +35,7 @@ pub struct Implied {
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let (net, classes) = assemble::net(spec)?;
-    spec.policy.build(spec.cycle_fs)?;
+    spec.policy.build(spec)?;
     Ok(Walker::new(spec, &net).imply(classes))
 }
 

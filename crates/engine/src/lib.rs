@@ -36,6 +36,7 @@ pub mod spec;
 mod stall;
 mod state;
 pub mod steady;
+mod subnets;
 mod switch;
 mod tally;
 mod three_stage;
@@ -67,7 +68,7 @@ impl Progress for () {
 /// Checks that the spec can run: shapes, VC counts, cycles of channel dependencies.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     assemble::net(spec)?;
-    spec.policy.build(spec.cycle_fs).map(|_| ())
+    spec.policy.build(spec).map(|_| ())
 }
 
 /// Runs one spec. The result depends on the spec alone, not on `how`.

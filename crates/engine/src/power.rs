@@ -8,14 +8,19 @@ weft_units::registry! {
     pub enum PolicyConfig:
     "always_on" => always_on::AlwaysOn,
     "idle_timeout" => idle_timeout::IdleTimeout,
+    "static" => static_links::Static,
 }
 
 use crate::block::Block;
+use crate::routing::RoutingConfig;
 use crate::spans::Log;
+use crate::spec::Spec;
 use crate::state::OutPort;
+use crate::subnets::Subnets;
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use weft_units::Refusal;
 
 /// Power state of a channel (one direction of a link).
@@ -38,6 +43,12 @@ impl LinkState {
     pub const COUNT: usize = 5;
     pub const ALL: [LinkState; Self::COUNT] = [Self::On, Self::Shadow, Self::Draining, Self::Off, Self::Waking];
 
+    /// The state with this number (of a port).
+    #[inline(always)]
+    pub(crate) fn of(number: u8) -> Self {
+        Self::ALL[usize::from(number)]
+    }
+
     /// The name in scenarios and columns.
     pub fn name(self) -> &'static str {
         ["on", "shadow", "draining", "off", "waking"][self as usize]
@@ -50,14 +61,72 @@ impl PolicyConfig {
         match self {
             Self::AlwaysOn(_) => always_on::STATES,
             Self::IdleTimeout(_) => idle_timeout::STATES,
+            Self::Static(_) => static_links::STATES,
         }
     }
 
-    pub(crate) fn build(&self, cycle_fs: u128) -> Result<AnyPolicy, Refusal> {
+    /// Whether links go off under packets that have not asked for them, so that the routing must know what is off.
+    fn hides_links(&self) -> bool {
+        matches!(self, Self::Static(_))
+    }
+
+    pub(crate) fn build(&self, spec: &Spec) -> Result<AnyPolicy, Refusal> {
+        self.check(spec)?;
         Ok(match self {
             Self::AlwaysOn(_) => AnyPolicy::AlwaysOn,
-            Self::IdleTimeout(c) => AnyPolicy::IdleTimeout(c.build(cycle_fs)?),
+            Self::IdleTimeout(c) => AnyPolicy::IdleTimeout(c.build(spec.cycle_fs)?),
+            Self::Static(c) => AnyPolicy::Static(c.build(spec)?),
         })
+    }
+
+    /// Refuses what no policy can do, and a policy beside a routing that does not go with it.
+    fn check(&self, spec: &Spec) -> Result<(), Refusal> {
+        if matches!(self, Self::AlwaysOn(_)) {
+            return Ok(());
+        }
+        if spec.managed[0] {
+            let what = "terminal links always stay on in this version";
+            return Err(Refusal::new("power.manages", what, "leave terminal out of manages"));
+        }
+        let pal = matches!(spec.routing, RoutingConfig::Pal(_));
+        if self.hides_links() && !pal {
+            let (policy, routing) = (self.name(), spec.routing.name());
+            let what = format!("{policy} switches links off, but {routing} does not look at the states of links");
+            return Err(Refusal::new("power.policy", what, "write routing: pal, or policy: always_on or idle_timeout"));
+        }
+        if pal && !self.hides_links() {
+            let what = format!("pal goes round links that are off, so nothing would wake them under {}", self.name());
+            return Err(Refusal::new("power.policy", what, "write policy: always_on or static, or routing: ugal_p"));
+        }
+        Ok(())
+    }
+}
+
+/// The subnetworks that a policy manages; refuses topologies without.
+fn subnets_of(spec: &Spec, policy: &str, path: &str) -> Result<Subnets, Refusal> {
+    let nets = Subnets::of(&spec.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
+        let what = format!("{policy} manages the links between routers that are all neighbours, and there are none");
+        Refusal::new(path, what, "take a hyperx, or a dragonfly for the links inside its groups")
+    })?;
+    nets.check(policy, path)?;
+    let others = (1..spec.managed.len()).filter(|&class| spec.managed[class]);
+    if let Some(class) = others.filter(|&class| !nets.classes[..nets.count].contains(&(class as u8))).next() {
+        let name = &spec.graph.class_names()[class];
+        let what = format!("{policy} can't switch {name} links: their routers are not all neighbours");
+        return Err(Refusal::new("power.manages", what, format!("leave {name} out of manages")));
+    }
+    Ok(nets)
+}
+
+/// Refuses a hub that some managed subnetwork does not have.
+fn check_hub(spec: &Spec, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
+    let managed = (0..nets.count).filter(|&d| spec.managed[usize::from(nets.classes[d])]);
+    match managed.map(|d| nets.widths[d]).min() {
+        Some(width) if hub >= width => {
+            let what = format!("{hub}, but there is a subnetwork of {width} routers");
+            Err(Refusal::new(format!("{path}.hub"), what, format!("write 0 to {}", width - 1)))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -65,6 +134,25 @@ impl PolicyConfig {
 pub(crate) enum AnyPolicy {
     AlwaysOn,
     IdleTimeout(idle_timeout::Runtime),
+    Static(Arc<static_links::Runtime>),
+}
+
+impl AnyPolicy {
+    /// The member of every subnetwork that has links to all others.
+    pub fn hub(&self) -> u8 {
+        match self {
+            Self::Static(policy) => policy.hub,
+            _ => 0,
+        }
+    }
+
+    /// State in which the link from router `router` (member `own` of subnetwork `d`) to member `c` begins.
+    pub fn first_state(&self, nets: &Subnets, d: usize, router: u32, own: u8, c: u8) -> LinkState {
+        match self {
+            Self::Static(policy) if !policy.is_on(nets, d, router, own, c) => LinkState::Off,
+            _ => LinkState::On,
+        }
+    }
 }
 
 /// Time and flits of one channel per state, over the window.
@@ -107,9 +195,13 @@ impl Manager {
     pub(crate) fn new(policy: AnyPolicy, all_vcs: Vec<u16>, spans: Option<usize>) -> Self {
         let outputs = all_vcs.len();
         // an alarm per channel, and some slack for one that fires while it is set again
-        let timers = if matches!(policy, AnyPolicy::AlwaysOn) { 0 } else { outputs + 1 };
+        let timers = if matches!(policy, AnyPolicy::IdleTimeout(_)) { outputs + 1 } else { 0 };
         let accounts = vec![Account::default(); outputs];
         Self { policy, accounts, all_vcs, timers: Wheel::new(4096, timers), log: spans.map(Log::new) }
+    }
+
+    pub(crate) fn policy(&self) -> &AnyPolicy {
+        &self.policy
     }
 
     pub(crate) fn nothing_due(&self, now: u64) -> bool {
@@ -117,9 +209,9 @@ impl Manager {
     }
 
     /// The policy takes charge of channel `o`.
-    pub(crate) fn manage(&mut self, o: usize) {
+    pub(crate) fn manage<const V: usize>(&mut self, o: usize, out: &OutPort<V>) {
         if let Some(log) = &mut self.log {
-            log.note(o, LinkState::On, 0);
+            log.note(o, LinkState::of(out.state), 0);
         }
         if let AnyPolicy::IdleTimeout(policy) = &self.policy {
             let at = policy.first_look();

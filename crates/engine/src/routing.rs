@@ -12,6 +12,7 @@ weft_units::registry! {
     "valiant" => valiant::Valiant,
     "ugal" => ugal::Ugal,
     "ugal_p" => ugal_p::UgalP,
+    "pal" => pal::Pal,
     "dragonfly_minimal" => dragonfly_minimal::DragonflyMinimal,
     "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
     "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
@@ -58,6 +59,7 @@ pub enum AnyRouting {
     Valiant(valiant::Runtime),
     Ugal(ugal::Runtime),
     UgalP(ugal_p::Runtime),
+    Pal(pal::Runtime),
     DragonflyMinimal(dragonfly_minimal::Runtime),
     DragonflyValiant(dragonfly_valiant::Runtime),
     DragonflyUgal(dragonfly_ugal::Runtime),
@@ -78,6 +80,7 @@ macro_rules! each {
             AnyRouting::Valiant($r) => $call,
             AnyRouting::Ugal($r) => $call,
             AnyRouting::UgalP($r) => $call,
+            AnyRouting::Pal($r) => $call,
             AnyRouting::DragonflyMinimal($r) => $call,
             AnyRouting::DragonflyValiant($r) => $call,
             AnyRouting::DragonflyUgal($r) => $call,
@@ -100,6 +103,7 @@ impl AnyRouting {
             RoutingConfig::Valiant(c) => c.build(graph).map(|(r, n)| (Self::Valiant(r), n))?,
             RoutingConfig::Ugal(c) => c.build(graph).map(|(r, n)| (Self::Ugal(r), n))?,
             RoutingConfig::UgalP(c) => c.build(graph).map(|(r, n)| (Self::UgalP(r), n))?,
+            RoutingConfig::Pal(c) => c.build(graph).map(|(r, n)| (Self::Pal(r), n))?,
             RoutingConfig::DragonflyMinimal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyMinimal(r), n))?,
             RoutingConfig::DragonflyValiant(c) => c.build(graph).map(|(r, n)| (Self::DragonflyValiant(r), n))?,
             RoutingConfig::DragonflyUgal(c) => c.build(graph).map(|(r, n)| (Self::DragonflyUgal(r), n))?,
@@ -143,6 +147,7 @@ impl AnyRouting {
         match self {
             Self::Ugal(r) => r.head(at, queues, packet, seed),
             Self::UgalP(r) => r.head(at, queues, packet, seed),
+            Self::Pal(r) => r.head(at, queues, packet, seed),
             Self::DragonflyUgal(r) => r.head(at, queues, packet, seed),
             Self::UpDown(r) => r.head(at, queues, packet, seed),
             Self::Dal(r) => r.head(at, queues, packet, seed),
@@ -193,6 +198,7 @@ impl AnyRouting {
         match self {
             Self::Ugal(r) => Some(r.sensor),
             Self::UgalP(r) => Some(r.sensor),
+            Self::Pal(r) => Some(r.sensor),
             Self::DragonflyUgal(r) => Some(r.sensor),
             Self::UpDown(r) if r.ascent == up_down::Ascent::Adaptive => Some(r.sensor),
             Self::Dal(r) => Some(r.sensor),
@@ -205,15 +211,24 @@ impl AnyRouting {
         matches!(self, Self::DragonflyUgal(r) if r.global)
     }
 
+    /// What rises with each hop of a packet, where `dependencies` says so: as a rule the VC class.
+    pub(crate) fn rank(&self, at: u64, hop: Hop) -> u32 {
+        match self {
+            Self::Pal(r) => r.rank(at, hop),
+            _ => u32::from(hop.class),
+        }
+    }
+
     /// Enters every dependency between channels that packets of this routing can cause.
     pub(crate) fn dependencies(&self, d: &mut Dependencies) {
         match self {
             Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) if d.rises(self, false) => {}
             Self::UgalP(_) if d.rises(self, true) => {}
+            Self::Pal(_) if d.rises(self, false) => {}
             Self::Ecmp(r) if r.rule == ecmp::ClassRule::HopIndex && d.rises(self, false) => {}
             Self::Dimension(_) | Self::DragonflyMinimal(_) => d.one_leg(self, 0),
             Self::Valiant(_) | Self::Ugal(_) | Self::DragonflyValiant(_) | Self::DragonflyUgal(_) => d.two_legs(self),
-            Self::UgalP(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
+            Self::UgalP(_) | Self::Pal(_) | Self::Minimal(_) | Self::Dal(_) | Self::ShortestPath(_) => d.per_hop(self),
             Self::UpDown(r) => d.packets(&Self::UpDown(r.with_drawn_links()), r.every_turn()),
             Self::Ecmp(r) => {
                 for (dest, count) in r.distances.wiring.hosts().zip(1u32..) {
@@ -319,8 +334,9 @@ pub(crate) fn below(hash: u64, n: u32) -> u32 {
 /// The name of a shape, and the routings made for it; those of any graph come on top.
 fn made_for(shape: &Shape) -> (&'static str, &'static [&'static str]) {
     const GRIDS: &[&str] = &["dimension_order", "minimal_adaptive", "valiant", "ugal"];
-    const COMPLETE: &[&str] = &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "dal"];
-    const DRAGONFLIES: &[&str] = &["dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal"];
+    const COMPLETE: &[&str] =
+        &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "pal", "dal"];
+    const DRAGONFLIES: &[&str] = &["dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "pal"];
     match shape {
         Shape::SingleRouter { .. } => ("single_router", COMPLETE),
         Shape::HyperX { .. } => ("hyperx", COMPLETE),

@@ -154,6 +154,8 @@ pub const MEASURED: u8 = 1;
 pub const DETOUR: u8 = 2;
 /// Someone wants to know what becomes of it.
 pub const WATCHED: u8 = 4;
+/// The packet goes round in the subnetwork that it crosses (`pal`).
+pub const AROUND: u8 = 8;
 /// The packet answers another.
 pub const REPLY: u8 = 0x80;
 

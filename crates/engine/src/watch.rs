@@ -239,7 +239,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// What `route_here` is about to decide, with the same queues.
     fn decide<const TRUNK: bool>(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
-        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, self.history.as_ref(), self.now, net);
+        let (view, history) = (self.views.of(r), self.history.as_ref());
+        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
         let spy = Spy::new(&queues);
         let chosen = net.routing.head(net.coords[router.id as usize], &spy, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
@@ -260,7 +261,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (port, stay) = (&self.ins[i], live.stay);
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
-        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, self.history.as_ref(), self.now, net);
+        let (view, history) = (self.views.of(port.router as usize), self.history.as_ref());
+        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
         let spy = Spy::new(&queues);
         let rule = if segment.key == ASK {
             let packet = &self.packets.items[segment.packet as usize];

@@ -56,7 +56,7 @@ fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
             if spec.router.vc_realloc == 0 {
                 spec.router.priority = PRIORITIES[(k / 3 + j) % PRIORITIES.len()];
             }
-            policy(&mut spec, POLICIES[(k / 2 + j) % POLICIES.len()]);
+            fitting_policy(&mut spec, POLICIES[(k / 2 + j) % POLICIES.len()]);
             spec.set_load(load);
             check_drains::<1, 8>(&mut spec, 1000);
         }
@@ -141,7 +141,7 @@ fn the_account_of_every_channel_closes() {
         for (policy_json, load, warmup) in [(POLICIES[0], 0.2, 0), (POLICIES[1], 0.02, 700), (POLICIES[1], 1.0, 0)] {
             let mut spec = spec(topology, routing);
             packets(&mut spec, 5, VirtualCutThrough, 32);
-            policy(&mut spec, policy_json);
+            fitting_policy(&mut spec, policy_json);
             spec.set_load(load);
             phases(&mut spec, warmup, 1500);
             check_account(&spec, &run(&spec));
@@ -172,7 +172,7 @@ fn channels_carry_each_flit_once_per_hop() {
     for &(topology, routing) in PAIRS {
         for policy_json in POLICIES {
             let mut spec = spec(topology, routing);
-            policy(&mut spec, policy_json);
+            fitting_policy(&mut spec, policy_json);
             check_flits_per_hop(spec, 3);
         }
     }

@@ -43,6 +43,8 @@ const NEED: &[(&str, &str)] = &[
     (HYPERX, r#"{"ugal": {}}"#),
     (MESH, r#"{"ugal": {}}"#),
     (HYPERX, r#"{"ugal_p": {}}"#),
+    (HYPERX, r#"{"pal": {}}"#),
+    (DRAGONFLY, r#"{"pal": {}}"#),
     (HYPERX, r#"{"dal": {}}"#),
     (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
     (DRAGONFLY, r#"{"dragonfly_valiant": {}}"#),

@@ -5,6 +5,7 @@ use crate::net::{Link, Net, Trunk};
 use crate::power::LinkState;
 use crate::routing::{Hop, steps::Cost};
 use crate::state::OutPort;
+use crate::subnets::View;
 use crate::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,12 @@ pub(crate) trait Congestion {
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
     /// Where to ask when no member is open: at one that is waking, or at one that is off, which is then woken.
     fn fallback(&self, hop: Hop) -> Hop;
+    /// State of the channel behind output `port` of this router.
+    fn state(&self, port: u8) -> LinkState;
+    /// Credits of the VCs of `hop` that a head may take.
+    fn credits(&self, hop: Hop) -> u32;
+    /// What this router knows of the links of its subnetworks.
+    fn view(&self) -> View<'_>;
     /// What a path that begins with `hop` costs, with `queue` flits where `cost` says.
     #[inline(always)]
     fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {
@@ -51,7 +58,7 @@ pub(crate) trait Congestion {
 }
 
 /// The outputs of one block, seen from one router. `TRUNK`: network ports come in trunks.
-pub struct Queues<'a, const V: usize, const TRUNK: bool> {
+pub(crate) struct Queues<'a, const V: usize, const TRUNK: bool> {
     pub outs: &'a [OutPort<V>],
     /// First output of the router.
     pub base: usize,
@@ -63,14 +70,23 @@ pub struct Queues<'a, const V: usize, const TRUNK: bool> {
     /// All packets have one flit.
     pub single: bool,
     pub trunk: Trunk,
+    view: View<'a>,
 }
 
 impl<'a, const V: usize, const TRUNK: bool> Queues<'a, V, TRUNK> {
     #[inline(always)]
-    pub fn new(outs: &'a [OutPort<V>], base: u32, history: Option<&'a History>, now: u64, net: &'a Net) -> Self {
+    pub fn new(
+        outs: &'a [OutPort<V>],
+        base: u32,
+        view: View<'a>,
+        history: Option<&'a History>,
+        now: u64,
+        net: &'a Net,
+    ) -> Self {
         Self {
             outs,
             base: base as usize,
+            view,
             links: &net.links,
             history: history.map(History::sent),
             now: now as u32,
@@ -108,6 +124,21 @@ impl<const V: usize, const TRUNK: bool> Congestion for Queues<'_, V, TRUNK> {
             }
         }
         best
+    }
+
+    #[inline(always)]
+    fn state(&self, port: u8) -> LinkState {
+        LinkState::of(self.outs.hot(self.base + port as usize).state)
+    }
+
+    #[inline(always)]
+    fn credits(&self, hop: Hop) -> u32 {
+        self.open_credits(hop.port, hop.class)
+    }
+
+    #[inline(always)]
+    fn view(&self) -> View<'_> {
+        self.view
     }
 
     #[inline(always)]

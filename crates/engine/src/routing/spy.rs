@@ -2,6 +2,8 @@
 
 use super::sensor::{Congestion, Queues, Sensor};
 use super::{Hop, steps::Cost};
+use crate::power::LinkState;
+use crate::subnets::View;
 use std::cell::RefCell;
 
 /// A candidate and the number that decided about it.
@@ -45,6 +47,18 @@ impl<const V: usize, const TRUNK: bool> Congestion for Spy<'_, V, TRUNK> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         self.queues.fallback(hop)
+    }
+
+    fn state(&self, port: u8) -> LinkState {
+        self.queues.state(port)
+    }
+
+    fn credits(&self, hop: Hop) -> u32 {
+        self.queues.credits(hop)
+    }
+
+    fn view(&self) -> View<'_> {
+        self.queues.view()
     }
 
     fn weigh(&self, hop: Hop, cost: Cost, queue: i32) -> i32 {

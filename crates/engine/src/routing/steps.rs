@@ -37,6 +37,7 @@ impl AnyRouting {
             Self::Minimal(r) => r.steps(at, packet),
             Self::Ugal(r) if r.asks(at, packet) => r.steps(at, packet, seed),
             Self::UgalP(r) if r.asks(at, packet) => r.steps(at, packet),
+            Self::Pal(r) => r.steps(at, packet, seed),
             Self::DragonflyUgal(r) if r.asks(at, packet) => r.steps(at, packet, seed),
             Self::UpDown(r) if r.asks(at, packet) => r.steps(at, packet),
             Self::Dal(r) if at != packet.dest => r.steps(at, packet),
@@ -116,6 +117,7 @@ impl AnyRouting {
     fn whole_way_groups(&self) -> Option<&Groups> {
         match self {
             Self::DragonflyMinimal(r) => Some(&r.groups),
+            Self::Pal(r) => r.groups.as_ref(),
             Self::DragonflyValiant(r) => Some(&r.groups),
             Self::DragonflyUgal(r) => Some(&r.valiant.groups),
             _ => None,

@@ -12,6 +12,8 @@ pub const MINIMAL: &str = r#"{"minimal": {}}"#;
 pub const VALIANT: &str = r#"{"valiant": {}}"#;
 pub const UGAL: &str = r#"{"ugal": {}}"#;
 pub const UGAL_P: &str = r#"{"ugal_p": {}}"#;
+pub const PAL: &str = r#"{"pal": {}}"#;
+pub const PAL_HISTORY: &str = r#"{"pal": {"sensor": "history_window"}}"#;
 pub const ENTRY: &str = r#"{"dimension_order": {"dateline": "entry"}}"#;
 pub const NO_DATELINE: &str = r#"{"dimension_order": {"dateline": "none"}}"#;
 pub const UGAL_DIFFERING: &str = r#"{"ugal": {"intermediate": "differing_dimensions", "sensor": "history_window"}}"#;
@@ -83,6 +85,11 @@ pub const PAIRS: &[(&str, &str)] = &[
     (HYPERX, UGAL_DIFFERING),
     (HYPERX, UGAL_P),
     (HYPERX, UGAL_P_HISTORY),
+    (SINGLE, PAL),
+    (HYPERX, PAL),
+    (HYPERX, PAL_HISTORY),
+    (DRAGONFLY, PAL),
+    (DRAGONFLY_WIDE, PAL),
     (TORUS, DOR),
     (TORUS, ENTRY),
     (TORUS, VALIANT),
@@ -171,6 +178,28 @@ pub fn pattern(spec: &mut Spec, json: &str) {
 
 pub fn policy(spec: &mut Spec, json: &str) {
     spec.policy = serde_json::from_str(json).expect("a policy");
+}
+
+/// The star around router 0 of every subnetwork is on.
+pub const ROOT: &str = r#"{"static": {"on": "root"}}"#;
+
+/// A policy that goes with the routing: `pal` would never wake a link, so idle links stay off as in [`ROOT`] there.
+pub fn fitting_policy(spec: &mut Spec, json: &str) {
+    let sleepy = matches!(spec.routing, RoutingConfig::Pal(_)) && json == IDLE_TIMEOUT;
+    let nothing_to_manage = spec.graph.class_names().len() == 1;
+    policy(
+        spec,
+        if sleepy && nothing_to_manage {
+            r#"{"always_on": {}}"#
+        } else if sleepy {
+            ROOT
+        } else {
+            json
+        },
+    );
+    if sleepy && spec.graph.shape().groups().is_some() {
+        spec.managed[2] = false; // links between groups
+    }
 }
 
 pub fn allocator(spec: &mut Spec, json: &str) {

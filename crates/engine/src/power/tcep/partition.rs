@@ -1,0 +1,85 @@
+//! Algorithm 1: which links of a router are inner and must stay, and which outer link it would switch off.
+//!
+//! # Source
+//! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed it cannot run: the budget begins with what link 0
+//! carries instead of what it has left, the bandwidth of a link is 1 instead of the high-water mark, and the test comes
+//! only after link 1 has become inner, so that a router with two links never drops the second, although the paper
+//! reports that state. `corrected` mends these three; `printed` keeps them, with the two gaps closed that no reading
+//! leaves open (a link of infinite cost to begin with, no outer link where the loop ends without a boundary).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which form of Algorithm 1 runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Algorithm {
+    /// The budget is what the inner links have left below the high-water mark; it may suffice with link 0 alone.
+    #[default]
+    Corrected,
+    /// As printed.
+    Printed,
+}
+
+impl Algorithm {
+    /// How many of the active links, in ascending order from that toward the hub, are inner. `utilisation` of each is a
+    /// share of its bandwidth.
+    pub(crate) fn boundary(self, utilisation: &[f64], high_water: f64) -> usize {
+        let Some((&first, others)) = utilisation.split_first() else { return 0 };
+        let mut outer: f64 = others.iter().sum();
+        match self {
+            Self::Corrected => {
+                let left = |u: f64| (high_water - u).max(0.0);
+                let mut inner = left(first);
+                let mut boundary = 1;
+                while inner < outer && boundary < utilisation.len() {
+                    inner += left(utilisation[boundary]);
+                    outer -= utilisation[boundary];
+                    boundary += 1;
+                }
+                boundary
+            }
+            Self::Printed => {
+                let mut inner = first;
+                for (l, &u) in others.iter().enumerate() {
+                    inner += 1.0 - u;
+                    outer -= u;
+                    if inner >= outer {
+                        return l + 2;
+                    }
+                }
+                utilisation.len()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Algorithm;
+
+    /// Fig. 6: five links, of which three are inner with a budget of 1.9 against outer links that carry 1.2.
+    #[test]
+    fn the_example_of_figure_6_has_three_inner_links() {
+        let links = [0.2, 0.4, 0.5, 0.7, 0.5];
+        let budget: f64 = links[..3].iter().map(|u| 1.0 - u).sum();
+        assert!((budget - 1.9).abs() < 1e-12 && (links[3] + links[4] - 1.2f64).abs() < 1e-12);
+        assert_eq!(Algorithm::Corrected.boundary(&links, 1.0), 3);
+        // printed, the budget is 0.2 + 0.6 + 0.5 = 1.3 there
+        assert_eq!(Algorithm::Printed.boundary(&links, 1.0), 3);
+    }
+
+    #[test]
+    fn a_router_with_two_idle_links_can_drop_the_second_only_when_corrected() {
+        assert_eq!(Algorithm::Corrected.boundary(&[0.0, 0.0], 0.75), 1);
+        assert_eq!(Algorithm::Printed.boundary(&[0.0, 0.0], 0.75), 2);
+    }
+
+    #[test]
+    fn links_above_the_high_water_mark_add_nothing_to_the_budget() {
+        // 0.8 is above 0.75: the budget is 0 + 0.15, then + 0.25
+        assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.6, 0.5, 0.4], 0.75), 3);
+        assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.8, 0.8], 0.75), 3);
+        assert_eq!(Algorithm::Corrected.boundary(&[], 0.75), 0);
+    }
+}

@@ -1,0 +1,147 @@
+//! PAL: `ugal_p` while all links are on, and on fixed sets of links the paths that theory gives.
+
+mod common;
+use common::*;
+use weft_engine::power::LinkState;
+use weft_engine::{Outcome, Spec};
+use weft_topology::Peer;
+
+#[test]
+fn with_all_links_on_it_is_ugal_p_to_the_last_bit() {
+    for sensor in ["used_credits", "history_window", "output_queue"] {
+        for (pattern_json, load) in [(UNIFORM_SELF, 0.4), (TORNADO, 0.3), (TORNADO, 0.9)] {
+            let [pal, ugal_p] = ["pal", "ugal_p"].map(|name| {
+                let mut spec = butterfly(&format!(r#"{{"{name}": {{"sensor": "{sensor}"}}}}"#));
+                pattern(&mut spec, pattern_json);
+                spec.set_load(load);
+                phases(&mut spec, 500, 1000);
+                run(&spec)
+            });
+            assert_same(&pal, &ugal_p, &format!("{sensor} {pattern_json} {load}"));
+        }
+    }
+}
+
+/// The links between routers, lower router first.
+fn links(spec: &Spec) -> Vec<(u32, u32)> {
+    let graph = &spec.graph;
+    let of = |r: u32| {
+        graph.ports(r).iter().filter_map(move |port| match port.peer {
+            Peer::Router { router, .. } if router > r && spec.managed[usize::from(port.class)] => Some((r, router)),
+            _ => None,
+        })
+    };
+    (0..graph.routers()).flat_map(of).collect()
+}
+
+fn channels_on(out: &Outcome) -> usize {
+    let managed = out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some() && c.class > 0);
+    managed.filter(|c| c.cycles[LinkState::On as usize] == out.window).count()
+}
+
+/// Nothing leaves on a channel that is off, and its account says that it was for the whole window.
+fn check_dark(out: &Outcome) {
+    for c in &out.channels {
+        let off = c.cycles[LinkState::Off as usize];
+        assert!(off == 0 || (off == out.window && c.flits == [0; LinkState::COUNT] && c.transitions == 0), "{c:?}");
+    }
+}
+
+#[test]
+fn least_power_is_a_quarter_of_the_links_and_37_75_cycles() {
+    let mut spec = butterfly(PAL);
+    policy(&mut spec, ROOT);
+    spec.set_load(0.001);
+    phases(&mut spec, 500, 60_000);
+    let out = run(&spec);
+    assert_drained(&out);
+    check_dark(&out);
+    assert_eq!((channels_on(&out), links(&spec).len()), (2 * 112, 448));
+    // in a dimension of 8 a packet of another coordinate goes 1 hop if one end is the hub (14 of 56 ordered pairs), else 2
+    let per_dimension: f64 = 448.0 / 511.0 * (14.0 + 2.0 * 42.0) / 56.0;
+    let hops = 2.0 * per_dimension;
+    assert!((hops - 2.0 * 448.0 / 511.0 - 1.3125 * 512.0 / 511.0).abs() < 1e-12, "1.3125 with self included");
+    let mean = |sum: u64| sum as f64 / out.sums.packets as f64;
+    assert!((mean(out.sums.hops) - hops).abs() < 0.02, "{} {hops}", mean(out.sums.hops));
+    // queues are nearly always empty at this load
+    let t0 = 11.0 * hops + 4.0;
+    assert_eq!(format!("{t0:.2}"), "37.75");
+    assert!(mean(out.sums.latency) > t0 - 0.15 && mean(out.sums.latency) < t0 + 0.5, "{}", mean(out.sums.latency));
+}
+
+/// Hops of a packet between two routers where `on` says which pairs have a link, in an idle network.
+fn hops_between(coords: [Vec<u32>; 2], on: impl Fn(&[u32], usize, u32) -> bool) -> u64 {
+    let [mut at, to] = coords;
+    let mut hops = 0;
+    for d in 0..at.len() {
+        if at[d] != to[d] {
+            hops += if on(&at, d, to[d]) { 1 } else { 2 };
+            at[d] = to[d];
+        }
+    }
+    hops
+}
+
+#[test]
+fn every_pair_is_reached_over_the_links_that_are_on() {
+    let widths = [5u32, 3];
+    let topology_json = r#"{"hyperx": {"widths": [5, 3], "terminals_per_router": 1}}"#;
+    let coords = |r: u32| vec![r % widths[0], r / widths[0]];
+    for hub in 0..3u32 {
+        let mut spec = spec(topology_json, PAL);
+        // the stars around the hub, and every third of the other links
+        let is_star = |&(a, b): &(u32, u32)| {
+            let (a, b) = (coords(a), coords(b));
+            (0..2).any(|d| a[d] != b[d] && (a[d] == hub || b[d] == hub))
+        };
+        let (star, others): (Vec<_>, Vec<_>) = links(&spec).into_iter().partition(is_star);
+        let on: Vec<(u32, u32)> = star.into_iter().chain(others.into_iter().step_by(3)).collect();
+        let pairs: Vec<String> = on.iter().map(|(a, b)| format!("[{a}, {b}]")).collect();
+        policy(&mut spec, &format!(r#"{{"static": {{"on": {{"links": [{}]}}, "hub": {hub}}}}}"#, pairs.join(", ")));
+        let router = |c: &[u32]| c[0] + c[1] * widths[0];
+        let is_on = |at: &[u32], d: usize, to: u32| {
+            let mut far = at.to_vec();
+            far[d] = to;
+            let (a, b) = (router(at), router(&far));
+            on.contains(&(a.min(b), a.max(b)))
+        };
+        for sender in [0, 7, 13] {
+            let mut spec = spec.clone();
+            alone(&mut spec, sender, 300);
+            let out = run(&spec);
+            assert_drained(&out);
+            check_dark(&out);
+            assert_eq!(channels_on(&out), 2 * on.len());
+            // which destinations were drawn is not known here: as many of each length as there can be
+            let possible: Vec<u64> = (0..15)
+                .filter(|&to| to != sender)
+                .map(|to| hops_between([coords(sender), coords(to)], is_on))
+                .collect();
+            for (hops, &packets) in (0u64..).zip(&out.hop_counts) {
+                assert!(packets == 0 || possible.contains(&hops), "hub {hub}: {hops} hops from {sender}: {possible:?}");
+            }
+            let mean = out.sums.hops as f64 / out.sums.packets as f64;
+            let expected = possible.iter().sum::<u64>() as f64 / possible.len() as f64;
+            assert!((mean - expected).abs() < 0.75, "{mean} {expected}");
+            assert_eq!(out.sums.latency, out.sums.hops * 11 + 4 * out.sums.packets);
+        }
+    }
+}
+
+#[test]
+fn a_dragonfly_switches_links_inside_its_groups() {
+    let mut spec = spec(DRAGONFLY, PAL);
+    policy(&mut spec, ROOT);
+    spec.managed[2] = false;
+    spec.set_load(0.05);
+    phases(&mut spec, 500, 5000);
+    let out = run(&spec);
+    assert_drained(&out);
+    check_dark(&out);
+    let on = |class: u8| {
+        out.channels.iter().filter(|c| c.class == class && c.cycles[LinkState::On as usize] == out.window).count()
+    };
+    // 9 groups of 4 routers: a star of 3 links each; 2 global links per router
+    assert_eq!((on(1), on(2)), (2 * 9 * 3, 9 * 4 * 2));
+    assert!(out.hop_counts.len() <= 6, "local legs of at most 2 hops: {:?}", out.hop_counts);
+}
