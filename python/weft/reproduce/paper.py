@@ -115,9 +115,10 @@ class Paper:
         return [each for each in self.figures if not wanted or each.name in wanted]
 
     def needed(self, figures: Iterable[Figure]) -> list[Experiment]:
-        """The experiments that figures need, in the order of the paper."""
-        names = {name for figure in figures for name in figure.needs}
-        return [each for each in self.experiments if each.name in names]
+        """The experiments that figures need, in the order of the paper; with all figures also those of claims alone."""
+        chosen = list(figures)
+        names = {name for figure in chosen for name in figure.needs}
+        return [each for each in self.experiments if each.name in names or len(chosen) == len(self.figures)]
 
 
 def _number(name: str) -> str:
