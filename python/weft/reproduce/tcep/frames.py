@@ -130,15 +130,37 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> float:
         If no load was too much: then nobody knows.
     """
     points = of(frame, mechanism)
-    top = float(points["load"].max())  # type: ignore[arg-type] # a number
-    if not points["saturated"].any() and top < 1:
-        raise LackingError(f"{mechanism} was not saturated at {top:g} flits/terminal/cycle")
-    return float(points["accepted_load"].max())  # type: ignore[arg-type] # a number
+    if not points["saturated"].any() and greatest(points, "load") < 1:
+        raise LackingError(f"{mechanism} was not saturated at {greatest(points, 'load'):g} flits/terminal/cycle")
+    return greatest(points, "accepted_load")
 
 
 def least(frame: pl.DataFrame, mechanism: str, column: str) -> float:
-    """A number at the lowest load."""
-    return float(of(frame, mechanism)[column].drop_nulls()[0])
+    """A number at the lowest load at which it was measured.
+
+    Raises
+    ------
+    LackingError
+        If it never was.
+    """
+    values = of(frame, mechanism)[column].drop_nulls()
+    if values.is_empty():
+        raise LackingError(f"no run of {mechanism} says its {column}")
+    return float(values[0])
+
+
+def greatest(frame: pl.DataFrame, column: str) -> float:
+    """The greatest of a column.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    values = frame[column].drop_nulls().to_list()
+    if not values:
+        raise LackingError(f"no {column} is known: no point that is not saturated was run")
+    return float(max(values))
 
 
 def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:

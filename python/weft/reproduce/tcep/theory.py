@@ -12,6 +12,7 @@ from weft.analysis.overhead import overhead
 from weft.reproduce.measured import LackingError
 from weft.reproduce.rules import approx, exact, trend, untestable
 from weft.reproduce.tcep.examples import utilisations
+from weft.reproduce.tcep.frames import greatest
 from weft.reproduce.tcep.links import ROUTERS, TERMINALS
 from weft.reproduce.tcep.paths import FIG3_COUNT, FIG3B, FIG4_COUNT, SAMPLES, placements, ratios
 
@@ -64,7 +65,7 @@ def _fig4(measured: Measured, count: str = FIG4_COUNT) -> pl.DataFrame:
 
 
 def _peak(measured: Measured) -> float:
-    return float(_fig4(measured)["ratio"].max())  # type: ignore[arg-type] # a number
+    return greatest(_fig4(measured), "ratio")
 
 
 def _shrinks(measured: Measured) -> tuple[bool, str]:

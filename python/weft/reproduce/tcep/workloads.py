@@ -11,7 +11,7 @@ import polars as pl
 
 from weft.reproduce.measured import LackingError
 from weft.reproduce.rules import WITHIN, approx, trend, waits
-from weft.reproduce.tcep.frames import TCEP, of
+from weft.reproduce.tcep.frames import TCEP, greatest, of
 from weft.reproduce.tcep.jobs import PERMUTATION, UNIFORM, mappings
 from weft.reproduce.tcep.links import CONTROL, variations
 
@@ -30,7 +30,7 @@ _DEFAULTS = {"activation_epoch": 1000, "deactivation_epoch": 10000}
 
 
 def _most_energy(experiment: str) -> Callable[[Measured], float]:
-    return lambda measured: float(mappings(measured[experiment])["energy"].max())  # type: ignore[arg-type] # a number
+    return lambda measured: greatest(mappings(measured[experiment]), "energy")
 
 
 def _mean_energy(measured: Measured) -> float:
@@ -54,7 +54,7 @@ def _control(measured: Measured) -> str:
     shares = pl.concat([of(measured[name], TCEP) for name in CONTROL])["control_share"].drop_nulls()
     if shares.is_empty():
         raise LackingError("no run counted control packets")
-    mean, most = (100 * float(value) for value in (shares.mean(), shares.max()))  # type: ignore[arg-type] # numbers
+    mean, most = 100 * fmean(shares), 100 * max(shares)
     return f"synthetic traffic, all patterns and loads: {mean:.2f} % / {most:.2f} %"
 
 
