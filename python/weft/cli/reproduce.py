@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.cli import DONE, STALLED, arguments
+from weft.cli import DONE, arguments, stalls
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def main(options: argparse.Namespace) -> int:
             wanted, quick=not options.full, out=options.out, only=options.only, jobs=options.jobs, told=Bar
         )
     print(json.dumps(done.document(), indent=1) if options.json else _text(done))
-    return STALLED if any(results.stalls for _, results in done.ran) else DONE
+    return max((stalls.report(results) for _, results in done.ran), default=DONE)
 
 
 def _text(done: Reproduction) -> str:

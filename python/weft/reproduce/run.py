@@ -134,9 +134,9 @@ def reproduce(
     root = Path("results") / f"{paper.name}-{_mode(quick=quick)}" if out is None else Path(out)
     _check(root)
     ran = []
-    for each in paper.needed(figures):
+    for number, each in enumerate(needed := paper.needed(figures), 1):
         sweep = weft.load(paper.path(f"{each.name}.yaml"), set=each.quick if quick else {})
-        with told(each.name) if told else nullcontext() as watch:
+        with told(f"{each.name} ({number} of {len(needed)})") if told else nullcontext() as watch:
             ran.append((each, sweep.run(root / "runs" / each.name, jobs=jobs, watch=watch)))
     measured = Measured({each.name: paper.frame(results) for each, results in ran}, quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
