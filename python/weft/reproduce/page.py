@@ -46,7 +46,10 @@ def _picture(paths: list[Path]) -> str:
 def _ran(name: str, scaled: str, facts: dict[str, Any]) -> dict[str, Any]:
     seeds = facts["seeds"]
     few = ", ".join(map(str, seeds)) if len(seeds) < 5 else f"{seeds[0]} to {seeds[-1]}, {len(seeds)} in all"
-    return facts | {"name": name, "scaled": scaled, "seeds": few, "time": clock(facts["seconds"])}
+    spans = {
+        key: " to ".join(dict.fromkeys(f"{end:,}" for end in facts[key])) for key in ("warmup_cycles", "window_cycles")
+    }
+    return facts | spans | {"name": name, "scaled": scaled, "seeds": few, "time": clock(facts["seconds"])}
 
 
 def _asset(package: str, name: str) -> str:

@@ -125,7 +125,7 @@ def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
         told = ""
         with suppress(LackingError):
             told = of(measured) if of and measured.has(needs) else ""
-        return Finding("waits", told, None, "the paper ran application traces, and Weft has no engine for them yet")
+        return Finding("waits", told)
 
     return Rule("application traces", (), judge)
 

@@ -154,6 +154,8 @@ def facts(results: Results) -> dict[str, Any]:
         "points": len(results),
         "missing": results.missing,
         "seeds": sorted({summary["seed"] for summary in summaries}),
+        "warmup_cycles": _span(summary["warmup_cycles"] for summary in summaries),
+        "window_cycles": _span(summary["window_cycles"] for summary in summaries),
         "cycles": sum(summary["cycles_total"] for summary in summaries),
         "flit_hops": sum(summary["flit_hops"] for summary in summaries),
         "seconds": sum(seconds),
@@ -162,6 +164,12 @@ def facts(results: Results) -> dict[str, Any]:
         "weft_versions": sorted({str(summary.get("weft_version")) for summary in summaries}),
         "hashes": [point["hash"] for point in results.points],
     }
+
+
+def _span(values: Iterable[int]) -> list[int]:
+    """Least and most; nothing of nothing."""
+    known = sorted(values)
+    return [known[0], known[-1]] if known else []
 
 
 def _unsettled(summary: dict[str, Any]) -> bool:
