@@ -17,11 +17,13 @@ def lines(results: Results) -> list[str]:
     """A line for each thing that the points of a sweep were asked for or that can be said of them."""
     warmup = _answers(results, "warmup_settled", "warm-up settled")
     if warmup:
-        cycles = [summary["warmup_cycles"] for summary in results.summaries if summary["warmup_settled"]]
+        ended = [row for row in results.summaries if row["warmup_settled"] and row.get("power_settled") is not False]
+        cycles = [summary["warmup_cycles"] for summary in ended]
         taken = f" after {_range(cycles)} cycles" if cycles else ""
         warmup = [f"{warmup[0]}{taken}", *warmup[1:]]
+    power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
-    return [*warmup, *confidence, *_fairness(results), *damage(results)]
+    return [*warmup, *power, *confidence, *_fairness(results), *damage(results)]
 
 
 def damage(results: Results) -> list[str]:

@@ -4,8 +4,10 @@ use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
 use crate::power::LinkState;
+use crate::power::tcep::agent::Agents;
 use crate::routing::sensor::Queues;
-use crate::state::{ASK, Flit, Kind, NO_KEY, NONE, Segment};
+use crate::routing::{AnyRouting, pal};
+use crate::state::{AROUND, ASK, Flit, Kind, NO_KEY, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
@@ -87,6 +89,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
+        if let Some(meters) = &mut self.meters {
+            meters.came(i, v, Some(self.packets.items.hot(flit.packet as usize).flags & AROUND == 0));
+        }
         let id = if SINGLE {
             let segment = self.segments.items.hot_mut(flit.packet as usize);
             (segment.next, segment.key) = (NONE, flit.key);
@@ -113,6 +118,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(always)]
     fn receive_body(&mut self, i: usize, v: usize) {
+        if let Some(meters) = &mut self.meters {
+            meters.came(i, v, None);
+        }
         let port = self.ins.hot(i);
         let tail = *port.tail.hot(v);
         let segment = self.segments.items.hot_mut(tail as usize);
@@ -182,11 +190,42 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(always)]
     fn route_beside<const TRUNK: bool>(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
+        if let (AnyRouting::Pal(pal), Some(mut agents)) = (&net.routing, self.agents.take()) {
+            let key = self.route_noted::<TRUNK>(net, r, packet, pal, &mut agents);
+            self.agents = Some(agents);
+            return key;
+        }
         let router = self.routers.hot(r);
         let queues =
             Queues::<V, TRUNK>::new(&self.outs, router.base, self.views.of(r), self.history.as_ref(), self.now, net);
         let packet = self.packets.items.hot_mut(packet as usize);
         let hop = net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
+        net.key(hop.port as usize, hop.class as usize)
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The same, where agents want to know what packets choose at the first router of a subnetwork.
+    #[inline(never)]
+    fn route_noted<const TRUNK: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        packet: u32,
+        pal: &pal::Runtime,
+        agents: &mut Agents,
+    ) -> u16 {
+        let router = self.routers.hot(r);
+        let at = *net.coords.hot(router.id as usize);
+        let (view, history) = (self.views.of(r), self.history.as_ref());
+        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
+        let packet = self.packets.items.hot_mut(packet as usize);
+        let begins = pal.leg(at, packet, net.seed).ok().filter(|&leg| pal.begins(leg, packet));
+        let hop = pal.head(at, &queues, packet, net.seed);
+        if let Some(leg) = begins {
+            let packet = *packet;
+            agents.chose(pal, self, r, leg, (hop, &packet));
+        }
         net.key(hop.port as usize, hop.class as usize)
     }
 }

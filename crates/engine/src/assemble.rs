@@ -7,9 +7,11 @@ use crate::block::{Block, Cut, Mail};
 use crate::clock::{Clock, NEVER, NetJob};
 use crate::dependency;
 use crate::measure;
+use crate::meters::Meters;
 use crate::net::{Link, Net};
 use crate::parts::Parts;
-use crate::power::{AnyPolicy, LinkState, Manager};
+use crate::power::tcep::agent::{Agents, Site};
+use crate::power::{AnyPolicy, LinkState, Manager, PolicyConfig};
 use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
@@ -95,6 +97,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         },
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
+        power_period: spec.power_period()?,
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         // neighbouring seeds must not give neighbouring draws
         seed: mix(spec.seed, ROUTES, 0),
@@ -433,6 +436,8 @@ impl Builder<'_> {
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             power: Manager::new(policy, all_vcs, self.spec.records.link_states),
+            agents: None,
+            meters: None,
             history,
             views: Views::none(),
             memory,
@@ -467,6 +472,7 @@ impl Builder<'_> {
                 flits: Vec::with_capacity(most),
                 packets: Vec::with_capacity(most),
                 credits: Vec::with_capacity(most),
+                messages: Vec::with_capacity(if self.has_agents() { 4 * channels } else { 0 }),
             };
         }
         outbox
@@ -494,12 +500,39 @@ impl Builder<'_> {
             }
         }
         self.switch_off(block);
+        self.add_agents(block);
         for o in 0..block.ins.len() {
             let out = &block.outs[o];
             if self.spec.managed[out.class as usize] && matches!(out.kind, Kind::Local | Kind::Remote) {
                 block.power.manage(o, out);
             }
         }
+    }
+
+    fn has_agents(&self) -> bool {
+        matches!(self.spec.policy, PolicyConfig::Tcep(_))
+    }
+
+    /// The agents of a policy that has some.
+    fn add_agents<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        let (AnyPolicy::Tcep(rules), AnyRouting::Pal(pal)) = (block.power.policy(), &self.net.routing) else { return };
+        let graph = &*self.spec.graph;
+        let place = |r: u32| {
+            let number = self.bounds.partition_point(|&first| first <= r) - 1;
+            (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
+        };
+        let longest = self.net.links.iter().map(|l| l.latency + l.credit_latency + u64::from(l.capacity)).max();
+        let managed = |&d: &usize| self.spec.managed[usize::from(pal.nets.classes[d])] && pal.nets.widths[d] > 1;
+        let site = Site {
+            rules: rules.clone(),
+            nets: &pal.nets,
+            managed: (0..pal.nets.count).filter(managed).collect(),
+            places: (0..graph.routers()).map(place).collect(),
+            block: self.b as u32,
+            horizon: self.net.after_grant + 80 + longest.unwrap_or(0),
+        };
+        block.agents = Some(Box::new(Agents::new(block, self.net, site)));
+        block.meters = Some(Meters::new(block.ins.len()));
     }
 
     /// Links that begin in another state than on, and what every router of their subnetwork knows of them.

@@ -2,8 +2,10 @@
 
 use crate::answers::Answers;
 use crate::bits::{Active, Bits};
+use crate::meters::Meters;
 use crate::net::Net;
 use crate::power::Manager;
+use crate::power::tcep::{agent::Agents, message::Arrival};
 use crate::routing::sensor::History;
 use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
 use crate::subnets::Views;
@@ -27,6 +29,8 @@ pub struct Mail {
     pub packets: Vec<Packet>,
     /// (arrival, output port * 16 + VC).
     pub credits: Vec<(u64, u32)>,
+    /// Of agents: (arrival, message).
+    pub(crate) messages: Vec<(u64, Arrival)>,
 }
 
 #[derive(Debug)]
@@ -68,6 +72,9 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
     pub power: Manager,
+    /// Of a policy that sends messages, and the meters that they read.
+    pub(crate) agents: Option<Box<Agents>>,
+    pub(crate) meters: Option<Meters>,
     pub history: Option<History>,
     /// What routers know of the links of their subnetworks.
     pub(crate) views: Views,
@@ -86,7 +93,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.receive_credits::<SINGLE>(net); // credits  -> counters
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
         self.inject::<SINGLE>(net); //          sources  -> injection channels
-        self.manage_power(); //                 timers   -> link states
+        self.manage_power(net); //              timers   -> link states
         if net.watches {
             self.watch_cycle(net); //           journeys <- what they wait for
         }
@@ -118,6 +125,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.turning.is_empty_at(self.now)
             && self.answers.nothing_due(self.now)
             && self.power.nothing_due(self.now)
+            && self.agents.as_ref().is_none_or(|agents| agents.nothing_due(self.now))
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
     }
 
@@ -143,6 +151,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         for &(at, credit) in &mail.credits {
             self.credits.push(self.now, at, credit);
+        }
+        if let Some(agents) = &mut self.agents {
+            mail.messages.drain(..).for_each(|(at, arrival)| agents.post_in(self.now, at, arrival));
         }
         mail.flits.clear();
         mail.packets.clear();

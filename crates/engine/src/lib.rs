@@ -21,6 +21,7 @@ mod imply;
 mod jobs;
 pub mod journey;
 mod measure;
+mod meters;
 mod net;
 pub mod outcome;
 mod parts;
@@ -42,6 +43,7 @@ mod tally;
 mod three_stage;
 mod turn;
 mod vc_stage;
+mod warmup;
 pub mod watch;
 mod wheel;
 

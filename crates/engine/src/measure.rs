@@ -7,14 +7,15 @@ use crate::block::Block;
 use crate::clock::{NEVER, is_steady};
 use crate::outcome::{Decisions, Ending, Outcome, PacketSums};
 use crate::power::Account;
+use crate::power::tcep::message::ControlCount;
 use crate::run::Simulation;
 use crate::spec::{Job, Phases, Spec, Stop};
 use crate::stall;
 use crate::state::{NONE, Terminal};
-use crate::steady::{OBSERVATION, confidence95, has_settled};
+use crate::steady::confidence95;
 
 /// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
-const LOOK: u64 = 1024;
+pub(crate) const LOOK: u64 = 1024;
 const DRAIN_LOOK: u64 = 256;
 /// Cycles between looks for the end of the last batch, which ends the window: it is billed up to a multiple of this.
 const COMPLETE_LOOK: u64 = 32;
@@ -23,7 +24,7 @@ const ACCEPTED_SHARE: f64 = 0.97;
 /// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
 const HOUSEKEEPING: u64 = 1 << 28;
 /// No window is open yet, or its end is not known.
-const LATER: u64 = u64::MAX / 2;
+pub(crate) const LATER: u64 = u64::MAX / 2;
 
 /// The window when the run begins.
 pub(crate) fn first_window(phases: &Phases) -> (u64, u64) {
@@ -66,6 +67,7 @@ pub(crate) struct Findings {
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
+    pub control: Option<ControlCount>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -81,6 +83,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             ending = self.window(spec, &mut watch, &mut middle);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
+        let control = self.control();
         let window = (start, self.now);
         self.set_window(start, self.now);
         let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
@@ -90,45 +93,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, window, decisions, offered, closed })
+        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control })
     }
 
-    /// Advances to the beginning of the window.
-    fn warm_up(&mut self, spec: &Spec, watch: &mut Watch, decisions: &mut Decisions) -> Option<Ending> {
-        if !spec.phases.auto_warmup {
-            return self.advance_watched(spec.phases.warmup, LOOK, watch);
-        }
-        let (mut seen, mut latencies) = (self.seen(), Vec::new());
-        // flits that land in the window must not leave before it is known
-        let limit = spec.phases.warmup.saturating_sub(self.net.lookahead);
-        let mut settled = false;
-        while !settled && self.now + OBSERVATION <= limit {
-            if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, watch) {
-                return Some(ending);
-            }
-            let (packets, latency) = self.seen();
-            // an observation without packets goes on
-            if packets > seen.0 {
-                latencies.push((latency - seen.1) as f64 / (packets - seen.0) as f64);
-                seen = (packets, latency);
-                settled = has_settled(&latencies);
-            }
-        }
-        decisions.settled = Some(settled);
-        let start = self.now + self.net.lookahead;
-        let end = if spec.phases.stop == Stop::Complete { LATER } else { start + spec.phases.window };
-        self.set_window(start, end);
-        watch.expected = start + spec.phases.window;
-        self.advance_watched(start, LOOK, watch)
-    }
-
-    /// Packets delivered so far and the sum of their latencies.
-    fn seen(&self) -> (u64, u64) {
-        let all = self.blocks.iter().map(|b| b.tally.parts.seen);
-        all.fold((0, 0), |(packets, latency), seen| (packets + seen.packets, latency + seen.latency))
-    }
-
-    fn set_window(&mut self, start: u64, end: u64) {
+    pub(crate) fn set_window(&mut self, start: u64, end: u64) {
         self.blocks.iter_mut().for_each(|b| b.tally.window = (start, end));
     }
 
@@ -136,7 +104,20 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn open_accounts(&mut self) {
         for block in &mut self.blocks {
             block.power.open(&block.outs, self.now);
+            if let Some(agents) = &mut block.agents {
+                agents.counts = ControlCount::default();
+            }
         }
+    }
+
+    /// Control packets since the accounts were opened, if there are agents that send some.
+    fn control(&self) -> Option<ControlCount> {
+        let counts = self.blocks.iter().filter_map(|block| Some(&block.agents.as_ref()?.counts));
+        counts.fold(None, |sum, count| {
+            let mut sum = sum.unwrap_or_default();
+            sum.add(count);
+            Some(sum)
+        })
     }
 
     /// Advances to the end of the window.
@@ -205,7 +186,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Advances to `until` in steps of `look`; `Some` if the run ends before.
-    fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch) -> Option<Ending> {
+    pub(crate) fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch) -> Option<Ending> {
         while self.now < until {
             let before = self.now;
             self.advance_recording((self.now + look).min(until));
@@ -368,10 +349,10 @@ fn is_confident(batches: &[PacketSums], share: f64) -> bool {
 }
 
 /// Notices that nothing moves, and tells how far the run is.
-struct Watch<'a> {
+pub(crate) struct Watch<'a> {
     progress: &'a dyn Progress,
     limit: u64,
-    expected: u64,
+    pub(crate) expected: u64,
     last_moves: u64,
     last_change: u64,
 }

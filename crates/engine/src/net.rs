@@ -102,6 +102,8 @@ pub struct Net {
     pub landing: u64,
     /// No delivery is known more cycles ahead.
     pub lookahead: u64,
+    /// Cycles of an observation of the power state, where a policy switches channels.
+    pub power_period: Option<u64>,
     /// Length of a batch of the window.
     pub batch: u64,
     pub seed: u64,

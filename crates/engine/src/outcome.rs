@@ -2,6 +2,7 @@
 
 pub use crate::journey::Journey;
 use crate::power::LinkState;
+pub use crate::power::tcep::message::{ControlCount, Kind as ControlKind};
 pub use crate::series::{Sample, Series};
 pub use crate::spans::{LinkStates, Span};
 use hdrhistogram::Histogram;
@@ -219,8 +220,17 @@ impl TransientBin {
 pub struct Decisions {
     /// Whether the latencies had settled when the window began; `None` if nobody looked.
     pub settled: Option<bool>,
+    /// Whether the share of channels that draw power had; `None` if nobody looked, or no channel is ever switched.
+    pub power_settled: Option<bool>,
     /// Whether the wanted confidence was reached; `None` if none was wanted.
     pub confident: Option<bool>,
+}
+
+impl Decisions {
+    /// Whether all that was looked at has settled.
+    pub(crate) fn are_settled(&self) -> bool {
+        self.settled != Some(false) && self.power_settled != Some(false)
+    }
 }
 
 /// The result of a run.
@@ -256,6 +266,8 @@ pub struct Outcome {
     pub transient: Option<(u64, Vec<TransientBin>)>,
     pub series: Option<Series>,
     pub link_states: Option<LinkStates>,
+    /// Control packets of the power policy over the window, if it sends some.
+    pub control: Option<ControlCount>,
     /// Of the packets that were watched.
     pub journeys: Vec<Journey>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.

@@ -9,9 +9,11 @@ weft_units::registry! {
     "always_on" => always_on::AlwaysOn,
     "idle_timeout" => idle_timeout::IdleTimeout,
     "static" => static_links::Static,
+    "tcep" => tcep::Tcep,
 }
 
 use crate::block::Block;
+use crate::net::Net;
 use crate::routing::RoutingConfig;
 use crate::spans::Log;
 use crate::spec::Spec;
@@ -21,10 +23,10 @@ use crate::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// Power state of a channel (one direction of a link).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum LinkState {
@@ -62,12 +64,23 @@ impl PolicyConfig {
             Self::AlwaysOn(_) => always_on::STATES,
             Self::IdleTimeout(_) => idle_timeout::STATES,
             Self::Static(_) => static_links::STATES,
+            Self::Tcep(_) => tcep::STATES,
         }
+    }
+
+    /// Cycles in which the policy takes each of its decisions at least once: a power state that did not change for less
+    /// may not have settled. `None` if it never switches a channel during a run.
+    pub fn settling_period(&self, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(match self {
+            Self::AlwaysOn(_) | Self::Static(_) => None,
+            Self::IdleTimeout(c) => Some(c.build(cycle_fs)?.settling_period()),
+            Self::Tcep(c) => Some(c.deactivation_epoch.cycles(cycle_fs, "power.policy.tcep.deactivation_epoch")?),
+        })
     }
 
     /// Whether links go off under packets that have not asked for them, so that the routing must know what is off.
     fn hides_links(&self) -> bool {
-        matches!(self, Self::Static(_))
+        matches!(self, Self::Static(_) | Self::Tcep(_))
     }
 
     pub(crate) fn build(&self, spec: &Spec) -> Result<AnyPolicy, Refusal> {
@@ -76,6 +89,7 @@ impl PolicyConfig {
             Self::AlwaysOn(_) => AnyPolicy::AlwaysOn,
             Self::IdleTimeout(c) => AnyPolicy::IdleTimeout(c.build(spec.cycle_fs)?),
             Self::Static(c) => AnyPolicy::Static(c.build(spec)?),
+            Self::Tcep(c) => AnyPolicy::Tcep(c.build(spec)?),
         })
     }
 
@@ -96,7 +110,11 @@ impl PolicyConfig {
         }
         if pal && !self.hides_links() {
             let what = format!("pal goes round links that are off, so nothing would wake them under {}", self.name());
-            return Err(Refusal::new("power.policy", what, "write policy: always_on or static, or routing: ugal_p"));
+            return Err(Refusal::new(
+                "power.policy",
+                what,
+                "write policy: always_on, static or tcep, or routing: ugal_p",
+            ));
         }
         Ok(())
     }
@@ -135,6 +153,7 @@ pub(crate) enum AnyPolicy {
     AlwaysOn,
     IdleTimeout(idle_timeout::Runtime),
     Static(Arc<static_links::Runtime>),
+    Tcep(Arc<tcep::Rules>),
 }
 
 impl AnyPolicy {
@@ -142,6 +161,7 @@ impl AnyPolicy {
     pub fn hub(&self) -> u8 {
         match self {
             Self::Static(policy) => policy.hub,
+            Self::Tcep(rules) => rules.config.hub,
             _ => 0,
         }
     }
@@ -150,6 +170,7 @@ impl AnyPolicy {
     pub fn first_state(&self, nets: &Subnets, d: usize, router: u32, own: u8, c: u8) -> LinkState {
         match self {
             Self::Static(policy) if !policy.is_on(nets, d, router, own, c) => LinkState::Off,
+            Self::Tcep(rules) if !rules.begins_on(own, c) => LinkState::Off,
             _ => LinkState::On,
         }
     }
@@ -228,7 +249,7 @@ impl Manager {
 
     /// Moves channel `o` to another state.
     #[inline(always)]
-    fn change<const V: usize>(&mut self, o: usize, out: &mut OutPort<V>, to: LinkState, now: u64) {
+    pub(crate) fn change<const V: usize>(&mut self, o: usize, out: &mut OutPort<V>, to: LinkState, now: u64) {
         let account = &mut self.accounts[o];
         account.cycles[out.state as usize] += now - account.since;
         account.count(out);
@@ -260,6 +281,14 @@ impl Manager {
         self.accounts.iter_mut().zip(outs).for_each(|(account, out)| account.count(out));
     }
 
+    /// Cycles that channels have been off since their accounts began, summed over the channels.
+    pub(crate) fn off_cycles<const V: usize>(&self, outs: &[OutPort<V>], now: u64) -> u64 {
+        let off = LinkState::Off as usize;
+        let present =
+            |account: &Account, out: &OutPort<V>| u64::from(out.state as usize == off) * (now - account.since);
+        self.accounts.iter().zip(outs).map(|(account, out)| account.cycles[off] + present(account, out)).sum()
+    }
+
     /// The account of the window that ends at `now`.
     pub(crate) fn close<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) -> Vec<Account> {
         let mut accounts = self.accounts.clone();
@@ -273,7 +302,10 @@ impl Manager {
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Timers of the policy that are due.
-    pub(crate) fn manage_power(&mut self) {
+    pub(crate) fn manage_power(&mut self, net: &Net) {
+        if self.agents.is_some() {
+            self.run_agents(net);
+        }
         while let Some((chunk, len)) = self.power.timers.due(self.now) {
             for k in 0..len {
                 let o = self.power.timers.item(chunk, k) as usize;

@@ -53,6 +53,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             transient: tally.parts.transient(),
             series,
             link_states,
+            control: found.control,
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
         }

@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::hot::Hot;
 use crate::net::Net;
-use crate::state::{ASK, Flit, Kind, NONE, Segment};
+use crate::state::{AROUND, ASK, Flit, Kind, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -52,6 +52,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
+            if let Some(meters) = &mut self.meters {
+                let minimal = || self.packets.items.hot(packet as usize).flags & AROUND == 0;
+                meters.sent(o, vc, head.then(minimal));
+            }
             let (packet, key) = if head { (packet, self.prepare(net, o, packet)) } else { (NONE, ASK) };
             let flit = |to| Flit { to, packet, key, len };
             if kind == Kind::Local {

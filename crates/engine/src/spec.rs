@@ -61,7 +61,7 @@ pub struct RouterSpec {
 pub struct Phases {
     /// Cycles before the window; the most of them if `auto_warmup`.
     pub warmup: Cycles,
-    /// The window starts as soon as the latencies have settled (`steady.rs`).
+    /// The window starts as soon as latencies and power state have settled (`warmup.rs`).
     pub auto_warmup: bool,
     /// Length of the window; the least of it with `Stop::Confidence`, the most with `Stop::Complete`.
     pub window: Cycles,

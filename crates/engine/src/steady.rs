@@ -2,65 +2,91 @@
 //!
 //! # Source
 //! K. P. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997
-//! (MSER; MSER-5 on means of batches); batch means: A. M. Law, "Simulation Modeling and Analysis".
+//! (MSER; MSER-5 on means of batches); M. G. Kendall, "A New Measure of Rank Correlation", Biometrika 30, 1938, used as
+//! a test of trend by H. B. Mann, Econometrica 13, 1945; batch means: A. M. Law, "Simulation Modeling and Analysis".
 //!
 //! # Parameters
-//! [`OBSERVATION`] cycles of deliveries make an observation; [`LEAST`] observations are needed.
+//! Latencies: [`LEAST`] observations are needed, and [`LEAST_REST`] of them behind the cut.
+//! Power state: [`LEAST_PERIODS`] and [`LEAST_PERIODS_REST`]; a difference below [`RESOLUTION`] (share of the managed
+//! channels) is none; rank correlation with time of at most 1 / [`TREND`]. What an observation is: `warmup.rs`.
 //!
 //! # Guarantees
 //! Decisions are functions of integers summed over the whole network at fixed cycles: they do not depend on threads or
 //! blocks.
 //!
+//! The power state needs a rule of its own. Its observations are few, since each must be as long as the policy takes
+//! from one decision to the next (10,000 cycles under TCEP), and between decisions it stands still to the last bit.
+//! * MSER on six observations must be allowed to keep three. It cuts a straight ramp down to these, so that is no steady
+//!   state.
+//! * MSER on its own never ends where channels still change one by one, and where nothing varies any change is
+//!   infinitely sure. So each observation counts as known to within [`RESOLUTION`] d, which adds d^2/12 to its variance:
+//!   a ramp of slope s has m s^2/12 + d^2/(12 m) over its last m observations, least at m = d/s. It has settled when it
+//!   changes by less than d in the half that is kept. Noise below that, too, delays nothing.
+//! * A staircase that stands still for two or three periods, as of a router that may drop one link per epoch but finds
+//!   one in every second, looks like noise to MSER. Rank correlation sees its order: of the pairs of observations
+//!   kept, those that rise and those that fall (by d or more) may differ by a third of all pairs. Noise and oscillations
+//!   around a level pass, however wide; so does a drift of up to two standard deviations of the noise around it, which
+//!   is a correlation of 1/2 and in ranks of 1/3.
+//!
 //! # Not modelled
-//! Correlation between batches: an interval is as good as the batches are long.
+//! Correlation between batches: an interval is as good as the batches are long. A power state that rests for five periods
+//! of the policy or more, and then goes on, passes for settled.
+//!
+//! # Validation
+//! Below: constants, ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
 
-use crate::assemble;
-use crate::spec::Spec;
-use weft_units::Refusal;
+/// Observations of the latency needed before a run may count as settled.
+pub(crate) const LEAST: usize = 12;
+/// Fewer at the end vary little by chance.
+const LEAST_REST: usize = 5;
+/// Observations of the power state needed before it may count as settled.
+pub(crate) const LEAST_PERIODS: usize = 6;
+const LEAST_PERIODS_REST: usize = 3;
+/// Shares of the managed channels that differ by less are the same.
+const RESOLUTION: f64 = 0.01;
+/// One in so many pairs may rise more than fall, or the other way round.
+const TREND: i64 = 3;
 
-/// Cycles of an observation: the mean latency of the packets delivered in it.
-pub(crate) const OBSERVATION: u64 = 500;
-/// Observations needed before a run may count as settled.
-const LEAST: usize = 12;
-
-impl Spec {
-    /// Refuses a limit of the warm-up before which it can't end by itself.
-    pub fn check_warmup(&self) -> Result<(), Refusal> {
-        let (limit, ahead) = (self.phases.warmup, assemble::lookahead(self)?);
-        let least = LEAST as u64 * OBSERVATION + ahead;
-        if !self.phases.auto_warmup || limit >= least {
-            return Ok(());
-        }
-        let what = format!(
-            "a warm-up of at most {limit} cycles can't end by itself: {LEAST} observations of {OBSERVATION} cycles, and \
-             {ahead} cycles between the decision and the window, are {least}"
-        );
-        Err(Refusal::new("measure.warmup_limit", what, format!("write {least}cycles or more, or a fixed warm-up")))
-    }
+/// Whether a series of mean latencies has settled: MSER drops less than half of it.
+pub(crate) fn has_settled(latencies: &[f64]) -> bool {
+    latencies.len() >= LEAST && 2 * mser(latencies, LEAST_REST, 0.0) < latencies.len()
 }
 
-/// Whether a series of observations has settled: dropping its first part, shorter than half of it, makes the mean of
-/// the rest as sure as it gets, that is the sum of squares over (length of the rest)^2 is least.
-pub(crate) fn has_settled(observations: &[f64]) -> bool {
+/// Whether a series of shares of channels that draw power has settled: MSER drops less than half of it, and the rest
+/// has no trend.
+pub(crate) fn is_level(shares: &[f64]) -> bool {
+    let cut = mser(shares, LEAST_PERIODS_REST, RESOLUTION);
+    shares.len() >= LEAST_PERIODS && 2 * cut < shares.len() && !has_trend(&shares[cut..])
+}
+
+/// Observations to drop, so that the mean of the rest, `least_rest` or more, is as sure as it gets: the sum of squares over
+/// (length of the rest)^2 is least. Each observation is known to within `resolution`.
+fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
-    if n < LEAST {
-        return false;
-    }
+    let rounding = resolution * resolution / 12.0;
     let (mut sum, mut squares) = (0.0, 0.0);
     let (mut best, mut cut) = (f64::INFINITY, n);
     for (start, x) in observations.iter().enumerate().rev() {
         sum += x;
         squares += x * x;
         let rest = (n - start) as f64;
-        // fewer than five at the end vary little by chance
-        if n - start >= 5 {
-            let error = (squares - sum * sum / rest) / (rest * rest);
+        if n - start >= least_rest {
+            let error = (squares - sum * sum / rest + rounding * rest) / (rest * rest);
             if error <= best {
                 (best, cut) = (error, start);
             }
         }
     }
-    2 * cut < n
+    cut
+}
+
+/// Whether the order of the observations in time tells which is larger (Kendall's rank correlation).
+fn has_trend(shares: &[f64]) -> bool {
+    let sign = |change: f64| i64::from(change >= RESOLUTION) - i64::from(change <= -RESOLUTION);
+    let later = |(k, first): (usize, &f64)| shares[k + 1..].iter().map(|x| sign(x - first)).sum::<i64>();
+    let surplus: i64 = shares.iter().enumerate().map(later).sum();
+    let n = shares.len() as i64;
+    TREND * surplus.abs() > n * (n - 1) / 2
 }
 
 /// Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom.
@@ -122,5 +148,99 @@ mod tests {
             (0..100).map(|k| 20.0 + 30.0 * 0.5f64.powi(k) + if k % 2 == 0 { 0.5 } else { -0.5 }).collect();
         let first = (0..=100).find(|&n| has_settled(&decaying[..n])).expect("settles");
         assert!((12..=20).contains(&first), "{first}");
+    }
+
+    /// Observations after which a series of shares first counts as level.
+    fn level_after(shares: &[f64]) -> Option<usize> {
+        (1..=shares.len()).find(|&n| is_level(&shares[..n]))
+    }
+
+    /// Share number `k` of 60.
+    fn series(share: impl Fn(u32) -> f64) -> Vec<f64> {
+        (0..60).map(share).collect()
+    }
+
+    /// About normal, with standard deviation 1: the sum of 12 uniform numbers.
+    fn noise(seed: u64) -> Vec<f64> {
+        let mut random = weft_traffic::stream(seed, 0, 0);
+        let mut uniform = || f64::from(weft_traffic::below(&mut random, 1 << 20)) / f64::from(1 << 20);
+        (0..60).map(|_| (0..12).map(|_| uniform()).sum::<f64>() - 6.0).collect()
+    }
+
+    #[test]
+    fn what_never_changes_is_level_as_soon_as_may_be() {
+        for share in [0.0, 0.25, 1.0] {
+            assert_eq!(level_after(&series(|_| share)), Some(LEAST_PERIODS));
+        }
+        // one of 448 links goes on and off: 0.2 %, below the resolution
+        assert_eq!(level_after(&series(|k| f64::from(112 + k % 2) / 448.0)), Some(LEAST_PERIODS));
+    }
+
+    #[test]
+    fn what_still_falls_or_climbs_is_not_level() {
+        // steps of 2 % of the channels or more, each after 1 to 4 periods: until the last one they go on
+        for period in 1..=4 {
+            for step in [0.02, 0.05, 0.1] {
+                let levels = (0.9 / step) as u32;
+                let falling = series(|k| 1.0 - step * f64::from(k / period));
+                let last = ((levels * period) as usize).min(60);
+                assert_eq!(level_after(&falling[..last]), None, "{step} every {period}");
+                let climbing: Vec<f64> = falling.iter().map(|share| 1.0 - share).collect();
+                assert_eq!(level_after(&climbing[..last]), None, "{step} every {period}, upward");
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_counts_when_it_lasts_longer_than_the_way_to_it() {
+        // `way` observations must go, which is less than half of all: 2 * way + 1
+        for way in [4, 7, 12] {
+            let to_the_top = series(|k| (0.1 + 0.9 / f64::from(way) * f64::from(k)).min(1.0));
+            assert_eq!(level_after(&to_the_top), Some(2 * way as usize + 1), "saturates after {way}");
+        }
+        // up within a period, then down by 3 % of the channels in each of 12
+        let consolidating = series(|k| if k == 0 { 0.25 } else { 0.9 - 0.03 * f64::from(k.min(12)) });
+        let level = level_after(&consolidating).expect("level at last");
+        // what changes by less than the resolution is dropped or kept as it comes
+        assert!((2 * 12..=2 * 12 + 3).contains(&level), "{level}");
+    }
+
+    #[test]
+    fn a_decay_is_level_where_it_moves_less_than_the_resolution() {
+        for time in [1.0, 2.0, 4.0] {
+            let decay = series(|k| 0.3 + 0.7 * (-f64::from(k) / time).exp());
+            let level = level_after(&decay).expect("level at last");
+            // less than half of it is dropped, and what is kept moves by less than about twice the resolution
+            let kept = decay[(level - 1) / 2] - decay[level - 1];
+            assert!(kept < 2.0 * RESOLUTION, "{time}: level after {level}, kept {kept}");
+        }
+    }
+
+    #[test]
+    fn an_oscillation_between_two_levels_is_steady() {
+        for half in 1..=6 {
+            let wave = series(|k| 0.3 + 0.1 * f64::from(k / half % 2));
+            let level = level_after(&wave).expect("steady");
+            // at the latest when both levels have come twice
+            assert!(level <= (4 * half as usize).max(LEAST_PERIODS), "{half}: {level}");
+        }
+    }
+
+    #[test]
+    fn noise_around_a_level_delays_and_does_not_hide() {
+        for wide in [0.002, 0.01, 0.05] {
+            let mut levels: Vec<usize> = (0..200)
+                .map(|seed| noise(seed).iter().map(|x| 0.5 + wide * x).collect::<Vec<_>>())
+                .map(|shares| level_after(&shares).expect("level"))
+                .collect();
+            levels.sort_unstable();
+            assert!(levels[100] <= 9 && levels[199] <= 30, "{wide}: median {}, most {}", levels[100], levels[199]);
+        }
+        // a drift of 5 % in each observation stands out from noise of 1 %
+        for seed in 0..200 {
+            let shares: Vec<f64> =
+                noise(seed)[..18].iter().enumerate().map(|(k, x)| 0.95 - 0.05 * k as f64 + 0.01 * x).collect();
+            assert_eq!(level_after(&shares), None, "seed {seed}");
+        }
     }
 }

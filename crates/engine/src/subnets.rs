@@ -110,6 +110,16 @@ impl Subnets {
         u64::MAX >> (64 - u32::from(self.widths[d]))
     }
 
+    /// Pairs of members of all subnetworks, each counted both ways round, and the place of one of them.
+    pub fn pairs(&self) -> usize {
+        self.widths[..self.count].iter().map(|&width| usize::from(width).pow(2)).sum()
+    }
+
+    pub fn pair(&self, d: usize, a: u8, b: u8) -> usize {
+        let before: usize = self.widths[..d].iter().map(|&width| usize::from(width).pow(2)).sum();
+        before + usize::from(a.min(b)) * usize::from(self.widths[d]) + usize::from(a.max(b))
+    }
+
     fn rows(&self) -> usize {
         self.widths[..self.count].iter().map(|&width| usize::from(width)).sum()
     }

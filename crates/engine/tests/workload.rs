@@ -396,6 +396,7 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
     batch.traffic.jobs[0].batch = Some((0..72).map(|t| t % 7 * 3).collect());
     let mut own_ends = base();
     own_ends.set_load(0.2);
+    policy(&mut own_ends, IDLE_TIMEOUT);
     own_ends.phases.auto_warmup = true;
     own_ends.phases.warmup = 20_000;
     own_ends.phases.stop = Stop::Confidence { share: 0.01, window: 10_000 };

@@ -81,7 +81,8 @@ fn is_managed(row: &Channel, spec: &Spec) -> bool {
     spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false)
 }
 
-/// Shares of the states in the time of the managed channels, and how often they changed.
+/// Shares of the states in the time of the managed channels, the share in which they draw power, and how often they
+/// changed.
 fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
     let mut fields = Map::new();
     let cycles = |state: LinkState| -> u64 {
@@ -93,6 +94,8 @@ fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
         let share = (all > 0).then(|| cycles(state) as f64 / all as f64);
         fields.insert(format!("links_{}_share", state.name()), json!(share));
     }
+    let drawing = (all > 0).then(|| (all - cycles(LinkState::Off)) as f64 / all as f64);
+    fields.insert("links_on_mean".to_owned(), json!(drawing));
     let transitions: u64 = channels.rows.iter().map(|row| row.count.transitions).sum();
     fields.insert("link_transitions".to_owned(), json!(transitions));
     fields

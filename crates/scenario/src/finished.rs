@@ -45,6 +45,7 @@ impl Finished {
         summary.extend(loads(outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
+        summary.extend(control(outcome));
         summary.extend(fairness(spec, outcome));
         summary.insert(
             "jobs".to_owned(),
@@ -130,6 +131,7 @@ fn loads(outcome: &Outcome) -> Map<String, Value> {
         "window_cycles": outcome.window,
         "warmup_cycles": outcome.warmup,
         "warmup_settled": outcome.decisions.settled,
+        "power_settled": outcome.decisions.power_settled,
         "confidence_reached": outcome.decisions.confident,
         "completion_cycles": completion(outcome),
         "cycles_total": outcome.cycles,
@@ -147,6 +149,18 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
         // beyond what JSON's readers hold as a whole number it is rounded
         "accepted_bits": u64::try_from(bits).map_or_else(|_| json!(bits as f64), |bits| json!(bits)),
         "link_states_complete": outcome.link_states.as_ref().map(|states| states.complete),
+    }))
+}
+
+/// Control packets of the power policy; null if it sends none.
+fn control(outcome: &Outcome) -> Map<String, Value> {
+    let count = outcome.control.as_ref();
+    let packets = count.map(|count| count.packets.iter().sum::<u64>());
+    let share = |packets: u64| per_packet(packets, packets + outcome.sums.packets);
+    object(json!({
+        "control_packets": packets,
+        "control_share": packets.map(share),
+        "control_flit_hops": count.map(|count| count.flit_hops),
     }))
 }
 

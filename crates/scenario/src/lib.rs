@@ -53,4 +53,4 @@ pub use workload::{BatchSize, JobConfig, Phase, ReplyConfig, TerminalLoad, Traff
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
 /// 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 4;
+pub const RESULT_MODEL_VERSION: u32 = 5;

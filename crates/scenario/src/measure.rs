@@ -11,11 +11,13 @@ use weft_units::{Cycles, Refusal, Time};
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
     /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on the means of 500
-    /// cycles each, 12 of them or more). Default: 10000cycles, and none with `stop: complete`.
+    /// cycles each, 12 of them or more) and, under a policy that switches links, so has the share of them that draws power
+    /// (means over the time that the policy takes to decide, 6 or more). Default: 10000cycles, and none with
+    /// `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
-    /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window, and
-    /// 20000cycles at least.
+    /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window, and 20000cycles at least,
+    /// or 30 times what a policy that switches links takes to decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]; energy and loads are those of the window.
@@ -184,22 +186,25 @@ impl Default for Measure {
 
 /// Default limit of a warm-up that ends by itself, at least [cycles]: three times what it needs in small networks.
 const LEAST_LIMIT: Cycles = 20_000;
+/// The same in periods of the policy: what has settled after 14 of them is seen after 29.
+const LEAST_PERIODS: Cycles = 30;
 const MAX_BATCHES: u32 = 1000;
 const MAX_SPANS: usize = 100_000_000;
 /// Parts of a window that grows at most: each has its own sums, for each job.
 const MAX_GROWN: u64 = 100_000;
 
 impl Measure {
-    /// Writes out the defaults that depend on other keys.
-    pub(crate) fn resolve(&mut self, clock: &Clock) {
+    /// Writes out the defaults that depend on other keys, and on the period in which the policy decides.
+    pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>) {
         let none = matches!(self.stop, Some(StopConfig::Complete(_)));
         let usual = Warmup::For(Time::Cycles(if none { 0 } else { 10_000 }));
         let warmup = *self.warmup.get_or_insert(usual);
         if warmup == Warmup::Auto {
             let long = times(self.window, 5);
             // a window that is no whole number of cycles is refused in `phases`
-            let is_short = clock.cycles(long, "measure.window").is_ok_and(|cycles| cycles < LEAST_LIMIT);
-            self.warmup_limit.get_or_insert(if is_short { Time::Cycles(LEAST_LIMIT) } else { long });
+            let least = period.map_or(0, |cycles| cycles.saturating_mul(LEAST_PERIODS)).max(LEAST_LIMIT);
+            let is_short = clock.cycles(long, "measure.window").is_ok_and(|cycles| cycles < least);
+            self.warmup_limit.get_or_insert(if is_short { Time::Cycles(least) } else { long });
         }
         if let Some(StopConfig::Confidence(confidence)) = &mut self.stop {
             confidence.max_window.get_or_insert(times(self.window, 10));

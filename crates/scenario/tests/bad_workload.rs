@@ -228,4 +228,11 @@ fn a_warm_up_that_can_not_settle_before_its_limit() {
     let what = "error: measure.warmup_limit: a warm-up of at most 5000 cycles can't end by itself: 12 observations of 500 \
                 cycles, and 144 cycles between the decision and the window, are 6144";
     assert_eq!(refused_load("  load: 0.3\nmeasure: {warmup: auto, warmup_limit: 5000cycles}\n"), what);
+    let policy = "power: {policy: {idle_timeout: {idle: 9000cycles, transition: 500cycles}}}\n";
+    let what = "error: measure.warmup_limit: a warm-up of at most 50000 cycles can't end by itself: 6 observations of the \
+                power state of 10000 cycles, and 144 cycles between the decision and the window, are 60144";
+    assert_eq!(
+        refused_load(&format!("  load: 0.3\nmeasure: {{warmup: auto, warmup_limit: 50000cycles}}\n{policy}")),
+        what
+    );
 }

@@ -98,6 +98,7 @@ fn outcome(ending: Ending) -> Outcome {
             ],
             complete: false,
         }),
+        control: None,
         journeys: Vec::new(),
         flit_hops: 160,
     }
@@ -153,6 +154,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert!((s["energy_per_bit_pj"].as_f64().expect("a number") - 1.75 / 800.0).abs() < 1e-15);
     assert_eq!(s["links_on_share"], 0.375);
     assert_eq!(s["links_off_share"], 0.625);
+    assert_eq!((&s["links_on_mean"], &s["power_settled"]), (&0.375.into(), &serde_json::Value::Null));
     assert_eq!(s["link_transitions"], 2);
     assert_eq!(s["link_classes"][1]["utilisation_max"], 0.4);
     // One terminal has an injection channel here: 40 flits in 100 cycles.
@@ -162,6 +164,21 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!((job["job"].as_str(), job["accepted_load"].as_f64()), (Some("all"), Some(0.4)));
     assert_eq!((job["packet_latency_mean_cycles"].as_f64(), job["completion_cycles"].as_u64()), (Some(30.0), Some(77)));
     assert!(job.get("round_trip_mean_cycles").is_none(), "no replies");
+}
+
+#[test]
+fn a_link_draws_power_in_every_state_but_off() {
+    let (point, mut outcome) = (point(), outcome(Ending::Drained));
+    let spec = point.spec().expect("sound");
+    outcome.channels[2].cycles = [50, 0, 10, 25, 15];
+    outcome.decisions = Decisions { settled: Some(true), power_settled: Some(false), confident: None };
+    let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
+    // of two managed channels, each 100 cycles, one is off for 25 cycles and the other always
+    assert_eq!((&s["links_on_mean"], &s["links_on_share"]), (&0.375.into(), &0.25.into()));
+    assert_eq!((&s["warmup_settled"], &s["power_settled"]), (&true.into(), &false.into()));
+    outcome.channels.truncate(2);
+    let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
+    assert!(s["links_on_mean"].is_null(), "only terminal links are left, which nobody manages");
 }
 
 #[test]

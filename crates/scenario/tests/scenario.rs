@@ -180,6 +180,14 @@ fn the_limit_of_a_warm_up_has_room_for_what_it_needs() {
     };
     // 5 windows, or 20,000 cycles; a cycle is 1 ns
     assert_eq!(["500cycles", "4us", "5000cycles"].map(limit), [20_000, 20_000, 25_000]);
+    let under = |policy: &str, window: &str| {
+        let sets = [("measure.warmup", "auto"), ("measure.window", window), ("power.policy", policy)];
+        point(SMALL, &sets).spec().expect("sound").phases.warmup
+    };
+    // 30 periods of idle time and two transitions, if that is more
+    let slow = "{idle_timeout: {idle: 9us, transition: 500ns}}";
+    assert_eq!([under(slow, "4us"), under(slow, "100us")], [300_000, 500_000]);
+    assert_eq!(under("{idle_timeout: {idle: 10cycles, transition: 5cycles}}", "4us"), 20_000);
 }
 
 #[test]

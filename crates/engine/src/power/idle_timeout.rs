@@ -52,6 +52,11 @@ impl IdleTimeout {
 }
 
 impl Runtime {
+    /// From the last flit to off, and on again.
+    pub(crate) fn settling_period(&self) -> u64 {
+        self.transition.saturating_mul(2).saturating_add(self.idle)
+    }
+
     pub(crate) fn first_look(&self) -> u64 {
         self.idle
     }

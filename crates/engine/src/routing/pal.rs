@@ -114,7 +114,7 @@ impl Runtime {
     }
 
     #[inline(always)]
-    pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+    pub(crate) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let Ok(leg) = self.leg(at, packet, seed) else { unreachable!("only members of a subnetwork choose") };
         let direct = self.direct(leg);
         let state = queues.state(direct.port);

@@ -1,8 +1,8 @@
 //! One end of a link: what each message and each end of an epoch makes of its state. Nothing else is known here, so that
 //! the two ends and what is under way between them can be explored exhaustively (the test below does).
 //!
-//! A request is answered once. The asker carries out what was agreed when the answer comes, or withdraws with a NACK,
-//! which undoes what the answerer has begun. A link goes dark, or carries flits again, when both ends say that they are
+//! A request is answered once. The asker carries out what was agreed when the answer comes, or withdraws, which undoes
+//! what the answerer has begun. An answer settles whatever the answerer had asked for before. A link goes dark, or carries flits again, when both ends say that they are
 //! ready; they say so on the side channel of the link that also carries credits.
 
 use crate::power::LinkState;
@@ -19,6 +19,8 @@ pub(crate) enum Want {
 pub(crate) enum Say {
     Ack,
     Nack,
+    /// Not any more: undo what was agreed.
+    Withdraw,
     Reactivate,
     /// Drained, or awake.
     Ready,
@@ -42,10 +44,8 @@ impl End {
 
     fn enter(&mut self, state: LinkState) {
         (self.state, self.ready) = (state, false);
-        // a peer that wakes first may be ready before this end has begun
-        if state != LinkState::Waking && state != LinkState::Draining {
-            self.peer_ready = false;
-        }
+        // a peer that drains first is ready before this end begins to
+        self.peer_ready &= state == LinkState::Draining;
     }
 
     /// Whether a request can be about this link in its present state.
@@ -57,6 +57,16 @@ impl End {
     fn begin(&mut self, want: Want) {
         self.asked = None;
         self.enter(if want == Want::Activate { LinkState::Waking } else { LinkState::Shadow });
+    }
+
+    /// Both ends have asked for the same: the request of the lower end is void, that of the higher one gets the answer.
+    /// Returns whether the request of the other end is the void one.
+    pub fn crossed(&mut self, want: Want, lower: bool) -> bool {
+        let crossed = self.asked == Some(want);
+        if crossed && lower {
+            self.asked = None;
+        }
+        crossed && !lower
     }
 
     /// Answers the request of the other end.
@@ -71,23 +81,26 @@ impl End {
 
     /// The other end agrees. `can`: this end still can. Returns what it was asked for, if that begins now, or what to say.
     pub fn acked(&mut self, can: bool) -> Result<Option<Want>, Say> {
-        let Some(want) = self.asked.take() else { return Ok(None) }; // both had asked, and both agreed
+        let Some(want) = self.asked.take() else { return Ok(None) };
         if can && self.fits(want) {
             self.begin(want);
             Ok(Some(want))
         } else {
-            Err(Say::Nack)
+            Err(Say::Withdraw)
         }
     }
 
-    /// The other end refuses, or withdraws what this end has agreed to.
+    /// The other end refuses.
     pub fn nacked(&mut self) {
-        if self.asked.take().is_none() {
-            match self.state {
-                LinkState::Waking => self.enter(LinkState::Off),
-                LinkState::Shadow => self.enter(LinkState::On),
-                _ => {}
-            }
+        self.asked = None;
+    }
+
+    /// The other end withdraws the request that this end has agreed to.
+    pub fn withdrawn(&mut self) {
+        match self.state {
+            LinkState::Waking => self.enter(LinkState::Off),
+            LinkState::Shadow | LinkState::Draining => self.enter(LinkState::On),
+            _ => {}
         }
     }
 
@@ -119,13 +132,16 @@ impl End {
         Say::Ready
     }
 
-    /// The other end is.
-    pub fn peer_done(&mut self) {
-        // in any other state it speaks of what has been withdrawn or taken back
-        if self.state != LinkState::On {
+    /// The other end is. What this end answers: one that has waked first may not have been heard.
+    pub fn peer_done(&mut self) -> Option<Say> {
+        // in other states it speaks of what has been withdrawn or taken back, or of what has not begun here
+        if matches!(self.state, LinkState::Shadow | LinkState::Draining | LinkState::Waking) {
+            let waking = self.state == LinkState::Waking;
             self.peer_ready = true;
             self.settle();
+            return (waking && self.state == LinkState::On).then_some(Say::Ready);
         }
+        None
     }
 
     fn settle(&mut self) {

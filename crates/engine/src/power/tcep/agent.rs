@@ -1,0 +1,511 @@
+//! The agents of the routers of a block: what each knows of its links, and what it does when a message comes, a timer ends
+//! or a packet wants a shadow link back. What it does at the end of an epoch is in `epoch.rs`.
+
+use super::link::{End, Say, Want};
+use super::message::{Arrival, ControlCount, Kind, Message};
+use super::{Rules, Tables};
+use crate::block::Block;
+use crate::net::Net;
+use crate::power::LinkState;
+use crate::routing::{Hop, pal};
+use crate::state::{AROUND, Packet};
+use crate::subnets::Subnets;
+use crate::wheel::Wheel;
+use std::sync::Arc;
+
+/// Between two looks whether a link is drained.
+const DRAIN_LOOK: u64 = 4;
+
+/// A request that waits for the end of the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request {
+    /// Flits that would use the link.
+    pub value: u32,
+    /// Of the receiver's links that to this member is meant; `None`: the one between the two.
+    pub yours: Option<u8>,
+}
+
+/// Counters of a link when its epoch began, or what they have gained since.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub sent: u32,
+    pub sent_minimal: u32,
+    pub came: u32,
+    pub came_minimal: u32,
+}
+
+/// An agent's end of a link.
+#[derive(Debug, Clone)]
+pub(super) struct LinkAgent {
+    pub end: End,
+    /// Flits that went round because the link was not active: its virtual utilisation; and all that went round.
+    pub virtually: u32,
+    pub around: u32,
+    /// Counters at the end of the last activation epoch and of the last deactivation epoch.
+    pub short: Counts,
+    pub long: Counts,
+    pub activate: Option<Request>,
+    pub deactivate: Option<Request>,
+    /// When it stops being a shadow link.
+    pub expires: u64,
+    /// When its timer ends.
+    due: u64,
+    /// Router of the block.
+    router: u32,
+}
+
+/// A packet went round over a link above the high-water mark: a reason to want another way to that member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Crowded {
+    pub at: u64,
+    pub net: u8,
+    pub to: u8,
+}
+
+/// The agent of a router.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RouterAgent {
+    /// Activation epochs that have ended.
+    pub epochs: u64,
+    /// A physical transition has begun in this epoch.
+    pub moved: bool,
+    /// Own requests without an answer: output and value; output.
+    pub activating: Option<(usize, u32)>,
+    pub deactivating: Option<usize>,
+    /// Output of the link that was activated last, per subnetwork.
+    pub latest: [Option<usize>; 8],
+    /// The member that is to become the hub, per subnetwork.
+    pub next_hub: [Option<u8>; 8],
+    pub crowded: Option<Crowded>,
+    /// Number in the whole network, coordinates, and first output.
+    pub id: u32,
+    coords: u64,
+    base: usize,
+    due: u64,
+}
+
+/// All agents of a block.
+#[derive(Debug)]
+pub(crate) struct Agents {
+    pub(super) rules: Arc<Rules>,
+    pub(super) nets: Subnets,
+    /// Subnetworks whose links are managed.
+    pub(super) managed: Vec<usize>,
+    /// One per port of the routers.
+    pub(super) links: Vec<LinkAgent>,
+    pub(super) routers: Vec<RouterAgent>,
+    /// Members behind outputs above the high-water mark in the last epoch, per router and subnetwork.
+    pub(super) hot: Vec<u64>,
+    pub(super) messages: Wheel<Arrival, 16>,
+    /// Timers of links (number of the output) and routers (behind them).
+    timers: Wheel<u32, 64>,
+    /// Shadow links that packets want back.
+    wanted: Vec<u32>,
+    /// When the newest word on a link was said, per router and pair of members.
+    stamps: Vec<u32>,
+    pub counts: ControlCount,
+    /// Block and first port there of every router.
+    pub(super) places: Arc<[(u32, u32)]>,
+    pub(super) block: u32,
+    /// Scratch.
+    pub(super) due: Vec<Arrival>,
+}
+
+/// What agents of a block are made from.
+pub(crate) struct Site<'a> {
+    pub rules: Arc<Rules>,
+    pub nets: &'a Subnets,
+    pub managed: Vec<usize>,
+    pub places: Arc<[(u32, u32)]>,
+    pub block: u32,
+    /// Cycles that a message is on its way at most.
+    pub horizon: u64,
+}
+
+impl Agents {
+    pub fn new<const W: usize, const V: usize>(block: &Block<W, V>, net: &Net, site: Site) -> Self {
+        let (ports, routers) = (block.ins.len(), block.routers.len());
+        let link = |o: usize| LinkAgent {
+            end: End::new(LinkState::of(block.outs[o].state)),
+            virtually: 0,
+            around: 0,
+            short: Counts::default(),
+            long: Counts::default(),
+            activate: None,
+            deactivate: None,
+            expires: 0,
+            due: 0,
+            router: block.outs[o].router,
+        };
+        let router = |r: &crate::state::Router<W>| RouterAgent {
+            id: r.id,
+            coords: net.coords[r.id as usize],
+            base: r.base as usize,
+            ..RouterAgent::default()
+        };
+        let widest = site.nets.widths.iter().map(|&width| usize::from(width)).max().unwrap_or(1);
+        let mut agents = Self {
+            links: (0..ports).map(link).collect(),
+            routers: block.routers.iter().map(router).collect(),
+            hot: vec![0; routers * site.nets.count],
+            messages: Wheel::new(site.horizon, 4 * routers * widest),
+            timers: Wheel::new(1024, 2 * (ports + routers)),
+            wanted: Vec::with_capacity(ports),
+            stamps: vec![0; routers * site.nets.pairs()],
+            counts: ControlCount::default(),
+            due: Vec::with_capacity(4 * routers * widest),
+            managed: site.managed,
+            nets: site.nets.clone(),
+            rules: site.rules,
+            places: site.places,
+            block: site.block,
+        };
+        for r in 0..routers {
+            let first = match agents.rules.config.phase {
+                super::Phase::Together => agents.rules.epoch,
+                super::Phase::Random => {
+                    1 + crate::routing::hash(net.seed, block.routers[r].id, 0, 0x7c) % agents.rules.epoch
+                }
+            };
+            agents.set_timer(ports + r, 0, first);
+        }
+        agents
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.messages.is_empty_at(now) && self.timers.is_empty_at(now) && self.wanted.is_empty()
+    }
+
+    /// Coordinate of router `r` of the block in subnetwork `d`.
+    pub(super) fn member(&self, r: usize, d: usize) -> u8 {
+        self.nets.member(self.routers[r].coords, d)
+    }
+
+    /// Output of router `r` to member `c`.
+    pub(super) fn output(&self, r: usize, d: usize, c: u8) -> usize {
+        self.routers[r].base + usize::from(self.nets.port_to(d, self.member(r, d), c))
+    }
+
+    /// The router that output `o` belongs to.
+    pub(super) fn router(&self, o: usize) -> usize {
+        self.links[o].router as usize
+    }
+
+    /// Subnetwork of output `o`, this router's member number and that behind the output.
+    pub(super) fn ends(&self, o: usize) -> (usize, u8, u8) {
+        let r = self.router(o);
+        let port = (o - self.routers[r].base) as u8;
+        let (d, c) = self.nets.behind(port, |d| self.member(r, d)).expect("a port to a member");
+        (d, self.member(r, d), c)
+    }
+
+    // ---- timers -----------------------------------------------------------------------------------------------------
+
+    pub(super) fn set_timer(&mut self, who: usize, now: u64, at: u64) {
+        match who.checked_sub(self.links.len()) {
+            None => self.links[who].due = at,
+            Some(r) => self.routers[r].due = at,
+        }
+        let at = at.clamp(now + 1, now + self.timers.horizon() - 1);
+        self.timers.push(now, at, who as u32);
+    }
+
+    /// Everything that is due in this cycle.
+    fn act<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
+        self.receive(block, net);
+        self.take_back(block, net);
+        let now = block.now;
+        while let Some((chunk, len)) = self.timers.due(now) {
+            for k in 0..len {
+                let who = self.timers.item(chunk, k) as usize;
+                let router = who.checked_sub(self.links.len());
+                let due = router.map_or_else(|| self.links[who].due, |r| self.routers[r].due);
+                if due > now {
+                    self.set_timer(who, now, due);
+                    continue;
+                }
+                match router {
+                    None => self.look(block, net, who),
+                    Some(r) => {
+                        self.end_epoch(block, net, r);
+                        self.set_timer(who, now, now + self.rules.epoch);
+                    }
+                }
+            }
+            self.timers.release(now);
+        }
+    }
+
+    /// A link that wakes, or drains, may have come to its end.
+    fn look<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, o: usize) {
+        let end = &mut self.links[o].end;
+        match end.state {
+            LinkState::Waking if !end.ready => {}
+            LinkState::Draining if !end.ready => {
+                let out = &block.outs[o];
+                let link = &net.links[usize::from(out.class)];
+                let home = |vc: usize| link.all >> vc & 1 == 0 || out.credits[vc] == link.buffer;
+                let left = (block.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
+                if !(left && out.wanting == 0 && out.free == link.all && (0..V).all(home)) {
+                    return self.set_timer(o, block.now, block.now + DRAIN_LOOK);
+                }
+            }
+            _ => return, // withdrawn meanwhile
+        }
+        end.done();
+        self.say_ready(block, net, o);
+        self.follow(block, net, self.router(o), o);
+    }
+
+    // ---- messages ---------------------------------------------------------------------------------------------------
+
+    /// A packet has come to its router.
+    pub(super) fn take<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        m: Message,
+    ) {
+        let d = usize::from(m.net);
+        let o = self.output(r, d, m.from);
+        match m.kind {
+            Kind::Activate | Kind::ActivateYours => {
+                let yours = (m.kind == Kind::ActivateYours).then_some(m.about);
+                if let Some(older) = self.links[o].activate.replace(Request { value: m.value, yours }) {
+                    self.answer(block, net, o, Say::Nack, older.yours.is_some());
+                }
+            }
+            Kind::Deactivate => self.links[o].deactivate = Some(Request { value: m.value, yours: None }),
+            Kind::Ack if !m.flag => self.acked(block, net, r, o),
+            Kind::Nack if !m.flag => {
+                self.settle_request(r, o);
+                self.links[o].end.nacked();
+            }
+            Kind::Withdraw => {
+                self.links[o].end.withdrawn();
+                self.follow(block, net, r, o);
+            }
+            Kind::Ack | Kind::Nack => {}
+            Kind::Reactivate => {
+                self.links[o].end.reactivated();
+                self.follow(block, net, r, o);
+            }
+            Kind::State => self.hear(block, r, m),
+            Kind::Hub => self.hub_is(block, r, d, m.from),
+            Kind::Ready => unreachable!("not a packet"),
+        }
+    }
+
+    /// The request over output `o` has its answer, and what the answerer had asked for before is settled, too.
+    fn settle_request(&mut self, r: usize, o: usize) {
+        let link = &mut self.links[o];
+        (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
+        let agent = &mut self.routers[r];
+        agent.activating = agent.activating.filter(|&(asked, _)| asked != o);
+        agent.deactivating = agent.deactivating.filter(|&asked| asked != o);
+    }
+
+    fn acked<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize, o: usize) {
+        let can = match self.links[o].end.asked {
+            Some(Want::Activate) => !self.routers[r].moved,
+            Some(Want::Deactivate) => !self.has_shadow(r) && !self.is_root(block, o),
+            None => true,
+        };
+        self.settle_request(r, o);
+        match self.links[o].end.acked(can) {
+            Ok(_) => self.follow(block, net, r, o),
+            Err(say) => self.answer(block, net, o, say, false),
+        }
+    }
+
+    /// Says something to the far end of the link of output `o`.
+    pub(super) fn answer<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        o: usize,
+        say: Say,
+        flag: bool,
+    ) {
+        let kind = match say {
+            Say::Ack => Kind::Ack,
+            Say::Nack => Kind::Nack,
+            Say::Withdraw => Kind::Withdraw,
+            Say::Reactivate => Kind::Reactivate,
+            Say::Ready => return self.say_ready(block, net, o),
+        };
+        self.say(block, net, o, Message { kind, flag, ..Message::default() });
+    }
+
+    /// Sends a packet to the member behind output `o`.
+    pub(super) fn say<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        o: usize,
+        message: Message,
+    ) {
+        let (d, own, c) = self.ends(o);
+        let r = self.router(o);
+        self.send(block, net, r, Message { net: d as u8, from: own, to: c, ..message });
+    }
+
+    /// Router `r` hears of a link that is not its own.
+    fn hear<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, r: usize, m: Message) {
+        let d = usize::from(m.net);
+        let own = self.member(r, d);
+        let stamp = &mut self.stamps[r * self.nets.pairs() + self.nets.pair(d, m.from, m.about)];
+        if m.about != own && m.value >= *stamp {
+            *stamp = m.value;
+            block.views.set(&self.nets, r, d, (m.from, m.about), m.flag);
+        }
+    }
+
+    // ---- states -----------------------------------------------------------------------------------------------------
+
+    /// The channel of output `o` follows the state of its end of the link.
+    pub(super) fn follow<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        o: usize,
+    ) {
+        let (now, state) = (block.now, self.links[o].end.state);
+        let before = LinkState::of(block.outs[o].state);
+        if state == before {
+            return;
+        }
+        let out = &mut block.outs[o];
+        block.power.change(o, out, state, now);
+        match state {
+            LinkState::On if before == LinkState::Waking => {
+                out.free = block.power.all_vcs[o];
+                out.next_free = now as u32;
+            }
+            LinkState::On => {}
+            LinkState::Shadow => self.links[o].expires = now / self.rules.epoch * self.rules.epoch + self.rules.shadow,
+            LinkState::Draining => {
+                self.routers[r].moved = true;
+                self.set_timer(o, now, now + 1);
+            }
+            LinkState::Off => out.free = 0,
+            LinkState::Waking => {
+                self.routers[r].moved = true;
+                self.set_timer(o, now, now + self.rules.wake);
+            }
+        }
+        let (d, own, c) = self.ends(o);
+        if state == LinkState::On && before == LinkState::Waking {
+            self.routers[r].latest[d] = Some(o);
+        }
+        // packets may use it from now on, or no longer
+        if (state == LinkState::On) != (before == LinkState::On) {
+            block.views.set(&self.nets, r, d, (own, c), state == LinkState::On);
+            if own < c {
+                self.spread(block, net, r, (d, own, c), state == LinkState::On);
+            }
+        }
+    }
+
+    /// Tells all other members that the link to member `about` is active, or not.
+    fn spread<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        (d, own, about): (usize, u8, u8),
+        flag: bool,
+    ) {
+        for to in self.nets.others(d, own) {
+            let value = block.now as u32;
+            let message = Message { kind: Kind::State, net: d as u8, from: own, to, about, flag, value };
+            match self.rules.config.tables {
+                Tables::Broadcast => self.send(block, net, r, message),
+                Tables::Delayed => self.tell(block, net, r, message),
+            }
+        }
+    }
+
+    /// Packets have wanted shadow links back.
+    fn take_back<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
+        let mut wanted = std::mem::take(&mut self.wanted);
+        wanted.sort_unstable();
+        wanted.dedup();
+        for o in wanted.drain(..).map(|o| o as usize) {
+            if self.links[o].end.state == LinkState::Shadow {
+                let say = self.links[o].end.reactivate();
+                self.follow(block, net, self.router(o), o);
+                self.answer(block, net, o, say, false);
+            }
+        }
+        self.wanted = wanted;
+    }
+
+    /// Outputs of router `r` to members of managed subnetworks.
+    pub(super) fn outputs(&self, r: usize, d: usize) -> std::ops::Range<usize> {
+        let first = self.output(r, d, u8::from(self.member(r, d) == 0));
+        first..first + usize::from(self.nets.widths[d]) - 1
+    }
+
+    /// Whether a link of router `r` is, or is about to be, no longer active while it still has power.
+    pub(super) fn has_shadow(&self, r: usize) -> bool {
+        let ends = |d: usize| self.outputs(r, d).map(|o| self.links[o].end.state);
+        self.managed.iter().any(|&d| ends(d).any(|s| matches!(s, LinkState::Shadow | LinkState::Draining)))
+    }
+
+    /// Whether the link of output `o` belongs to the star of its subnetwork, or to the next one.
+    pub(super) fn is_root<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> bool {
+        let (d, own, c) = self.ends(o);
+        let r = self.router(o);
+        let hub = block.views.of(r).hub(d);
+        let next = self.routers[r].next_hub[d].unwrap_or(hub);
+        [hub, next].iter().any(|&hub| hub == own || hub == c)
+    }
+
+    // ---- packets ----------------------------------------------------------------------------------------------------
+
+    /// A packet has chosen its way through a subnetwork.
+    pub fn chose<const W: usize, const V: usize>(
+        &mut self,
+        routing: &pal::Runtime,
+        block: &Block<W, V>,
+        r: usize,
+        leg: pal::Leg,
+        (hop, packet): (Hop, &Packet),
+    ) {
+        let base = self.routers[r].base;
+        let direct = base + usize::from(routing.direct_port(leg));
+        let state = block.outs[direct].state;
+        if packet.flags & AROUND == 0 {
+            if state == LinkState::Shadow as u8 {
+                self.wanted.push(direct as u32);
+            }
+            return;
+        }
+        let link = &mut self.links[direct];
+        link.around = link.around.saturating_add(u32::from(packet.len));
+        if state != LinkState::On as u8 {
+            link.virtually = link.virtually.saturating_add(u32::from(packet.len));
+        }
+        let via = base + usize::from(hop.port);
+        let (_, _, over) = self.ends(via);
+        if self.hot[r * self.nets.count + leg.d] >> over & 1 != 0 {
+            let crowded = Crowded { at: block.now, net: leg.d as u8, to: leg.to };
+            let agent = &mut self.routers[r];
+            // the first, whatever the order inside its cycle
+            agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Messages, timers and wishes of the agents.
+    #[inline(never)]
+    pub(crate) fn run_agents(&mut self, net: &Net) {
+        let Some(mut agents) = self.agents.take() else { return };
+        agents.act(self, net);
+        self.agents = Some(agents);
+    }
+}

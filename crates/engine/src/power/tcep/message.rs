@@ -1,0 +1,214 @@
+//! Control packets: single flits that go directly or over the hub, ahead of all data flits that wait for the same link.
+
+use super::agent::Agents;
+use crate::block::Block;
+use crate::net::Net;
+use crate::state::Kind as Port;
+
+/// What a control packet says. Eight kinds fit into the paper's three bits; the ninth only goes out where hubs move.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// Activate the link between us.
+    #[default]
+    Activate,
+    /// Activate your link to member `about`.
+    ActivateYours,
+    /// Deactivate the link between us.
+    Deactivate,
+    Ack,
+    Nack,
+    /// I can't do any more what you have agreed to.
+    Withdraw,
+    /// The shadow link between us is active again.
+    Reactivate,
+    /// My link to member `about` is active, or not.
+    State,
+    /// I am the hub.
+    Hub,
+    /// My end of the link between us is drained, or awake: said on the side channel, not in a packet.
+    Ready,
+}
+
+impl Kind {
+    /// Kinds of packets.
+    pub const COUNT: usize = 9;
+    /// Their names in results.
+    pub const NAMES: [&str; Self::COUNT] =
+        ["activate", "activate_yours", "deactivate", "ack", "nack", "withdraw", "reactivate", "state", "hub"];
+}
+
+/// A control packet of subnetwork `net`, from a member to a member.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Message {
+    pub kind: Kind,
+    pub net: u8,
+    pub from: u8,
+    pub to: u8,
+    pub about: u8,
+    /// `State`: active. `Ack`, `Nack`: the request was `ActivateYours`.
+    pub flag: bool,
+    /// Requests: virtual utilisation \[flits\]. `State`: the cycle, for order.
+    pub value: u32,
+}
+
+/// Control packets over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ControlCount {
+    /// Packets sent, by [`Kind`].
+    pub packets: [u64; Kind::COUNT],
+    /// Links that they crossed: as many flits of the channels' counts.
+    pub flit_hops: u64,
+}
+
+impl ControlCount {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets.iter_mut().zip(other.packets).for_each(|(sum, n)| *sum += n);
+        self.flit_hops += other.flit_hops;
+    }
+}
+
+/// A message that has come to input `port` of its block; or to its router, where there was no wire.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrival {
+    pub port: u32,
+    pub wireless: bool,
+    pub message: Message,
+}
+
+/// Between two tries to send a control packet that no link leads on.
+const RETRY: u64 = 64;
+
+impl Agents {
+    /// A router sends a packet of its own.
+    pub(super) fn send<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        message: Message,
+    ) {
+        self.counts.packets[message.kind as usize] += 1;
+        self.forward(block, net, r, message);
+    }
+
+    /// The packet leaves router `r` for the next one.
+    fn forward<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        message: Message,
+    ) {
+        let Some(o) = self.way(block, r, message) else {
+            // cut off for the moment: no wire leads on
+            let port = block.routers[r].base;
+            let arrival = Arrival { port, wireless: true, message };
+            return self.messages.push(block.now, block.now + RETRY, arrival);
+        };
+        let out = &mut block.outs[o];
+        let earliest = block.now + net.after_grant;
+        let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
+        out.next_free = depart as u32 + 1;
+        out.flits += 1;
+        self.counts.flit_hops += 1;
+        let at = depart + net.links[usize::from(out.class)].latency;
+        self.post(block, o, at, message);
+    }
+
+    /// The output toward the packet's member: over an active link, else over the hub, else over whoever has links to both.
+    fn way<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize, message: Message) -> Option<usize> {
+        let d = usize::from(message.net);
+        let own = self.member(r, d);
+        let view = block.views.of(r);
+        let active = view.row(&self.nets, d, own);
+        let hub = view.hub(d);
+        let between = view.between(&self.nets, d, own, message.to);
+        let next = if active >> message.to & 1 != 0 {
+            message.to
+        } else if active >> hub & 1 != 0 {
+            hub
+        } else if between != 0 {
+            between.trailing_zeros() as u8
+        } else {
+            return None;
+        };
+        Some(self.output(r, d, next))
+    }
+
+    /// An end says on the side channel of the link that it is drained or awake.
+    pub(super) fn say_ready<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, o: usize) {
+        let at = block.now + net.links[usize::from(block.outs[o].class)].credit_latency;
+        self.post(block, o, at, Message { kind: Kind::Ready, ..Message::default() });
+    }
+
+    /// The message comes to the far end of output `o` at cycle `at`.
+    fn post<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, o: usize, at: u64, message: Message) {
+        let out = &block.outs[o];
+        if out.kind == Port::Remote {
+            let cut = block.cuts[out.peer as usize];
+            let arrival = Arrival { port: cut.port, wireless: false, message };
+            block.outbox[cut.block as usize].messages.push((at, arrival));
+        } else {
+            self.messages.push(block.now, at, Arrival { port: out.peer, wireless: false, message });
+        }
+    }
+
+    /// The message comes to another router without a packet, two link latencies later.
+    pub(super) fn tell<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        message: Message,
+    ) {
+        let d = usize::from(message.net);
+        let router = self.nets.router(block.routers[r].id, d, message.from, message.to);
+        let (number, port) = self.places[router as usize];
+        let latency = net.links[usize::from(self.nets.classes[d])].latency;
+        let at = block.now + (2 * latency).max(latency + net.after_grant);
+        let arrival = Arrival { port, wireless: true, message };
+        if number == self.block {
+            self.messages.push(block.now, at, arrival);
+        } else {
+            block.outbox[number as usize].messages.push((at, arrival));
+        }
+    }
+
+    /// A message comes from another block.
+    pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
+        self.messages.push(now, at, arrival);
+    }
+
+    /// What has come in this cycle, in an order that does not depend on the blocks.
+    pub(super) fn receive<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
+        let mut due = std::mem::take(&mut self.due);
+        while let Some((chunk, len)) = self.messages.due(block.now) {
+            due.extend((0..len).map(|k| self.messages.item(chunk, k)));
+            self.messages.release(block.now);
+        }
+        due.sort_unstable();
+        for &Arrival { port, wireless, message } in &due {
+            let o = port as usize;
+            let r = block.ins[o].router as usize;
+            if message.kind == Kind::Ready {
+                if self.links[o].end.peer_done().is_some() {
+                    self.say_ready(block, net, o);
+                }
+                self.follow(block, net, r, o);
+                continue;
+            }
+            if !wireless && let Some(meters) = &mut block.meters {
+                meters.control_came(o);
+            }
+            let own = self.member(r, usize::from(message.net));
+            if message.to == own {
+                self.take(block, net, r, message);
+            } else {
+                self.forward(block, net, r, message);
+            }
+        }
+        due.clear();
+        self.due = due;
+    }
+}

@@ -1,0 +1,122 @@
+//! Where a warm-up ends by itself: latencies, and the power state under policies that switch links.
+
+mod common;
+use common::*;
+use weft_engine::outcome::Ending;
+use weft_engine::power::LinkState;
+use weft_engine::spec::LoadPhase;
+use weft_engine::{Outcome, Spec};
+
+/// What is settled is known so many cycles before the window begins at most (links of 10 cycles, buffers of 32 flits).
+const AHEAD: u64 = 500;
+const OFF: usize = LinkState::Off as usize;
+
+/// A warm-up of at most `limit` cycles.
+fn auto(policy_json: &str, load: f64, limit: u64) -> Spec {
+    let mut spec = spec(HYPERX, DOR);
+    policy(&mut spec, policy_json);
+    phases(&mut spec, limit, 3000);
+    spec.phases.auto_warmup = true;
+    spec.set_load(load);
+    spec
+}
+
+/// Channels go down 3,000 cycles after their last flit, and are off 500 cycles later: decisions take 4,000 cycles.
+const SLOW: &str = r#"{"idle_timeout": {"idle": "3000ns", "transition": "500ns"}}"#;
+const PERIOD: u64 = 4000;
+
+/// Load 0.5 until cycle 15,000, nothing from then on.
+fn falling_silent(limit: u64) -> Spec {
+    let mut spec = auto(SLOW, 0.5, limit);
+    let job = &mut spec.traffic.jobs[0];
+    let silence = LoadPhase { from: 15_000, load: vec![0.0; 24], ..job.phases[0].clone() };
+    job.phases.push(silence);
+    spec
+}
+
+#[test]
+fn the_power_state_is_waited_for_when_latencies_have_settled() {
+    let out = run(&falling_silent(100_000));
+    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)));
+    // The last flits leave around cycle 15,000, so all is off around 18,500, in the fifth period. Of 5 + n periods MSER
+    // drops the first 5, less than half: n = 6.
+    let expected = 11 * PERIOD;
+    assert!((expected..expected + AHEAD).contains(&out.warmup), "{}", out.warmup);
+    assert!(out.channels.iter().filter(|c| c.class > 0).all(|c| c.cycles[OFF] == out.window));
+    // without a policy the same load is measured from where its latencies have settled
+    let mut awake = falling_silent(100_000);
+    policy(&mut awake, r#"{"always_on": {}}"#);
+    let out = run(&awake);
+    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), None));
+    assert!(out.warmup < 15_000, "{}", out.warmup);
+}
+
+#[test]
+fn a_power_state_that_still_changes_at_the_limit_has_not_settled() {
+    // 7 periods and a little: 5 of them are not less than half
+    let limit = 7 * PERIOD + 2000;
+    let out = run(&falling_silent(limit));
+    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(false)));
+    assert!((limit - AHEAD..=limit).contains(&out.warmup), "{}", out.warmup);
+}
+
+#[test]
+fn latencies_are_waited_for_when_the_power_state_has_settled() {
+    let mut spec = auto(SLOW, 0.5, 40_000);
+    pattern(&mut spec, r#"{"hot_spot": {"targets": [0]}}"#);
+    let out = run(&spec);
+    assert_eq!(out.ending, Ending::Saturated, "all terminals but one send half a flit per cycle to it");
+    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(false), Some(true)));
+    assert!((40_000 - AHEAD..=40_000).contains(&out.warmup), "{}", out.warmup);
+}
+
+/// Share of the time of the channels between routers in which they were off.
+fn off_share(out: &Outcome) -> f64 {
+    let links = || out.channels.iter().filter(|c| c.class > 0);
+    links().map(|c| c.cycles[OFF]).sum::<u64>() as f64 / (out.window * links().count() as u64) as f64
+}
+
+#[test]
+fn channels_that_go_on_and_off_all_the_time_settle() {
+    // Gaps of 1 / (2 terminals * load * share of the channel) cycles, about 60 to 130, around the 40 idle cycles.
+    let mut spec = auto(IDLE_TIMEOUT, 0.02, 50_000);
+    spec.phases.window = 20_000;
+    let out = run(&spec);
+    assert_drained(&out);
+    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)));
+    let early = off_share(&out);
+    assert!(early > 0.1 && early < 0.9, "{early}");
+    // another 50,000 cycles later nothing is different
+    (spec.phases.auto_warmup, spec.phases.warmup) = (false, 100_000);
+    let late = off_share(&run(&spec));
+    assert!((early - late).abs() < 0.02, "{early} and {late}");
+}
+
+#[test]
+fn nobody_looks_where_no_channel_is_switched() {
+    let fixed_set = (HYPERX, PAL, ROOT);
+    for (topology, routing, policy_json) in [(HYPERX, DOR, r#"{"always_on": {}}"#), fixed_set, (SINGLE, DOR, SLOW)] {
+        let mut alone = spec(topology, routing);
+        policy(&mut alone, policy_json);
+        phases(&mut alone, 20_000, 1000);
+        alone.phases.auto_warmup = true;
+        let out = run(&alone);
+        assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), None), "{topology}");
+        // SLOW would need 6 periods
+        assert!(out.warmup < 6 * PERIOD, "{}", out.warmup);
+    }
+    let fixed = run(&Spec { phases: weft_engine::spec::Phases::default(), ..auto(SLOW, 0.1, 0) });
+    assert_eq!((fixed.decisions.settled, fixed.decisions.power_settled), (None, None));
+}
+
+#[test]
+fn a_limit_that_leaves_no_time_for_the_power_state_is_refused() {
+    let refusal = weft_engine::run(&auto(SLOW, 0.1, 20_000), ONE, &()).expect_err("too short");
+    assert_eq!(refusal.path, "measure.warmup_limit");
+    // 6 * 4,000 cycles are more than 12 * 500
+    assert!(refusal.what.contains("6 observations of the power state of 4000 cycles"), "{}", refusal.what);
+    let least: u64 =
+        refusal.help.trim_start_matches("write ").split("cycles").next().expect("a time").parse().expect("cycles");
+    assert!((6 * PERIOD..6 * PERIOD + AHEAD).contains(&least), "{least}");
+    assert_eq!(run(&auto(SLOW, 0.1, least)).warmup, least, "just long enough to look once");
+}
