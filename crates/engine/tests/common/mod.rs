@@ -181,7 +181,7 @@ pub fn policy(spec: &mut Spec, json: &str) {
 }
 
 /// The star around router 0 of every subnetwork is on.
-pub const ROOT: &str = r#"{"static": {"on": "root"}}"#;
+pub const ROOT: &str = r#"{"static": {"on": {"root": {}}}}"#;
 
 /// A policy that goes with the routing: `pal` would never wake a link, so idle links stay off as in [`ROOT`] there.
 pub fn fitting_policy(spec: &mut Spec, json: &str) {
