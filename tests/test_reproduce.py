@@ -175,7 +175,7 @@ def test_a_claim_about_traces_shows_its_analogue_and_still_waits() -> None:
     rows = judged(ideal())
     assert rows["T-071"].finding.measured == "synthetic traffic: x1.5: +11.0 %"
     assert rows["T-077"].finding.measured == "synthetic traffic: x0.5: +0.0 %, x1.5: +0.0 %"
-    assert rows["T-067"].finding.measured.endswith("0.30 % / 0.30 %")
+    assert rows["T-067"].finding.measured.endswith("0.300 % / 0.300 %")
     assert rows["T-066"].finding.measured == ""
 
 

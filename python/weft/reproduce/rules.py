@@ -130,6 +130,11 @@ def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
     return Rule("application traces", (), judge)
 
 
+def given(words: str) -> Rule:
+    """A claim that the model is built on: no run can contradict it."""
+    return Rule("part of the model", (), lambda _: Finding("met", words))
+
+
 def untestable(because: str) -> Rule:
     """A claim that no run can decide."""
     return Rule("nothing to compare", (), lambda _: Finding("untestable", because=because))

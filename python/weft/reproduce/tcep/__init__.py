@@ -7,7 +7,8 @@ from weft.reproduce.tcep import curves, examples, jobs, links, paths, settings, 
 from weft.reproduce.tcep.frames import frame
 
 _TRACES = "application traces, for which Weft has no engine yet"
-_MECHANISMS = ("20000cycles", "70000cycles", "30000cycles")
+# Warm-up of baseline, TCEP and SLaC in a quick run.
+_WARMUPS = ("6000cycles", "50000cycles", "30000cycles")
 
 
 def _loads(*loads: float) -> dict[str, object]:
@@ -16,7 +17,8 @@ def _loads(*loads: float) -> dict[str, object]:
         "sweep.traffic.load": list(loads),
         "measure.window": "10000cycles",
         "measure.drain_limit": "10000cycles",
-        "zip.measure.warmup_limit": list(_MECHANISMS),
+        "zip.measure.warmup": list(_WARMUPS),
+        "zip.measure.warmup_limit": [None, None, None],
     }
 
 
@@ -26,7 +28,8 @@ def _line(*loads: float) -> dict[str, object]:
         "sweep.traffic.load": list(loads),
         "measure.window": "10000cycles",
         "measure.drain_limit": "10000cycles",
-        "measure.warmup_limit": "70000cycles",
+        "measure.warmup": "50000cycles",
+        "measure.warmup_limit": None,
     }
 
 
@@ -45,11 +48,11 @@ EXPERIMENTS = (
     Experiment("root"),
     Experiment("uniform", _loads(0.01, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)),
     Experiment("tornado", _loads(0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)),
-    Experiment("bit_reverse", _loads(0.01, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)),
+    Experiment("bit_reverse", _loads(0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)),
     Experiment(
         "bursty",
         {
-            "sweep.traffic.load": [0.01, 0.05, 0.1, 0.3],
+            "sweep.traffic.load": [0.01, 0.05, 0.1],
             "measure.warmup": "50000cycles",
             "measure.window": "200000cycles",
             "measure.drain_limit": "100000cycles",
@@ -61,7 +64,12 @@ EXPERIMENTS = (
     Experiment("jobs_permutation", _batches(), _SCALED),
     Experiment(
         "epochs",
-        {"sweep.traffic.load": [0.2], "measure.window": "30000cycles", "measure.warmup_limit": "70000cycles"},
+        {
+            "sweep.traffic.load": [0.2],
+            "measure.warmup": "60000cycles",
+            "measure.warmup_limit": None,
+            "measure.window": "30000cycles",
+        },
     ),
 )
 

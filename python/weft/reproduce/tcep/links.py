@@ -69,7 +69,7 @@ def control(measured: Measured) -> Drawing:
     series = []
     for name in CONTROL:
         if name in measured.frames:
-            points = of(measured[name], TCEP).drop_nulls("control_share")
+            points = of(measured[name], TCEP).filter(~pl.col("saturated")).drop_nulls("control_share")
             shares = (100 * points["control_share"]).to_list()
             series.append(Series(name.replace("_", " "), points["load"].to_list(), shares))
     drawing, axes = draw.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)

@@ -51,11 +51,12 @@ def _slower(measured: Measured) -> tuple[bool, str]:
 
 
 def _control(measured: Measured) -> str:
-    shares = pl.concat([of(measured[name], TCEP) for name in CONTROL])["control_share"].drop_nulls()
+    points = pl.concat([of(measured[name], TCEP) for name in CONTROL]).filter(~pl.col("saturated"))
+    shares = points["control_share"].drop_nulls()
     if shares.is_empty():
         raise LackingError("no run counted control packets")
     mean, most = 100 * fmean(shares), 100 * max(shares)
-    return f"synthetic traffic, all patterns and loads: {mean:.2f} % / {most:.2f} %"
+    return f"synthetic traffic that is not saturated, three patterns: {mean:.3f} % / {most:.3f} %"
 
 
 def _change(name: str, factors: tuple[float, ...], quantity: str) -> Callable[[Measured], str]:
