@@ -113,7 +113,7 @@ RULES: dict[str, Rule] = {
     "T-003": given("1: control packets have a VC of their own in the power policy tcep"),
     "T-023": exact(2.0, lambda _: _classes(), unit="VC classes"),
     "T-024": untestable(
-        "no run holds a link in the shadow state on demand; of the other rows, with all links active PAL is the baseline "
-        "to the last bit, and inactive links are never used (engine/tests/pal.rs)"
+        "no run holds a link in the shadow state on demand; of the other rows, with all links active PAL is the "
+        "baseline to the last bit, and inactive links are never used (engine/tests/pal.rs)"
     ),
 }
