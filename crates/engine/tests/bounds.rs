@@ -71,7 +71,8 @@ const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
 
 /// The routings with a worst case below.
 const HERE: &[&str] = &[
-    DOR, MINIMAL, VALIANT, UGAL, UGAL_P, DF_MINIMAL, DF_VALIANT, DF_UGAL, UP_DOWN, DAL, SHORTEST, ECMP, TABLE, ADAPTIVE,
+    DOR, MINIMAL, VALIANT, UGAL, UGAL_P, DF_MINIMAL, DF_VALIANT, DF_UGAL, UP_DOWN, DAL, SHORTEST, ECMP, TABLE,
+    ADAPTIVE, SLAC,
 ];
 
 #[test]
@@ -92,7 +93,7 @@ fn tornado_on_a_ring() {
 #[test]
 fn tornado_on_a_hyperx() {
     // the 4 terminals of a router share a link in each dimension, whatever the order
-    for routing in [DOR, MINIMAL, SHORTEST] {
+    for routing in [DOR, MINIMAL, SHORTEST, SLAC] {
         check(ROW_OF_4, routing, TORNADO, 1.0 / 4.0);
     }
 }

@@ -2,7 +2,7 @@
 //! or a packet wants a shadow link back. What it does at the end of an epoch is in `epoch.rs`.
 
 use super::link::{End, Say, Want};
-use super::message::{Arrival, ControlCount, Kind, Message};
+use super::message::{Arrival, ControlCount, ControlPacket, Kind, Message};
 use super::{Rules, Tables};
 use crate::block::Block;
 use crate::net::Net;
@@ -48,6 +48,8 @@ pub(super) struct LinkAgent {
     pub deactivate: Option<Request>,
     /// When it stops being a shadow link.
     pub expires: u64,
+    /// First cycle in which it can carry another control flit.
+    pub next_control: u64,
     /// When its timer ends.
     due: u64,
     /// Router of the block.
@@ -104,6 +106,9 @@ pub(crate) struct Agents {
     /// When the newest word on a link was said, per router and pair of members.
     stamps: Vec<u32>,
     pub counts: ControlCount,
+    /// Packets that were sent, where they are recorded, and how many of them at most.
+    pub log: Option<Vec<ControlPacket>>,
+    pub(super) most: usize,
     /// Block and first port there of every router.
     pub(super) places: Arc<[(u32, u32)]>,
     pub(super) block: u32,
@@ -120,6 +125,8 @@ pub(crate) struct Site<'a> {
     pub block: u32,
     /// Cycles that a message is on its way at most.
     pub horizon: u64,
+    /// Most packets to record.
+    pub record: Option<usize>,
 }
 
 impl Agents {
@@ -134,6 +141,7 @@ impl Agents {
             activate: None,
             deactivate: None,
             expires: 0,
+            next_control: 0,
             due: 0,
             router: block.outs[o].router,
         };
@@ -153,6 +161,8 @@ impl Agents {
             wanted: Vec::with_capacity(ports),
             stamps: vec![0; routers * site.nets.pairs()],
             counts: ControlCount::default(),
+            log: site.record.map(|_| Vec::new()),
+            most: site.record.unwrap_or(0),
             due: Vec::with_capacity(4 * routers * widest),
             managed: site.managed,
             nets: site.nets.clone(),
