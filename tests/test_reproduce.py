@@ -363,8 +363,23 @@ def test_papers_are_listed_without_loading_them() -> None:
 
 @pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
 def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
-    full, quick = (weft.load(PAPER.path(f"{each.name}.yaml"), set=sets) for sets in ({}, each.quick))
-    assert full.name == f"tcep-{each.name.replace('_', '-')}"
-    assert len(quick) <= len(full)
-    for point in (*full.points, *quick.points):
-        point.check()
+    for quick in (True, False):
+        for _, sets in each.sweeps(quick=quick):
+            sweep = weft.load(PAPER.path(f"{each.name}.yaml"), set=sets)
+            for point in sweep.points:
+                point.check()
+    assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"tcep-{each.name.replace('_', '-')}"
+
+
+def test_the_full_run_has_every_load_of_its_scenario_once() -> None:
+    for each in PAPER.experiments:
+        whole = {point.coordinates.get("traffic.load") for point in weft.load(PAPER.path(f"{each.name}.yaml")).points}
+        parts = [
+            {
+                point.coordinates.get("traffic.load")
+                for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
+            }
+            for _, sets in each.sweeps(quick=False)
+        ]
+        assert set.union(*parts) == whole
+        assert sum(map(len, parts)) == len(whole)

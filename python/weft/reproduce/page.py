@@ -30,7 +30,7 @@ def html(done: Reproduction) -> str:
         rows=done.rows,
         words=WORDS,
         figures=[(each, _picture(each.files)) for each in done.shown],
-        runs=[_ran(name.name, name.scaled, run.facts(results)) for name, results in done.ran],
+        runs=[_ran(results.root.name, each.scaled, run.facts(results)) for each, results in done.ran],
         style=Markup(_asset("weft.report", "page.css") + _asset("weft.reproduce", "reproduce.css")),
     )
 

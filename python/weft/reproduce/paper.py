@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,21 +22,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A sweep that figures and claims need.
+    """A scenario that figures and claims need.
 
     Attributes
     ----------
     name : str
         Of the scenario in the folder of the paper, without its ending, and of the folder of the results.
-    quick : mapping of str to value
-        Overrides of the quick run, by dotted path.
+    quick, full : sequence of mapping of str to value
+        Overrides by dotted path of the sweeps that a quick run and a full one make of it.
     scaled : str
         What the quick run leaves out besides loads and length, in words; empty if nothing.
     """
 
     name: str
-    quick: Mapping[str, Any] = field(default_factory=dict)
+    quick: Sequence[Mapping[str, Any]] = ({},)
+    full: Sequence[Mapping[str, Any]] = ({},)
     scaled: str = ""
+
+    def sweeps(self, *, quick: bool) -> list[tuple[str, Mapping[str, Any]]]:
+        """Folder and overrides of each sweep."""
+        parts = self.quick if quick else self.full
+        return [(self.name if not number else f"{self.name}-{number + 1}", each) for number, each in enumerate(parts)]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 import weft
 from weft.errors import ResultsError
 from weft.reproduce import draw, page, scoreboard
@@ -60,7 +62,7 @@ class Reproduction:
     root : Path
         Folder with everything.
     ran : list of tuple
-        The experiments and their results.
+        The experiments and their results; one for each sweep of an experiment.
     shown : list of Shown
         The figures.
     rows : list of Row
@@ -93,7 +95,9 @@ class Reproduction:
                 {"figure": each.figure.name, "files": [path.name for path in each.files], "absent": each.absent}
                 for each in self.shown
             ],
-            "runs": [{"experiment": each.name, **facts(results)} for each, results in self.ran],
+            "runs": [
+                {"experiment": each.name, "folder": results.root.name} | facts(results) for each, results in self.ran
+            ],
         }
 
 
@@ -133,17 +137,27 @@ def reproduce(
     figures = paper.chosen(only)
     root = Path("results") / f"{paper.name}-{_mode(quick=quick)}" if out is None else Path(out)
     _check(root)
-    ran = []
-    for number, each in enumerate(needed := paper.needed(figures), 1):
-        sweep = weft.load(paper.path(f"{each.name}.yaml"), set=each.quick if quick else {})
-        with told(f"{each.name} ({number} of {len(needed)})") if told else nullcontext() as watch:
-            ran.append((each, sweep.run(root / "runs" / each.name, jobs=jobs, watch=watch)))
-    measured = Measured({each.name: paper.frame(results) for each, results in ran}, quick)
+    needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
+    ran: list[tuple[Experiment, Results]] = []
+    for number, (each, name, sets) in enumerate(needed, 1):
+        sweep = weft.load(paper.path(f"{each.name}.yaml"), set=sets)
+        with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
+            ran.append((each, sweep.run(root / "runs" / name, jobs=jobs, watch=watch)))
+    measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
     words = ["weft reproduce", paper.name, f"--{_mode(quick=quick)}", *(["--only", *only] if only else [])]
     done = Reproduction(paper, quick, " ".join(words), root, ran, shown, scoreboard.judge(paper, measured))
     _write(done)
     return done
+
+
+def _frames(paper: Paper, ran: Sequence[tuple[Experiment, Results]]) -> dict[str, pl.DataFrame]:
+    """The points of each experiment, of all its sweeps."""
+    frames: dict[str, pl.DataFrame] = {}
+    for each, results in ran:
+        frame = paper.frame(results)
+        frames[each.name] = pl.concat([frames[each.name], frame]) if each.name in frames else frame
+    return frames
 
 
 def facts(results: Results) -> dict[str, Any]:

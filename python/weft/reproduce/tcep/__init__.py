@@ -7,70 +7,83 @@ from weft.reproduce.tcep import curves, examples, jobs, links, paths, settings, 
 from weft.reproduce.tcep.frames import frame
 
 _TRACES = "application traces, for which Weft has no engine yet"
-# Warm-up of baseline, TCEP and SLaC in a quick run.
-_WARMUPS = ("6000cycles", "50000cycles", "30000cycles")
+# At the higher loads TCEP starts with all links on: from the root network alone the packets that wait until enough are
+# awake would take hundreds of thousands of cycles to drain.
+LOADS = {
+    "uniform": (
+        [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6],
+        [0.7, 0.8, 0.85, 0.9, 0.95, 1],
+    ),
+    "tornado": ([0.01, 0.02, 0.05, 0.08, 0.1, 0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.35], [0.4, 0.42, 0.45, 0.5, 0.6]),
+    "bit_reverse": (
+        [0.01, 0.02, 0.05, 0.08, 0.1, 0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5],
+        [0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1],
+    ),
+}
+_FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, "slac"]
 
 
-def _loads(*loads: float) -> dict[str, object]:
-    """Overrides of a quick run of all mechanisms."""
-    return {
-        "sweep.traffic.load": list(loads),
-        "measure.window": "10000cycles",
-        "measure.drain_limit": "10000cycles",
-        "zip.measure.warmup": list(_WARMUPS),
-        "zip.measure.warmup_limit": [None, None, None],
-    }
+def _full(name: str) -> tuple[dict[str, object], ...]:
+    """Overrides of a full run of all mechanisms: the lower loads, and the higher ones."""
+    low, high = LOADS[name]
+    return {"sweep.traffic.load": low}, {"sweep.traffic.load": high, "zip.power.policy": _FROM_ALL}
 
 
-def _line(*loads: float) -> dict[str, object]:
+def _quick(low: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
+    """Overrides of a quick run of all mechanisms, whose warm-ups have fixed lengths."""
+    short: dict[str, object] = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
+    short |= {"zip.measure.warmup_limit": [None, None, None]}
+    return (
+        short | {"sweep.traffic.load": low, "zip.measure.warmup": ["6000cycles", "50000cycles", "30000cycles"]},
+        short
+        | {"sweep.traffic.load": high, "zip.measure.warmup": ["10000cycles", "20000cycles", "30000cycles"]}
+        | {"zip.power.policy": _FROM_ALL},
+    )
+
+
+def _line(*loads: float) -> tuple[dict[str, object]]:
     """Overrides of a quick run of the network of Fig. 12."""
-    return {
-        "sweep.traffic.load": list(loads),
-        "measure.window": "10000cycles",
-        "measure.drain_limit": "10000cycles",
-        "measure.warmup": "50000cycles",
-        "measure.warmup_limit": None,
-    }
+    return (
+        {
+            "sweep.traffic.load": list(loads),
+            "measure.window": "10000cycles",
+            "measure.drain_limit": "10000cycles",
+            "measure.warmup": "50000cycles",
+            "measure.warmup_limit": None,
+        },
+    )
 
 
-def _batches() -> dict[str, object]:
-    """Overrides of a quick run of batches."""
-    return {
-        "traffic.jobs.0.batch.per_terminal": 5000,
-        "traffic.jobs.1.batch.per_terminal": 25000,
-        "measure.stop.complete.max_window": "500000cycles",
-        "sweep.seed": [1, 2, 3],
-    }
-
-
+_BATCHES = {
+    "traffic.jobs.0.batch.per_terminal": 5000,
+    "traffic.jobs.1.batch.per_terminal": 25000,
+    "measure.stop.complete.max_window": "500000cycles",
+    "sweep.seed": [1, 2, 3],
+}
 _SCALED = "3 mappings, and batches of 5,000 and 25,000 packets in place of 100,000 and 500,000"
+_BURSTS = {
+    "sweep.traffic.load": [0.01, 0.05, 0.1],
+    "measure.warmup": "50000cycles",
+    "measure.window": "200000cycles",
+    "measure.drain_limit": "100000cycles",
+}
+_EPOCHS = {
+    "sweep.traffic.load": [0.2],
+    "measure.warmup": "60000cycles",
+    "measure.warmup_limit": None,
+    "measure.window": "30000cycles",
+}
 EXPERIMENTS = (
     Experiment("root"),
-    Experiment("uniform", _loads(0.01, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)),
-    Experiment("tornado", _loads(0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)),
-    Experiment("bit_reverse", _loads(0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)),
-    Experiment(
-        "bursty",
-        {
-            "sweep.traffic.load": [0.01, 0.05, 0.1],
-            "measure.warmup": "50000cycles",
-            "measure.window": "200000cycles",
-            "measure.drain_limit": "100000cycles",
-        },
-    ),
-    Experiment("bound_uniform", _line(0.1, 0.25, 0.41, 0.6, 0.8)),
+    Experiment("uniform", _quick([0.01, 0.1, 0.2, 0.3], [0.5, 0.7, 0.9, 1.0]), _full("uniform")),
+    Experiment("tornado", _quick([0.01, 0.05, 0.1, 0.2], [0.3, 0.4, 0.5]), _full("tornado")),
+    Experiment("bit_reverse", _quick([0.01, 0.05, 0.1, 0.2], [0.4, 0.6, 0.8]), _full("bit_reverse")),
+    Experiment("bursty", (_BURSTS,)),
+    Experiment("bound_uniform", _line(0.1, 0.25, 0.41)),
     Experiment("bound_adversarial", _line(0.1, 0.25, 0.41)),
-    Experiment("jobs_uniform", _batches(), _SCALED),
-    Experiment("jobs_permutation", _batches(), _SCALED),
-    Experiment(
-        "epochs",
-        {
-            "sweep.traffic.load": [0.2],
-            "measure.warmup": "60000cycles",
-            "measure.warmup_limit": None,
-            "measure.window": "30000cycles",
-        },
-    ),
+    Experiment("jobs_uniform", (_BATCHES,), scaled=_SCALED),
+    Experiment("jobs_permutation", (_BATCHES,), scaled=_SCALED),
+    Experiment("epochs", (_EPOCHS,)),
 )
 
 _PATTERNS = (("a", "uniform", "uniform random"), ("b", "tornado", "tornado"), ("c", "bit_reverse", "bit reverse"))
