@@ -34,9 +34,9 @@ def _quick(low: list[float], high: list[float]) -> tuple[dict[str, object], ...]
     short: dict[str, object] = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
     short |= {"zip.measure.warmup_limit": [None, None, None]}
     return (
-        short | {"sweep.traffic.load": low, "zip.measure.warmup": ["6000cycles", "50000cycles", "30000cycles"]},
+        short | {"sweep.traffic.load": low, "zip.measure.warmup": ["6000cycles", "70000cycles", "90000cycles"]},
         short
-        | {"sweep.traffic.load": high, "zip.measure.warmup": ["10000cycles", "20000cycles", "30000cycles"]}
+        | {"sweep.traffic.load": high, "zip.measure.warmup": ["10000cycles", "20000cycles", "40000cycles"]}
         | {"zip.power.policy": _FROM_ALL},
     )
 
