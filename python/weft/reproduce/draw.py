@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -52,7 +53,14 @@ class Series:
 
 
 def curves(
-    title: str, x: str, y: str, series: Sequence[Series], *, at_top: bool = False, looks: Sequence[str] = ()
+    title: str,
+    x: str,
+    y: str,
+    series: Sequence[Series],
+    *,
+    at_top: bool = False,
+    most: float = inf,
+    looks: Sequence[str] = (),
 ) -> tuple[Drawing, Axes]:
     """A figure of one panel, a column wide.
 
@@ -64,6 +72,8 @@ def curves(
         The curves.
     at_top : bool
         Whether saturated points have no value: they stand at the upper edge, and lines end before them.
+    most : float
+        Upper end of the axis at most; higher points lie outside.
     looks : sequence of str
         Labels in the order of their looks, so that a label looks the same in several figures.
     """
@@ -78,7 +88,7 @@ def curves(
     values = [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
     ends = [end for each in series for end in each.x]
     axes.set_xlim(0, 1.04 * max(ends, default=1.0))
-    axes.set_ylim(0, 1.15 * max(values, default=1.0))
+    axes.set_ylim(0, min(most, 1.15 * max(values, default=1.0)))
     if at_top:
         _over_the_top(axes, series, shown)
     return drawing, axes

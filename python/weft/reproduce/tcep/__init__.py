@@ -48,7 +48,7 @@ def _line(*loads: float) -> tuple[dict[str, object]]:
             "sweep.traffic.load": list(loads),
             "measure.window": "10000cycles",
             "measure.drain_limit": "10000cycles",
-            "measure.warmup": "50000cycles",
+            "measure.warmup": "100000cycles",
             "measure.warmup_limit": None,
         },
     )

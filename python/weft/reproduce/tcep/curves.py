@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # In the order of their looks, which are the same in all figures.
 MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
+# A latency curve is shown up to so many times the least latency.
+_MOST = 5.0
 ENERGY = "Energy per flit / baseline's"
 
 
@@ -38,7 +40,10 @@ def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
 def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
     frame = measured[experiment].drop_nulls(q.LATENCY.column)
     series = [_series(frame, mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS]
-    drawing, _ = draw.curves(title, q.OFFERED.axis, q.LATENCY.axis, series, at_top=True, looks=MECHANISMS)
+    least = min((y for each in series for y in each.y), default=1.0)
+    drawing, _ = draw.curves(
+        title, q.OFFERED.axis, q.LATENCY.axis, series, at_top=True, most=_MOST * least, looks=MECHANISMS
+    )
     return drawing
 
 
