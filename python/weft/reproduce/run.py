@@ -174,7 +174,7 @@ def facts(results: Results) -> dict[str, Any]:
         "flit_hops": sum(summary["flit_hops"] for summary in summaries),
         "seconds": sum(seconds),
         "saturated": sum(bool(summary["saturated"]) for summary in summaries),
-        "unsettled": sum(_unsettled(summary) for summary in summaries),
+        "unsettled": sum(_unsettled(summary) for summary in summaries) if any(map(_looked, summaries)) else None,
         "weft_versions": sorted({str(summary.get("weft_version")) for summary in summaries}),
         "hashes": [point["hash"] for point in results.points],
     }
@@ -184,6 +184,11 @@ def _span(values: Iterable[int]) -> list[int]:
     """Least and most; nothing of nothing."""
     known = sorted(values)
     return [known[0], known[-1]] if known else []
+
+
+def _looked(summary: dict[str, Any]) -> bool:
+    """Whether a warm-up ended by itself, and not at a length that was given."""
+    return summary.get("warmup_settled") is not None
 
 
 def _unsettled(summary: dict[str, Any]) -> bool:
