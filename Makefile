@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi' \
-	-o -name '*.js' -o -name '*.css' -o -name '*.jinja' \)) \
+	-o -name '*.js' -o -name '*.css' -o -name '*.jinja' -o -name '*.yaml' -o -name '*.csv' \)) \
 	Cargo.toml Cargo.lock pyproject.toml
 
 # cargo and maturin must look at the same interpreter, or the bindings are compiled twice.

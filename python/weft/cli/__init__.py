@@ -35,6 +35,7 @@ _COMMANDS = {
     "schema": "schema",
     "plot": "plot",
     "validate": "validate",
+    "reproduce": "reproduce",
     "import": "import_",
 }
 

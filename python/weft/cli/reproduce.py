@@ -1,0 +1,64 @@
+"""``weft reproduce``: the figures of a paper, and a scoreboard of its claims."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE, arguments, stalls
+
+if TYPE_CHECKING:
+    import argparse
+
+    from weft.cli.arguments import Commands
+    from weft.reproduce.run import Reproduction
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    from weft.reproduce.registry import PAPERS
+
+    parser = arguments.command(
+        commands,
+        "reproduce",
+        "run the experiments of a paper: its figures, a report, and a scoreboard of its claims",
+        "weft reproduce tcep --quick --only 9a 12",
+    )
+    listed = "; ".join(f"{name}: {words}" for name, words in PAPERS.items())
+    parser.add_argument("paper", metavar="PAPER", help=f"which ({listed})")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
+    length.add_argument("--full", action="store_true", help="all of it, overnight; what was run before stays")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of everything (default: results/PAPER-quick)")
+    parser.add_argument(
+        "--only", metavar="FIG", nargs="+", default=[], help="these figures: 9a, or 9 for all its parts"
+    )
+    parser.add_argument("--json", action="store_true", help="print the scoreboard as JSON instead of a table")
+    parser.add_argument("--jobs", metavar="N", type=arguments.positive, help="points at a time (default: all cores)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run, draw, judge, print; returns the exit status."""
+    from weft.cli.interrupt import interruptible
+    from weft.progress import Bar
+    from weft.reproduce.registry import paper
+    from weft.reproduce.run import reproduce
+
+    wanted = paper(options.paper)
+    with interruptible():
+        done = reproduce(
+            wanted, quick=not options.full, out=options.out, only=options.only, jobs=options.jobs, told=Bar
+        )
+    print(json.dumps(done.document(), indent=1) if options.json else _text(done))
+    return max((stalls.report(results) for _, results in done.ran), default=DONE)
+
+
+def _text(done: Reproduction) -> str:
+    """The scoreboard, what was not drawn, and where everything is."""
+    from weft.reproduce import scoreboard
+
+    absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]
+    lines = [*scoreboard.table(done.rows), "", *absent, "", scoreboard.count_words(done.rows)]
+    places = {"figures": "figures", "scores": "scoreboard.csv", "report": "report.html"}
+    return "\n".join([*lines, "", *(f"{name.ljust(7)}  {done.root / file}" for name, file in places.items())])

@@ -1,0 +1,59 @@
+"""The claims of a paper, as ``claims.csv`` in its folder lists them."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_COLUMNS = ("id", "paper", "section", "scenario", "metric", "value_printed", "kind", "check")
+KINDS = ("exact", "approx", "trend")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number or a statement that a paper prints.
+
+    Attributes
+    ----------
+    id : str
+        Its number: ``T-033``.
+    section, scenario, metric : str
+        Where it stands, and of what it speaks.
+    printed : str
+        The value as printed.
+    kind : str
+        ``exact``, ``approx`` or ``trend``.
+    """
+
+    id: str
+    section: str
+    scenario: str
+    metric: str
+    printed: str
+    kind: str
+
+
+def read(path: Path) -> list[Claim]:
+    """Read the claims of a paper.
+
+    Raises
+    ------
+    WeftError
+        If a line is not of this form.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for line, row in enumerate(rows, 2):
+        if tuple(row) != _COLUMNS or None in row.values() or row["kind"] not in KINDS:
+            what = f"{path}, line {line}: no claim"
+            raise WeftError.saying(what, f"the columns are {', '.join(_COLUMNS)}; a kind is {', '.join(KINDS)}")
+    return [
+        Claim(row["id"], row["section"], row["scenario"], row["metric"], row["value_printed"], row["kind"])
+        for row in rows
+    ]

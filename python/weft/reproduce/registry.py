@@ -1,0 +1,29 @@
+"""The papers that can be reproduced: each is a package beside this module, with ``PAPER``. Importing this is cheap."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from weft.reproduce.paper import Paper
+
+# Name of each paper, and what it is.
+PAPERS = {"tcep": "Kim, Choi and Kim: TCEP, ISCA 2018"}
+
+
+def paper(name: str) -> Paper:
+    """The paper of a name.
+
+    Raises
+    ------
+    WeftError
+        If there is none.
+    """
+    if name not in PAPERS:
+        listed = "; ".join(f"{each} ({words})" for each, words in PAPERS.items())
+        raise WeftError.saying(f"there is no paper {name!r} to reproduce", f"the papers are {listed}")
+    found: Paper = import_module(f"weft.reproduce.{name}").PAPER
+    return found

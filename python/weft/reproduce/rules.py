@@ -1,0 +1,151 @@
+"""When a claim is met. Tolerances are those of the kind of claim, chosen before anything was measured.
+
+``exact``   the measured value is the printed one, up to the digits that are printed
+``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %
+``trend``   an inequality over the measured curve holds, stated in words
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from weft.reproduce.measured import LackingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.reproduce.measured import Measured
+
+Answer = Literal["met", "missed", "waits", "untestable", "not run"]
+WORDS: dict[Answer, str] = {
+    "met": "met",
+    "missed": "missed",
+    "waits": "waits for traces",
+    "untestable": "not testable",
+    "not run": "not run",
+}
+UNKNOWN = "cause not isolated"
+WITHIN, WITHIN_LATENCY = 0.10, 0.05
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found.
+
+    Attributes
+    ----------
+    answer : str
+        One of `WORDS`.
+    measured : str
+        What was measured, in words with units; empty if nothing was.
+    value : float or None
+        The same as a number, where it is one.
+    because : str
+        Why a claim is not met.
+    """
+
+    answer: Answer
+    measured: str = ""
+    value: float | None = None
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a claim is met.
+
+    Attributes
+    ----------
+    words : str
+        What has to hold.
+    needs : tuple of str
+        Experiments that it looks at.
+    judge : callable
+        Looks at what was measured.
+    """
+
+    words: str
+    needs: tuple[str, ...]
+    judge: Callable[[Measured], Finding]
+
+
+def exact(
+    printed: float | str,
+    of: Callable[[Measured], float | str],
+    *needs: str,
+    digits: int = 6,
+    unit: str = "",
+    because: str = UNKNOWN,
+) -> Rule:
+    """The same value; a number is rounded to so many decimal places, those that are printed."""
+
+    def judge(measured: Measured) -> Finding:
+        found = of(measured)
+        if isinstance(found, str) or isinstance(printed, str):
+            return _found(found == printed, str(found), None, because)
+        return _found(round(found, digits) == round(printed, digits), _number(found, unit), found, because)
+
+    return Rule(f"equal to {printed if isinstance(printed, str) else _number(printed, unit)}", needs, judge)
+
+
+def approx(
+    printed: float,
+    of: Callable[[Measured], float],
+    *needs: str,
+    within: float = WITHIN,
+    unit: str = "",
+    because: str = UNKNOWN,
+) -> Rule:
+    """Within a share of the printed value."""
+    low, high = sorted(((1 - within) * printed, (1 + within) * printed))
+
+    def judge(measured: Measured) -> Finding:
+        found = of(measured)
+        return _found(low <= found <= high, _number(found, unit), found, because)
+
+    return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
+
+
+def trend(words: str, of: Callable[[Measured], tuple[bool, str]], *needs: str, because: str = UNKNOWN) -> Rule:
+    """An inequality; the function says whether it holds, and what was measured."""
+
+    def judge(measured: Measured) -> Finding:
+        holds, told = of(measured)
+        return _found(holds, told, None, because)
+
+    return Rule(words, needs, judge)
+
+
+def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
+    """A claim about application traces; the function tells of an analogue on synthetic traffic."""
+
+    def judge(measured: Measured) -> Finding:
+        told = ""
+        with suppress(LackingError):
+            told = of(measured) if of and measured.has(needs) else ""
+        return Finding("waits", told)
+
+    return Rule("application traces", (), judge)
+
+
+def given(words: str) -> Rule:
+    """A claim that the model is built on: no run can contradict it."""
+    return Rule("part of the model", (), lambda _: Finding("met", words))
+
+
+def untestable(because: str) -> Rule:
+    """A claim that no run can decide."""
+    return Rule("nothing to compare", (), lambda _: Finding("untestable", because=because))
+
+
+def _found(holds: bool, told: str, value: float | None, because: str) -> Finding:
+    return Finding("met", told, value) if holds else Finding("missed", told, value, because)
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "%":
+        return f"{100 * value:+.1f} %"
+    words = f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
+    return f"{words} {unit}".rstrip()

@@ -1,0 +1,233 @@
+"""Run what a paper needs, draw its figures, judge its claims, and write all of it into one folder."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import weft
+from weft.errors import ResultsError
+from weft.reproduce import draw, page, scoreboard
+from weft.reproduce.measured import LackingError, Measured
+from weft.store import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from weft.execute import Status
+    from weft.reproduce.paper import Experiment, Figure, Paper
+    from weft.reproduce.scoreboard import Row
+    from weft.results import Results
+
+    Told = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure and what became of it.
+
+    Attributes
+    ----------
+    figure : Figure
+        What it is.
+    files : list of Path
+        Its files; none if it was not drawn.
+    absent : str
+        Why it was not drawn.
+    """
+
+    figure: Figure
+    files: list[Path] = field(default_factory=list)
+    absent: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper run again.
+
+    Attributes
+    ----------
+    paper : Paper
+        Which.
+    quick : bool
+        Whether fewer loads and shorter windows were run.
+    command : str
+        What makes it once more.
+    root : Path
+        Folder with everything.
+    ran : list of tuple
+        The experiments and their results; one for each sweep of an experiment.
+    shown : list of Shown
+        The figures.
+    rows : list of Row
+        The scoreboard.
+    """
+
+    paper: Paper
+    quick: bool
+    command: str
+    root: Path
+    ran: Sequence[tuple[Experiment, Results]]
+    shown: Sequence[Shown]
+    rows: Sequence[Row]
+
+    @property
+    def mode(self) -> str:
+        """Quick or full."""
+        return _mode(quick=self.quick)
+
+    def document(self) -> dict[str, Any]:
+        """All of it for programs."""
+        return {
+            "paper": self.paper.name,
+            "title": self.paper.title,
+            "mode": self.mode,
+            "command": self.command,
+            "count": scoreboard.count(self.rows),
+            "claims": [row.document() for row in self.rows],
+            "figures": [
+                {"figure": each.figure.name, "files": [path.name for path in each.files], "absent": each.absent}
+                for each in self.shown
+            ],
+            "runs": [
+                {"experiment": each.name, "folder": results.root.name} | facts(results) for each, results in self.ran
+            ],
+        }
+
+
+def reproduce(
+    paper: Paper,
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    only: Iterable[str] = (),
+    jobs: int | None = None,
+    told: Told | None = None,
+) -> Reproduction:
+    """Run what has no results yet, then draw and judge; what was run before is not run again.
+
+    Parameters
+    ----------
+    paper : Paper
+        See `weft.reproduce.registry`.
+    quick : bool
+        Fewer loads, shorter windows and scaled batches, for minutes in place of hours.
+    out : path, optional
+        Folder of everything, by default ``results/PAPER-quick`` or ``results/PAPER-full``.
+    only : iterable of str, optional
+        Names of figures; by default all. Claims that need other experiments are not judged.
+    jobs : int, optional
+        Points at a time, by default as many as cores allow.
+    told : callable, optional
+        Given the name of an experiment, makes the context that is told its status.
+
+    Raises
+    ------
+    WeftError
+        If there is no such figure, the folder can't be used, or a scenario can't run.
+    KeyboardInterrupt
+        After Ctrl-C; finished points are saved.
+    """
+    figures = paper.chosen(only)
+    root = Path("results") / f"{paper.name}-{_mode(quick=quick)}" if out is None else Path(out)
+    _check(root)
+    needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
+    ran: list[tuple[Experiment, Results]] = []
+    for number, (each, name, sets) in enumerate(needed, 1):
+        sweep = weft.load(paper.path(f"{each.name}.yaml"), set=sets)
+        with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
+            ran.append((each, sweep.run(root / "runs" / name, jobs=jobs, watch=watch)))
+    measured = Measured(_frames(paper, ran), quick)
+    shown = [_draw(figure, measured, root / "figures") for figure in figures]
+    words = ["weft reproduce", paper.name, f"--{_mode(quick=quick)}", *(["--only", *only] if only else [])]
+    done = Reproduction(paper, quick, " ".join(words), root, ran, shown, scoreboard.judge(paper, measured))
+    _write(done)
+    return done
+
+
+def _frames(paper: Paper, ran: Sequence[tuple[Experiment, Results]]) -> dict[str, pl.DataFrame]:
+    """The points of each experiment, of all its sweeps."""
+    frames: dict[str, pl.DataFrame] = {}
+    for each, results in ran:
+        frame = paper.frame(results)
+        frames[each.name] = pl.concat([frames[each.name], frame]) if each.name in frames else frame
+    return frames
+
+
+def facts(results: Results) -> dict[str, Any]:
+    """What was run for an experiment, in numbers."""
+    summaries = results.summaries
+    seconds = [results.run_info(row).get("seconds") or 0.0 for row in range(len(results))]
+    return {
+        "points": len(results),
+        "missing": results.missing,
+        "seeds": sorted({summary["seed"] for summary in summaries}),
+        "warmup_cycles": _span(summary["warmup_cycles"] for summary in summaries),
+        "window_cycles": _span(summary["window_cycles"] for summary in summaries),
+        "cycles": sum(summary["cycles_total"] for summary in summaries),
+        "flit_hops": sum(summary["flit_hops"] for summary in summaries),
+        "seconds": sum(seconds),
+        "saturated": sum(bool(summary["saturated"]) for summary in summaries),
+        "unsettled": sum(_unsettled(summary) for summary in summaries) if any(map(_looked, summaries)) else None,
+        "weft_versions": sorted({str(summary.get("weft_version")) for summary in summaries}),
+        "hashes": [point["hash"] for point in results.points],
+    }
+
+
+def _span(values: Iterable[int]) -> list[int]:
+    """Least and most; nothing of nothing."""
+    known = sorted(values)
+    return [known[0], known[-1]] if known else []
+
+
+def _looked(summary: dict[str, Any]) -> bool:
+    """Whether a warm-up ended by itself, and not at a length that was given."""
+    return summary.get("warmup_settled") is not None
+
+
+def _unsettled(summary: dict[str, Any]) -> bool:
+    """Whether a run that was not saturated began to measure before it had settled."""
+    settled = (summary.get("warmup_settled"), summary.get("power_settled"))
+    return not summary["saturated"] and False in settled
+
+
+def _mode(*, quick: bool) -> str:
+    return "quick" if quick else "full"
+
+
+def _check(root: Path) -> None:
+    for place in (root, *root.parents):
+        if place.is_file():
+            what = f"{place} is a file, where the folder of the reproduction belongs"
+            raise ResultsError.saying(what, "name another folder with --out")
+    if (root / "sweep.json").is_file():
+        what = f"{root} holds the results of a sweep"
+        raise ResultsError.saying(what, "name another folder with --out")
+
+
+def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
+    if figure.draw is None:
+        return Shown(figure, absent=f"waits for {figure.waits}")
+    try:
+        return Shown(figure, draw.saved(draw.drawn(figure, measured), folder, f"fig{figure.name}"))
+    except LackingError as problem:
+        return Shown(figure, absent=str(problem))
+
+
+def _write(done: Reproduction) -> None:
+    """The scoreboard for programs, and the page for people."""
+    texts = {
+        "scoreboard.json": json.dumps(done.document(), indent=1) + "\n",
+        "scoreboard.csv": scoreboard.as_csv(done.rows),
+        "report.html": page.html(done),
+    }
+    done.root.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        with replaced(done.root / name) as partial:
+            partial.write_text(text, encoding="utf-8")

@@ -1,0 +1,201 @@
+"""Kim, Choi and Kim, TCEP (ISCA 2018): what is run for it, its figures, and rules for its claims."""
+
+from __future__ import annotations
+
+from weft.reproduce.paper import Experiment, Figure, Paper
+from weft.reproduce.tcep import curves, examples, jobs, links, paths, settings, synthetic, theory, workloads
+from weft.reproduce.tcep.frames import frame
+
+_TRACES = "application traces, for which Weft has no engine yet"
+# At the higher loads TCEP starts with all links on: from the root network alone the packets that wait until enough are
+# awake would take hundreds of thousands of cycles to drain.
+LOADS = {
+    "uniform": (
+        [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6],
+        [0.7, 0.8, 0.85, 0.9, 0.95, 1],
+    ),
+    "tornado": ([0.01, 0.02, 0.05, 0.08, 0.1, 0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.35], [0.4, 0.42, 0.45, 0.5, 0.6]),
+    "bit_reverse": (
+        [0.01, 0.02, 0.05, 0.08, 0.1, 0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5],
+        [0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1],
+    ),
+}
+_FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, "slac"]
+
+
+def _full(name: str) -> tuple[dict[str, object], ...]:
+    """Overrides of a full run of all mechanisms: the lower loads, and the higher ones."""
+    low, high = LOADS[name]
+    return {"sweep.traffic.load": low}, {"sweep.traffic.load": high, "zip.power.policy": _FROM_ALL}
+
+
+def _quick(low: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
+    """Overrides of a quick run of all mechanisms, whose warm-ups have fixed lengths."""
+    short: dict[str, object] = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
+    short |= {"zip.measure.warmup_limit": [None, None, None]}
+    return (
+        short | {"sweep.traffic.load": low, "zip.measure.warmup": ["6000cycles", "70000cycles", "90000cycles"]},
+        short
+        | {"sweep.traffic.load": high, "zip.measure.warmup": ["10000cycles", "20000cycles", "40000cycles"]}
+        | {"zip.power.policy": _FROM_ALL},
+    )
+
+
+def _line(*loads: float) -> tuple[dict[str, object]]:
+    """Overrides of a quick run of the network of Fig. 12."""
+    return (
+        {
+            "sweep.traffic.load": list(loads),
+            "measure.window": "10000cycles",
+            "measure.drain_limit": "10000cycles",
+            "measure.warmup": "100000cycles",
+            "measure.warmup_limit": None,
+        },
+    )
+
+
+_BATCHES = {
+    "traffic.jobs.0.batch.per_terminal": 5000,
+    "traffic.jobs.1.batch.per_terminal": 25000,
+    "measure.stop.complete.max_window": "500000cycles",
+    "sweep.seed": [1, 2, 3],
+}
+_SCALED = "3 mappings, and batches of 5,000 and 25,000 packets in place of 100,000 and 500,000"
+_BURSTS = {
+    "sweep.traffic.load": [0.01, 0.05, 0.1],
+    "measure.warmup": "50000cycles",
+    "measure.window": "200000cycles",
+    "measure.drain_limit": "100000cycles",
+}
+_EPOCHS = {
+    "sweep.traffic.load": [0.2],
+    "measure.warmup": "60000cycles",
+    "measure.warmup_limit": None,
+    "measure.window": "30000cycles",
+}
+EXPERIMENTS = (
+    Experiment("root"),
+    Experiment("uniform", _quick([0.01, 0.1, 0.2, 0.3], [0.5, 0.7, 0.9, 1.0]), _full("uniform")),
+    Experiment("tornado", _quick([0.01, 0.05, 0.1, 0.2], [0.3, 0.4, 0.5]), _full("tornado")),
+    Experiment("bit_reverse", _quick([0.01, 0.05, 0.1, 0.2], [0.4, 0.6, 0.8]), _full("bit_reverse")),
+    Experiment("bursty", (_BURSTS,)),
+    Experiment("bound_uniform", _line(0.1, 0.25, 0.41)),
+    Experiment("bound_adversarial", _line(0.1, 0.25, 0.41)),
+    Experiment("jobs_uniform", (_BATCHES,), scaled=_SCALED),
+    Experiment("jobs_permutation", (_BATCHES,), scaled=_SCALED),
+    Experiment("epochs", (_EPOCHS,)),
+)
+
+_PATTERNS = (("a", "uniform", "uniform random"), ("b", "tornado", "tornado"), ("c", "bit_reverse", "bit reverse"))
+_LATENCIES = {
+    "a": "The paper prints 23.3, 37.8 and 32.7 cycles for baseline, TCEP and SLaC at very low load.",
+    "b": "In the paper TCEP accepts as much as the baseline, and SLaC 78 % less.",
+    "c": "In the paper TCEP accepts as much as the baseline, and SLaC 85 % less.",
+}
+_ENERGIES = {
+    "a": "In the paper TCEP and SLaC save about as much, and more than DVFS.",
+    "b": "In the paper SLaC saves nothing from load 0.05 on.",
+    "c": "In the paper SLaC saves nothing from load 0.05 on.",
+}
+FIGURES = (
+    Figure("1", "Run time over network latency, two applications", None, waits=_TRACES),
+    Figure(
+        "3",
+        "Paths over a star and six more links",
+        paths.fig3,
+        reading="The paper prints 56 and 40 paths: those are the counts with at most two paths of a pair.",
+    ),
+    Figure(
+        "4",
+        "Paths of concentrated links against random ones",
+        paths.fig4,
+        reading="1 with the root network alone and with all links on, and a peak below a fifth of the links.",
+    ),
+    Figure(
+        "5", "Which of two links to drop", examples.fig5, reading="The sums that the paper prints are 0.55 and 0.7."
+    ),
+    Figure("6", "Inner and outer links", examples.fig6, reading="Three inner links: a budget of 1.9 against 1.2."),
+    *(
+        Figure(
+            f"9{letter}",
+            f"Latency over load, {words}",
+            curves.latency(f"Fig. 9{letter}: latency, {words}", name),
+            (name,),
+            reading=_LATENCIES[letter],
+        )
+        for letter, name, words in _PATTERNS
+    ),
+    *(
+        Figure(
+            f"10{letter}",
+            f"Network energy per flit over load, {words}",
+            curves.energy(f"Fig. 10{letter}: energy, {words}", name),
+            (name,),
+            reading=_ENERGIES[letter],
+        )
+        for letter, name, words in _PATTERNS
+    ),
+    Figure(
+        "11a",
+        "Latency of packets of 5,000 flits, uniform random",
+        curves.latency("Fig. 11a: latency, packets of 5,000 flits", "bursty"),
+        ("bursty",),
+        reading="In the paper SLaC takes 1.81 times as long as the baseline at load 0.05, TCEP at most 1.1 times.",
+    ),
+    Figure(
+        "11b",
+        "Energy of packets of 5,000 flits, uniform random",
+        curves.energy("Fig. 11b: energy, packets of 5,000 flits", "bursty"),
+        ("bursty",),
+        reading="In the paper SLaC may need less energy than TCEP.",
+    ),
+    Figure(
+        "12",
+        "Active links against their lower bound",
+        links.fig12,
+        (links.UNIFORM, links.ADVERSARIAL),
+        reading="The paper shows uniform traffic, with a gap of 0.117 at most, at load 0.41.",
+    ),
+    Figure("13", "Packet latency of six applications", None, waits=_TRACES),
+    Figure("14", "Network energy of six applications", None, waits=_TRACES),
+    Figure(
+        "15a",
+        "Two batch jobs, uniform traffic in each",
+        jobs.ratios("Fig. 15a: two jobs, uniform", jobs.UNIFORM),
+        (jobs.UNIFORM,),
+        reading="In the paper SLaC needs up to 1.12 times the energy of TCEP, in about the same time.",
+    ),
+    Figure(
+        "15b",
+        "Two batch jobs, a random permutation in each",
+        jobs.ratios("Fig. 15b: two jobs, random permutation", jobs.PERMUTATION),
+        (jobs.PERMUTATION,),
+        reading="In the paper SLaC needs up to 3.7 times the energy of TCEP, and 1.9 to 3.6 times as long.",
+    ),
+    Figure(
+        "control",
+        "Share of control packets",
+        links.control,
+        links.CONTROL,
+        reading="The paper prints shares on traces only.",
+    ),
+    Figure(
+        "epochs",
+        "Sensitivity to epochs and U_hwm",
+        links.epochs,
+        ("epochs",),
+        reading="The paper varies the epochs on traces; these are geometric means over loads of synthetic traffic.",
+    ),
+)
+
+RULES = {**settings.RULES, **theory.RULES, **synthetic.RULES, **workloads.RULES}
+
+PAPER = Paper(
+    name="tcep",
+    title="Kim, Choi and Kim: TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks (ISCA 2018)",
+    folder="2018-kim-tcep",
+    experiments=EXPERIMENTS,
+    figures=FIGURES,
+    rules=RULES,
+    frame=frame,
+)

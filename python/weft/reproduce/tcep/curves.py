@@ -1,0 +1,72 @@
+"""Figs. 9, 10 and 11: latency and energy over load, a curve per mechanism."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft import quantities as q
+from weft.reproduce import draw
+from weft.reproduce.draw import Series
+from weft.reproduce.measured import LackingError
+from weft.reproduce.tcep.frames import BASELINE, DVFS, SLAC, TCEP, normalised, of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure as Drawing
+
+    from weft.reproduce.measured import Measured
+
+# In the order of their looks, which are the same in all figures.
+MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
+# A latency curve is shown up to so many times the least latency.
+_MOST = 5.0
+ENERGY = "Energy per flit / baseline's"
+
+
+def latency(title: str, experiment: str) -> Callable[[Measured], Drawing]:
+    """Draws latency over load."""
+    return partial(_latency, title, experiment)
+
+
+def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
+    """Draws energy per flit over load, the baseline's being 1."""
+    return partial(_energy, title, experiment)
+
+
+def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
+    frame = measured[experiment].drop_nulls(q.LATENCY.column)
+    series = [_series(frame, mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS]
+    least = min((y for each in series for y in each.y), default=1.0)
+    drawing, _ = draw.curves(
+        title, q.OFFERED.axis, q.LATENCY.axis, series, at_top=True, most=_MOST * least, looks=MECHANISMS
+    )
+    return drawing
+
+
+def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
+    frame = measured[experiment]
+    series = []
+    for mechanism in _shown(frame):
+        points = normalised(frame, mechanism).group_by("load").agg(pl.col("energy").mean(), pl.col("saturated").any())
+        x, y, over = (points.sort("load")[column].to_list() for column in ("load", "energy", "saturated"))
+        series.append(Series(mechanism, x, y, over))
+    drawing, axes = draw.curves(title, q.OFFERED.axis, ENERGY, series, looks=MECHANISMS)
+    axes.set_ylim(0, 1.15)
+    return drawing
+
+
+def _series(frame: pl.DataFrame, mechanism: str, column: str) -> Series:
+    """Means over seeds."""
+    points = of(frame, mechanism).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
+    return Series(mechanism, points["load"].to_list(), points[column].to_list(), points["saturated"].to_list())
+
+
+def _shown(frame: pl.DataFrame) -> list[str]:
+    found = [mechanism for mechanism in MECHANISMS if (frame["mechanism"] == mechanism).any()]
+    if not found:
+        raise LackingError("no mechanism was run")
+    return found

@@ -1,0 +1,146 @@
+"""Fig. 12 (active links against their lower bound), the sensitivity to epochs and U_hwm, and control packets."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from weft import quantities as q
+from weft.analysis import bound
+from weft.plot import style
+from weft.reproduce import draw
+from weft.reproduce.draw import Series
+from weft.reproduce.measured import LackingError
+from weft.reproduce.tcep.frames import TCEP, of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.figure import Figure as Drawing
+
+    from weft.reproduce.measured import Measured
+
+# The network of Fig. 12.
+ROUTERS, TERMINALS = 32, 1024
+UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
+# Where control packets are looked at.
+CONTROL = ("uniform", "tornado", "bit_reverse")
+_SHARE = "Share of active links"
+# Parameters as the figure of the sensitivity calls them.
+_NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation", "high_water": "U_hwm"}
+_ENERGY = "energy_network_per_bit_pj"
+
+
+def gaps(frame: pl.DataFrame) -> pl.DataFrame:
+    """TCEP's active links above the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
+    points = of(frame, TCEP).filter(~pl.col("saturated")).drop_nulls("links_on_mean")
+    if points.is_empty():
+        raise LackingError("no point of TCEP that is not saturated says how many links were on")
+    bounds = [bound.active_share(load, ROUTERS, TERMINALS) for load in points["load"]]
+    points = points.with_columns(pl.Series("bound", bounds))
+    return points.select("load", "links_on_mean", "bound", (pl.col("links_on_mean") - pl.col("bound")).alias("gap"))
+
+
+def fig12(measured: Measured) -> Drawing:
+    """Both traffics and their bounds; the paper draws those of uniform traffic."""
+    series = []
+    for name, words, minimal in ((UNIFORM, "uniform", None), (ADVERSARIAL, "adversarial", 0.0)):
+        if name not in measured.frames:
+            continue
+        points = of(measured[name], TCEP).drop_nulls("links_on_mean")
+        x, y, over = (points[column].to_list() for column in ("load", "links_on_mean", "saturated"))
+        series.append(Series(f"TCEP, {words}", x, y, over))
+        loads = np.linspace(0, float(max(points["load"])), 100)[1:].tolist()
+        shares = [bound.active_share(load, ROUTERS, TERMINALS, minimal) for load in loads]
+        within = [load for load, share in zip(loads, shares, strict=True) if share <= 1]
+        series.append(Series(f"bound, {words}", within, shares[: len(within)], theory_of=f"TCEP, {words}"))
+    drawing, axes = draw.curves("Fig. 12: active links, 1D flattened butterfly", q.OFFERED.axis, _SHARE, series)
+    axes.set_ylim(0, 1.05)
+    return drawing
+
+
+def control(measured: Measured) -> Drawing:
+    """Share of control packets over load, a curve per traffic pattern, and what the paper prints of traces."""
+    series = []
+    for name in CONTROL:
+        if name in measured.frames:
+            points = of(measured[name], TCEP).filter(~pl.col("saturated")).drop_nulls("control_share")
+            shares = (100 * points["control_share"]).to_list()
+            series.append(Series(name.replace("_", " "), points["load"].to_list(), shares))
+    drawing, axes = draw.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)
+    for printed, words in ((0.34, "mean on traces, as printed"), (0.65, "most on traces, as printed")):
+        axes.axhline(printed, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label=f"_{words}")
+        axes.text(axes.get_xlim()[1], printed, words, ha="right", va="bottom", fontsize=6.5, color="#444444")
+    axes.set_ylim(top=max(axes.get_ylim()[1], 0.8))
+    return drawing
+
+
+@dataclass(frozen=True)
+class Variation:
+    """What became of latency and energy when one parameter of TCEP was changed, over all loads.
+
+    Attributes
+    ----------
+    words : str
+        The parameters that differ from the default, with their values.
+    changed : dict
+        The same by name.
+    latency, energy : float
+        Geometric means over the loads of latency, and of network energy per flit, each against that of the default.
+    """
+
+    words: str
+    changed: Mapping[str, str]
+    latency: float
+    energy: float
+
+
+def variations(frame: pl.DataFrame) -> list[Variation]:
+    """Every parameter set of the experiment beside the first, the default; loads that saturate either are left out."""
+    points = of(frame, TCEP)
+    first, *others = frame["policy"].unique(maintain_order=True).to_list()
+    default = points.filter(pl.col("policy") == first)
+    found = []
+    for policy in others:
+        both = points.filter(pl.col("policy") == policy).join(default, on=["load", "seed"], suffix="_default")
+        both = both.filter(~pl.col("saturated") & ~pl.col("saturated_default"))
+        if both.is_empty():
+            continue
+        means = [_geometric(both[name], both[f"{name}_default"]) for name in (q.LATENCY.column, _ENERGY)]
+        changed = _changed(json.loads(first)["tcep"], json.loads(policy)["tcep"])
+        words = ",\n".join(f"{_NAMES.get(name, name)} {value}" for name, value in changed.items())
+        found.append(Variation(words, changed, *means))
+    if not found:
+        raise LackingError("no variation has a load in common with the default")
+    return found
+
+
+def _geometric(values: pl.Series, of: pl.Series) -> float:
+    return math.exp(float((values / of).log().mean()))  # type: ignore[arg-type] # a number
+
+
+def _changed(default: Mapping[str, object], other: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(value) for name, value in other.items() if value != default.get(name)}
+
+
+def epochs(measured: Measured) -> Drawing:
+    """Latency and energy of every variation against the default."""
+    found = variations(measured["epochs"])
+    height = 0.7 + 0.24 * len(found)
+    drawing = style.canvas("Sensitivity of TCEP on uniform traffic", [], width=style.PAGE, height=height)
+    for axes, (name, words) in zip(
+        style.grid(drawing, 2, 2), (("latency", "Mean packet latency"), ("energy", "Energy per flit")), strict=True
+    ):
+        changes = [100 * (getattr(each, name) - 1) for each in found]
+        axes.barh(range(len(found)), changes, height=0.6, label=f"_{name}", **style.fill(0))
+        axes.axvline(0, color="black", linewidth=0.8, label="_default")
+        axes.set_xlabel(f"{words}, change [%]")
+        axes.set_yticks(range(len(found)), [each.words for each in found] if name == "latency" else [])
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+    return drawing

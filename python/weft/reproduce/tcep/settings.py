@@ -1,0 +1,119 @@
+"""Claims about parameters: what the scenarios say once they are resolved, with the defaults of the models."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import weft
+from weft.analysis.dvfs import Rates
+from weft.labels import at
+from weft.reproduce.rules import approx, exact, given, untestable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft._engine import Point
+    from weft.reproduce.measured import Measured
+    from weft.reproduce.rules import Rule
+
+_FOLDER = Path(weft.__file__).parent / "experiments" / "2018-kim-tcep"
+
+
+@cache
+def _points() -> dict[str, Point]:
+    """A point of each mechanism of Figs. 9 and 10, by the name of its power policy."""
+    points = weft.load(_FOLDER / "uniform.yaml").points
+    return {next(iter(at(point.resolved, "power.policy"))): point for point in points}
+
+
+def _at(path: str, policy: str = "tcep") -> Any:
+    """A value of the resolved scenario."""
+    return at(_points()[policy].resolved, path)
+
+
+def _number(path: str, policy: str = "tcep") -> float:
+    """The number of a quantity, without its unit."""
+    found = re.match(r"[0-9.]+", str(_at(path, policy)))
+    assert found
+    return float(found[0])
+
+
+def _words(of: Callable[[], str]) -> Callable[[Measured], str]:
+    return lambda _: of()
+
+
+def _network() -> str:
+    widths, terminals = _at("topology.hyperx.widths"), _at("topology.hyperx.terminals_per_router")
+    routers = "x".join(map(str, widths))
+    count = terminals
+    for width in widths:
+        count *= width
+    return f"{routers} routers x {terminals} nodes ({count})"
+
+
+def _buffers() -> str:
+    link = "links.dim0"
+    latency = re.sub(r"(\d)(\D)", r"\1 \2", str(_at(f"{link}.latency")), count=1)
+    return f"{_number(f'{link}.vcs'):g} / {_number(f'{link}.buffer'):g} / {latency}"
+
+
+def _times() -> str:
+    cycle = _number("cycle")  # in ns
+    words = [cycle * _number(f"power.policy.tcep.{name}") / 1000 for name in ("wake", "activation_epoch")]
+    return "; ".join(f"{value:g} us" for value in words)
+
+
+def _prices() -> str:
+    idle, sent = (_number(f"power.prices.on.{name}") for name in ("static", "per_bit"))
+    return f"{idle + sent:.2f} pJ/bit, {idle:.2f} pJ/bit"
+
+
+def _peak_w() -> float:
+    """A router of 64 ports that all send in every cycle [W]."""
+    bits_per_second = _number("flit") / (_number("cycle") * 1e-9)
+    pj = sum(_number(f"power.prices.on.{name}") for name in ("static", "per_bit"))
+    return 64 * bits_per_second * pj * 1e-12
+
+
+def _thresholds() -> str:
+    return " / ".join(f"{_number(f'power.policy.slac.{name}', 'slac'):.0%}" for name in ("low", "high"))
+
+
+def _stage() -> str:
+    columns, rows = _at("topology.hyperx.widths")
+    links = [columns * (columns - 1) // 2 + columns * (rows - stage) for stage in range(1, rows + 1)]
+    return (
+        f"{_number('power.policy.slac.wake_per_link', 'slac'):g} cycles x links in stage; {','.join(map(str, links))}"
+    )
+
+
+def _classes() -> float:
+    """Classes of VCs that PAL uses on the links between routers."""
+    implied = _points()["tcep"].imply()["vc_classes"]
+    return float(max(count for name, count in implied.items() if name != "terminal"))
+
+
+RULES: dict[str, Rule] = {
+    "T-001": exact("8x8 routers x 8 nodes (512)", _words(_network)),
+    "T-002": exact("6 / 32 / 10 cycles", _words(_buffers)),
+    "T-004": exact(0.75, lambda _: float(_at("power.policy.tcep.high_water"))),
+    "T-005": exact("1 us; 1 us", _words(_times)),
+    "T-006": exact(
+        10.0,
+        lambda _: _number("power.policy.tcep.deactivation_epoch") / _number("power.policy.tcep.activation_epoch"),
+    ),
+    "T-007": exact("31.25 pJ/bit, 23.44 pJ/bit", _words(_prices)),
+    "T-008": approx(100.0, lambda _: _peak_w(), unit="W"),
+    "T-009": exact("25% / 75%", _words(_thresholds)),
+    "T-010": exact("100 cycles x links in stage; 84,76,68,60,52,44,36,28", _words(_stage)),
+    "T-011": exact("1x, 2x, 4x", lambda _: ", ".join(f"{1 / rate:g}x" for rate in reversed(Rates().rates))),
+    "T-003": given("1: control packets have a VC of their own in the power policy tcep"),
+    "T-023": exact(2.0, lambda _: _classes(), unit="VC classes"),
+    "T-024": untestable(
+        "no run holds a link in the shadow state on demand; of the other rows, with all links active PAL is the "
+        "baseline to the last bit, and inactive links are never used (engine/tests/pal.rs)"
+    ),
+}

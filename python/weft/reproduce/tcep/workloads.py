@@ -1,0 +1,100 @@
+"""Claims about batch jobs (Fig. 15), and those about traces, which wait: with what synthetic traffic says instead."""
+
+from __future__ import annotations
+
+import re
+from math import exp, log
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.reproduce.measured import LackingError
+from weft.reproduce.rules import WITHIN, approx, trend, waits
+from weft.reproduce.tcep.frames import TCEP, greatest, of
+from weft.reproduce.tcep.jobs import PERMUTATION, UNIFORM, mappings
+from weft.reproduce.tcep.links import CONTROL, variations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.reproduce.measured import Measured
+    from weft.reproduce.rules import Rule
+    from weft.reproduce.tcep.links import Variation
+
+_EPOCHS = "epochs"
+# Mean run times that are similar are within so much; the span that the paper prints for permutations.
+_SIMILAR = 0.1
+_SLOWER = (1.9, 3.6)
+_DEFAULTS = {"activation_epoch": 1000, "deactivation_epoch": 10000}
+
+
+def _most_energy(experiment: str) -> Callable[[Measured], float]:
+    return lambda measured: greatest(mappings(measured[experiment]), "energy")
+
+
+def _mean_energy(measured: Measured) -> float:
+    return exp(fmean(map(log, mappings(measured[PERMUTATION])["energy"])))
+
+
+def _similar_time(measured: Measured) -> tuple[bool, str]:
+    times = mappings(measured[UNIFORM])["time"].to_list()
+    told = f"SLaC / TCEP: {fmean(times):.3f} on average, {min(times):.3f} to {max(times):.3f}"
+    return abs(fmean(times) - 1) <= _SIMILAR, f"{told}, {len(times)} mappings"
+
+
+def _slower(measured: Measured) -> tuple[bool, str]:
+    times = mappings(measured[PERMUTATION])["time"].to_list()
+    ends = (min(times), max(times))
+    near = all(abs(found - printed) <= WITHIN * printed for found, printed in zip(ends, _SLOWER, strict=True))
+    return near, f"{ends[0]:.2f}x to {ends[1]:.2f}x, {len(times)} mappings"
+
+
+def _control(measured: Measured) -> str:
+    points = pl.concat([of(measured[name], TCEP) for name in CONTROL]).filter(~pl.col("saturated"))
+    shares = points["control_share"].drop_nulls()
+    if shares.is_empty():
+        raise LackingError("no run counted control packets")
+    mean, most = 100 * fmean(shares), 100 * max(shares)
+    return f"synthetic traffic that is not saturated, three patterns: {mean:.3f} % / {most:.3f} %"
+
+
+def _change(name: str, factors: tuple[float, ...], quantity: str) -> Callable[[Measured], str]:
+    """Change of latency or energy where an epoch is so much longer."""
+
+    def told(measured: Measured) -> str:
+        found = variations(measured[_EPOCHS])
+        picked = [(factor, each) for factor in factors for each in found if _factor(each, name) == factor]
+        if not picked:
+            raise LackingError(f"no variation of {name} was run")
+        words = ", ".join(f"x{factor:g}: {100 * (getattr(each, quantity) - 1):+.1f} %" for factor, each in picked)
+        return f"synthetic traffic: {words}"
+
+    return told
+
+
+def _factor(variation: Variation, name: str) -> float | None:
+    """How much longer than the default an epoch is; ``None`` where another parameter was varied.
+
+    The deactivation epoch stays ten times as long where the activation epoch is varied.
+    """
+    cycles = {key: float(found[0]) for key, value in variation.changed.items() if (found := re.match(r"\d+", value))}
+    varied = "activation_epoch" if "activation_epoch" in cycles else next(iter(cycles), None)
+    return cycles[name] / _DEFAULTS[name] if varied == name and name in _DEFAULTS else None
+
+
+RULES: dict[str, Rule] = {
+    **{f"T-{number:03}": waits() for number in (12, 13, 14, *range(61, 67), 68, 69, 70, 74)},
+    "T-067": waits(_control, *CONTROL),
+    "T-071": waits(_change("activation_epoch", (1.5,), "latency"), _EPOCHS),
+    "T-072": waits(_change("activation_epoch", (2.0,), "latency"), _EPOCHS),
+    "T-073": waits(_change("activation_epoch", (1.5, 2.0), "energy"), _EPOCHS),
+    "T-075": waits(_change("deactivation_epoch", (0.5,), "latency"), _EPOCHS),
+    "T-076": waits(_change("deactivation_epoch", (1.5,), "latency"), _EPOCHS),
+    "T-077": waits(_change("deactivation_epoch", (0.5, 1.5), "energy"), _EPOCHS),
+    "T-078": approx(1.12, _most_energy(UNIFORM), UNIFORM, unit="times"),
+    "T-079": approx(3.7, _most_energy(PERMUTATION), PERMUTATION, unit="times"),
+    "T-080": trend("SLaC's mean run time within 10 % of TCEP's", _similar_time, UNIFORM),
+    "T-081": trend("least and most within 10 % of 1.9 and 3.6", _slower, PERMUTATION),
+    "T-082": approx(3.0, _mean_energy, PERMUTATION, unit="times"),
+}

@@ -1,0 +1,136 @@
+"""Frames of the experiments of TCEP as the paper describes their outcome: what no network gave."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.analysis import bound
+from weft.reproduce.measured import Measured
+from weft.reproduce.tcep.frames import BASELINE, DVFS, SCHEMA, SLAC, TCEP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+LOADS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.9, 1.0)
+LINE = (0.1, 0.2, 0.3, 0.41, 0.6, 0.8)
+# Throughput of the patterns [flits/terminal/cycle]; SLaC accepts an eighth of adversarial traffic.
+FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
+
+
+def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of a frame; what `of` does not say is usual."""
+    usual = {"mechanism": mechanism, "policy": "{}", "seed": 1.0, "saturated": False, "stalled": False}
+    usual |= {"energy_network_per_bit_pj": 100.0, "links_on_mean": 1.0, "hops_mean": 1.75, "hops_max": 2}
+    return [usual | {"load": load, "offered_load": load, "accepted_load": load} | of(load) for load in loads]
+
+
+def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
+    """A frame of some rows."""
+    return pl.DataFrame([row for part in parts for row in part], schema=SCHEMA)
+
+
+def _curve(full: float, least: float, growth: float, links: float) -> Callable[[float], dict[str, Any]]:
+    """A mechanism that accepts up to `full`; latency, links and energy grow with the load from their least."""
+
+    def of(load: float) -> dict[str, Any]:
+        on = min(1.0, links + growth * (load - LOADS[0]))
+        return {
+            "saturated": load > full,
+            "accepted_load": min(load, full),
+            "packet_latency_mean_cycles": least if on < 1 else 23.3,
+            "energy_network_per_bit_pj": 100 * on,
+            "links_on_mean": on,
+            "hops_mean": 1.75 + 1.3 * (on < 1),
+            "control_share": 0.003,
+        }
+
+    return of
+
+
+def pattern(name: str) -> pl.DataFrame:
+    """The four mechanisms under a pattern."""
+    full, uniform = FULL[name], name == "uniform"
+    slac = _curve(full if uniform else 0.125, 32.7, 1.3 if uniform else 20, 0.1875)
+    return frame(
+        rows(BASELINE, LOADS, _curve(full, 23.3, 0, 1)),
+        rows(DVFS, LOADS, lambda load: _curve(full, 23.3, 0, 1)(load) | {"energy_network_per_bit_pj": 85.0}),
+        rows(TCEP, LOADS, _curve(full, 37.8, 1.2, 0.25)),
+        rows(SLAC, LOADS, slac),
+    )
+
+
+def _bursty() -> pl.DataFrame:
+    latency = {BASELINE: 5000.0, TCEP: 5500.0, SLAC: 9050.0}
+    energy = {BASELINE: 100.0, TCEP: 60.0, SLAC: 40.0}
+    parts = [
+        rows(each, (0.01, 0.05), lambda _, each=each: {  # type: ignore[misc] # what a lambda has bound
+            "packet_latency_mean_cycles": latency[each], "energy_network_per_bit_pj": energy[each]
+        })
+        for each in latency
+    ]  # fmt: skip
+    return frame(*parts)
+
+
+def _line(minimal: float | None) -> pl.DataFrame:
+    def links(load: float) -> dict[str, Any]:
+        above = 0.117 - abs(load - 0.41) * 0.1
+        return {"links_on_mean": bound.active_share(load, 32, 1024, minimal) + (above if minimal is None else 0)}
+
+    return frame(rows(TCEP, LINE if minimal is None else LINE[:4], links))
+
+
+def _jobs(energy: float, time: float) -> pl.DataFrame:
+    """SLaC's energy and time grow to so many times TCEP's, the time from about half of that."""
+    done = {"mechanism": TCEP, "energy_network_j": 2.0, "completion_cycles": 1e6}
+    parts = [
+        [
+            done | {"seed": seed},
+            {
+                "mechanism": SLAC,
+                "seed": seed,
+                "energy_network_j": 2.0 * energy ** (0.7 + 0.3 * share),
+                "completion_cycles": 1e6 * time ** (0.5 + 0.5 * share),
+            },
+        ]
+        for seed, share in enumerate((0.0, 0.5, 1.0))
+    ]
+    return frame(*parts)
+
+
+def _epochs() -> pl.DataFrame:
+    default = {"activation_epoch": "1000cycles", "deactivation_epoch": "10000cycles", "high_water": 0.75}
+    changes: list[tuple[dict[str, Any], float]] = [
+        ({}, 1.0),
+        ({"activation_epoch": "1500cycles", "deactivation_epoch": "15000cycles"}, 1.11),
+        ({"activation_epoch": "2000cycles", "deactivation_epoch": "20000cycles"}, 1.19),
+        ({"deactivation_epoch": "5000cycles"}, 1.021),
+        ({"deactivation_epoch": "15000cycles"}, 1.004),
+        ({"high_water": 0.5}, 0.9),
+    ]
+    parts = [
+        rows(TCEP, (0.1, 0.3), lambda _, change=change, factor=factor: {  # type: ignore[misc] # what a lambda has bound
+            "policy": json.dumps({"tcep": default | change}), "packet_latency_mean_cycles": 40 * factor
+        })
+        for change, factor in changes
+    ]  # fmt: skip
+    return frame(*parts)
+
+
+def ideal() -> Measured:
+    """All experiments, with the numbers that the paper prints."""
+    root = frame(rows("root network", [0.01], lambda _: {"hops_max": 4}), rows(BASELINE, [0.01], lambda _: {}))
+    return Measured(
+        {
+            **{name: pattern(name) for name in FULL},
+            "bursty": _bursty(),
+            "bound_uniform": _line(None),
+            "bound_adversarial": _line(0.0),
+            "jobs_uniform": _jobs(1.12, 1.05),
+            "jobs_permutation": _jobs(3.7, 3.6),
+            "epochs": _epochs(),
+            "root": root,
+        }
+    )

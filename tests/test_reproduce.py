@@ -1,0 +1,385 @@
+"""Reproductions of papers: verdicts, the scoreboard, figures, and the command."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import weft
+from reproduced import FULL, ideal
+from weft import quantities as q
+from weft.cli import main
+from weft.errors import ResultsError, WeftError
+from weft.plot import style
+from weft.reproduce import claims, draw, scoreboard
+from weft.reproduce.measured import LackingError, Measured
+from weft.reproduce.registry import paper
+from weft.reproduce.rules import approx, exact, trend, untestable, waits
+from weft.reproduce.run import reproduce
+from weft.reproduce.tcep import PAPER
+from weft.reproduce.tcep.frames import SCHEMA, SLAC, TCEP, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.reproduce.paper import Experiment
+
+NOTHING = Measured()
+# The experiment that takes a fraction of a second, with a figure that needs none.
+SMALLEST = dataclasses.replace(
+    PAPER,
+    experiments=[each for each in PAPER.experiments if each.name == "root"],
+    figures=PAPER.chosen(["5"]),
+)
+
+
+def judged(measured: Measured) -> dict[str, scoreboard.Row]:
+    """The rows of the scoreboard by claim."""
+    return {row.claim.id: row for row in scoreboard.judge(PAPER, measured)}
+
+
+def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
+    """What the paper prints, but for one experiment."""
+    printed = ideal()
+    return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
+
+
+def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Changes a number of a mechanism."""
+    return lambda rows: rows.with_columns(
+        pl.when(pl.col("mechanism") == mechanism).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
+    )
+
+
+def panel(name: str, measured: Measured) -> tuple[Figure, Axes]:
+    """A figure and its first panel."""
+    (figure,) = PAPER.chosen([name])
+    drawing = draw.drawn(figure, measured)
+    return drawing, drawing.axes[0]
+
+
+def lines(axes: Axes) -> dict[str, list[float]]:
+    """Heights of the lines of a legend."""
+    return {str(line.get_label()): list(np.asarray(line.get_ydata(), float)) for line in axes.get_lines()}
+
+
+def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
+    printed = claims.read(PAPER.path("claims.csv"))
+    assert [claim.id for claim in printed] == [f"T-{number:03}" for number in range(1, 89)]
+    assert PAPER.rules.keys() == {claim.id for claim in printed}
+    fewer = dataclasses.replace(PAPER, rules={key: rule for key, rule in PAPER.rules.items() if key != "T-033"})
+    with pytest.raises(WeftError, match="T-033"):
+        scoreboard.judge(fewer, NOTHING)
+
+
+def test_what_rules_and_figures_need_exists() -> None:
+    names = {each.name for each in PAPER.experiments}
+    assert {name for rule in PAPER.rules.values() for name in rule.needs} <= names
+    assert {name for figure in PAPER.figures for name in figure.needs} <= names
+    assert all(PAPER.path(f"{name}.yaml").is_file() for name in names)
+    assert PAPER.needed(PAPER.figures) == list(PAPER.experiments)
+    assert [each.name for each in PAPER.needed(PAPER.chosen(["9b", "10b"]))] == ["tornado"]
+
+
+@pytest.mark.parametrize(("found", "answer"), [(0.9, "met"), (1.1, "met"), (0.899, "missed"), (1.101, "missed")])
+def test_an_approximate_claim_is_met_within_a_tenth(found: float, answer: str) -> None:
+    assert approx(1.0, lambda _: found).judge(NOTHING).answer == answer
+    assert approx(-1.0, lambda _: -found).judge(NOTHING).answer == answer
+
+
+def test_a_latency_is_met_within_a_twentieth() -> None:
+    assert approx(23.3, lambda _: 24.4, within=0.05).judge(NOTHING).answer == "met"
+    assert approx(23.3, lambda _: 24.5, within=0.05).judge(NOTHING).answer == "missed"
+
+
+def test_an_exact_claim_is_met_to_its_digits() -> None:
+    assert exact(1.2, lambda _: 1.24, digits=1).judge(NOTHING).answer == "met"
+    assert exact(1.2, lambda _: 1.26, digits=1).judge(NOTHING).answer == "missed"
+    assert exact("1 us", lambda _: "2 us").judge(NOTHING).because == "cause not isolated"
+
+
+def test_the_other_answers() -> None:
+    assert trend("rises", lambda _: (True, "1 to 2")).judge(NOTHING).measured == "1 to 2"
+    assert waits(lambda _: "0.3 %").judge(NOTHING).measured == "0.3 %"
+    assert waits(lambda _: "0.3 %", "uniform").judge(NOTHING).measured == "", "what it would tell of was not run"
+    assert untestable("nobody knows").judge(NOTHING).answer == "untestable"
+
+    def lacking(_: Measured) -> float:
+        raise LackingError("no load near 0.05 was run")
+
+    one = {"T-001": approx(1.0, lacking)} | {f"T-{number:03}": untestable("") for number in range(2, 89)}
+    row, *_ = scoreboard.judge(dataclasses.replace(PAPER, rules=one), NOTHING)
+    assert row.verdict == "not run because no load near 0.05 was run"
+
+
+def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
+    answers = {key: row.finding.answer for key, row in judged(ideal()).items()}
+    missed = {key for key, answer in answers.items() if answer == "missed"}
+    # the two bounds differ by 1 + l, and adversarial traffic saturates at l = 0.5
+    assert missed == {"T-060"}
+    traces = {12, 13, 14, *range(61, 78)}
+    assert {key for key, answer in answers.items() if answer == "waits"} == {f"T-{number:03}" for number in traces}
+    assert "not run" not in answers.values()
+
+
+@pytest.mark.parametrize(
+    ("claim", "experiment", "change"),
+    [
+        ("T-025", "root", scaled("hops_max", 1.5, "root network")),
+        ("T-028", "uniform", scaled(q.LATENCY.column, 1.06)),
+        ("T-029", "uniform", scaled(q.LATENCY.column, 0.94, SLAC)),
+        ("T-030", "uniform", scaled("hops_mean", 1.1)),
+        ("T-031", "uniform", scaled("accepted_load", 0.85)),
+        ("T-032", "uniform", scaled("links_on_mean", 0.98)),
+        ("T-033", "tornado", scaled("accepted_load", 2.0, SLAC)),
+        ("T-034", "bit_reverse", scaled("accepted_load", 2.0, SLAC)),
+        ("T-035", "bit_reverse", scaled("accepted_load", 2.0, SLAC)),
+        ("T-036", "tornado", scaled("accepted_load", 0.9)),
+        ("T-037", "tornado", scaled(q.LATENCY.column, 2.0, SLAC)),
+        ("T-038", "uniform", scaled("energy_network_per_bit_pj", 1.3)),
+        ("T-039", "tornado", scaled("energy_network_per_bit_pj", 0.9, SLAC)),
+        ("T-040", "bit_reverse", scaled("energy_network_per_bit_pj", 2.5)),
+        ("T-041", "uniform", scaled("energy_network_per_bit_pj", 2.5)),
+        ("T-042", "uniform", scaled("links_on_mean", 1.01)),
+        ("T-043", "bursty", scaled(q.LATENCY.column, 0.8, SLAC)),
+        ("T-044", "bursty", scaled(q.LATENCY.column, 1.2)),
+        ("T-045", "bursty", scaled("energy_network_per_bit_pj", 2.0, SLAC)),
+        ("T-046", "bound_uniform", scaled("links_on_mean", 1.1)),
+        ("T-047", "bound_uniform", scaled("load", 0.8)),
+        ("T-078", "jobs_uniform", scaled("energy_network_j", 1.2, SLAC)),
+        ("T-079", "jobs_permutation", scaled("energy_network_j", 1.2, SLAC)),
+        ("T-080", "jobs_uniform", scaled("completion_cycles", 1.2, SLAC)),
+        ("T-081", "jobs_permutation", scaled("completion_cycles", 1.2, SLAC)),
+        ("T-082", "jobs_permutation", scaled("energy_network_j", 1.2, SLAC)),
+    ],
+)
+def test_a_number_that_is_off_misses_its_claim(
+    claim: str, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]
+) -> None:
+    finding = PAPER.rules[claim].judge(changed(experiment, change))
+    assert finding.answer == "missed", finding.measured
+    assert finding.because == "cause not isolated"
+
+
+def test_a_claim_about_traces_shows_its_analogue_and_still_waits() -> None:
+    rows = judged(ideal())
+    assert rows["T-071"].finding.measured == "synthetic traffic: x1.5: +11.0 %"
+    assert rows["T-077"].finding.measured == "synthetic traffic: x0.5: +0.0 %, x1.5: +0.0 %"
+    assert rows["T-067"].finding.measured.endswith("0.300 % / 0.300 %")
+    assert rows["T-066"].finding.measured == ""
+
+
+def test_what_was_not_run_is_said() -> None:
+    rows = judged(Measured({"uniform": ideal()["uniform"]}))
+    assert rows["T-028"].finding.answer == "met"
+    assert rows["T-035"].verdict == "not run because it needs tornado and bit_reverse"
+    assert rows["T-049"].finding.answer == "met", "theory needs no run"
+    alone = ideal()["uniform"].filter(pl.col("mechanism") != SLAC)
+    assert judged(Measured({"uniform": alone}))["T-029"].verdict == "not run because SLaC was not run"
+
+
+def test_a_throughput_that_no_load_reached_is_not_judged() -> None:
+    low = changed("tornado", lambda rows: rows.filter(pl.col("load") < 0.5, pl.col("mechanism") != SLAC))
+    assert judged(low)["T-036"].finding.answer == "not run"
+
+
+@pytest.mark.parametrize("name", [each.name for each in PAPER.figures if each.draw])
+def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
+    drawing, _ = panel(name, ideal())
+    assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
+    plain = {"Inner links", "Share of active links", "Mapping, in the order of energy", "Paths, concentrated / random"}
+    plain |= {"SLaC / TCEP", "Energy per flit / baseline's"}
+    for axes in drawing.axes:
+        if axes.axison:
+            named = [axes.get_xlabel(), *([axes.get_ylabel()] if not axes.get_yticklabels()[0].get_text() else [])]
+            assert all("[" in label or label in plain or label == "Flits/cycle" for label in named if label), named
+
+
+def test_saturated_latencies_stand_at_the_upper_edge() -> None:
+    _, axes = panel("9b", ideal())
+    found = lines(axes)
+    steady = [load for load in ideal()["tornado"]["load"].unique() if load <= FULL["tornado"]]
+    assert len(found["baseline"]) == len(found["TCEP"]) == len(steady)
+    assert len(found["SLaC"]) == len([load for load in steady if load <= 0.125])
+    top = axes.get_ylim()[1]
+    edge = [line for line in axes.get_lines() if line.get_label() == "_saturated"]
+    assert {float(y) for line in edge for y in np.asarray(line.get_ydata(), float)} == {top}
+
+
+def test_energy_is_that_of_the_baseline_at_the_same_load() -> None:
+    _, axes = panel("10a", changed("uniform", scaled("energy_network_per_bit_pj", 2.0, "baseline")))
+    found = lines(axes)
+    assert set(found["baseline"]) == {1.0}
+    assert found["TCEP"][0] == pytest.approx(0.25 / 2)
+    assert set(found["DVFS"]) == {0.85 / 2}
+
+
+def test_the_bound_stands_beside_the_links_of_tcep() -> None:
+    _, axes = panel("12", ideal())
+    found = lines(axes)
+    assert found["bound, uniform"][0] == pytest.approx(2 / 32), "the root network"
+    assert max(found["bound, uniform"]) == pytest.approx(2 * 0.8 / 1.8, abs=1e-6)
+    assert max(found["bound, adversarial"]) == pytest.approx(2 * 0.41, abs=1e-6)
+
+
+def test_mappings_are_sorted_by_energy() -> None:
+    _, axes = panel("15b", ideal())
+    found = lines(axes)
+    assert found["network energy"] == sorted(found["network energy"])
+    assert found["network energy"][-1] == pytest.approx(3.7)
+
+
+def test_a_figure_without_its_mechanism_says_so() -> None:
+    (figure,) = PAPER.chosen(["12"])
+    with pytest.raises(LackingError, match="TCEP was not run"):
+        draw.drawn(figure, changed("bound_uniform", lambda rows: rows.filter(pl.col("mechanism") == SLAC)))
+
+
+def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
+    """Against the summaries; DVFS costs less than the baseline, for the lowest rate draws 0.54 of its power."""
+    text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
+    small = {
+        "topology.hyperx.widths": "[4, 4]",
+        "topology.hyperx.terminals_per_router": 2,
+        "measure.window": "500cycles",
+    }
+    alone = {
+        "sweep.traffic.load": [0.05],
+        "zip.routing": ["dimension_order"],
+        "zip.power.policy": ["always_on"],
+        "zip.measure.warmup_limit": ["20000cycles"],
+    }
+    results = weft.load(text, set=small | alone).run(tmp_path)
+    rows = frame(results)
+    assert rows.schema == pl.Schema(SCHEMA)
+    baseline, dvfs = rows.iter_rows(named=True)
+    assert (baseline["mechanism"], dvfs["mechanism"]) == ("baseline", "DVFS")
+    assert baseline["packet_latency_mean_cycles"] == results.summaries[0]["packet_latency_mean_cycles"]
+    assert dvfs["energy_network_per_bit_pj"] / baseline["energy_network_per_bit_pj"] == pytest.approx(0.54)
+
+
+def test_a_number_names_all_its_parts() -> None:
+    assert [each.name for each in PAPER.chosen(["9", "epochs"])] == ["9a", "9b", "9c", "epochs"]
+    assert len(PAPER.chosen([])) == len(PAPER.figures)
+    with pytest.raises(WeftError, match="no figure '2'") as problem:
+        PAPER.chosen(["2"])
+    assert "9a" in problem.value.help
+
+
+def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["reproduce", "tcep", "--only", "3", "5", "13", "--out", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads((out / "scoreboard.json").read_text())
+    assert sum(told["count"].values()) == len(told["claims"]) == 88
+    assert {path.name for path in (out / "figures").iterdir()} == {f"fig{n}.{f}" for n in (3, 5) for f in draw.FORMATS}
+    with (out / "scoreboard.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == [claim["id"] for claim in told["claims"]]
+    page = (out / "report.html").read_text()
+    assert page.count('<img src="data:image/svg+xml;base64,') == 2
+    assert "waits for application traces" in page
+    assert all(row["id"] in page for row in rows)
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "tcep", "--only", "6", "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "T-022" in told
+    assert f"report   {tmp_path / 'out' / 'report.html'}" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["nobody"], "there is no paper 'nobody'"),
+        (["tcep", "--only", "99"], "tcep has no figure '99'"),
+        (["tcep", "--only", "3", "--out", "{file}"], "is a file, where the folder of the reproduction belongs"),
+        (["tcep", "--only", "3", "--out", "{file}/below"], "is a file, where the folder of the reproduction belongs"),
+        (["tcep", "--only", "3", "--out", "{sweep}"], "holds the results of a sweep"),
+    ],
+)
+def test_bad_input_is_refused(
+    arguments: list[str], what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep" / "sweep.json").write_text("{}")
+    places = {"file": tmp_path / "file", "sweep": tmp_path / "sweep"}
+    assert main(["reproduce", *(each.format(**places) for each in arguments)]) == 2
+    told = capsys.readouterr().err
+    assert what in told
+    assert "= help:" in told
+    assert "Traceback" not in told
+
+
+def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "tcep", "--quick", "--full"])
+    assert ended.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err
+
+
+def test_only_what_is_missing_or_damaged_is_run_again(tmp_path: Path) -> None:
+    """Also where a point is half written or cut off."""
+    first = reproduce(SMALLEST, out=tmp_path)
+    (_, results), *_ = first.ran
+    assert len(results) == 2
+    files = [results.folder(row) / "summary.json" for row in range(2)]
+    before = [path.stat().st_mtime_ns for path in files]
+    files[0].write_text(files[0].read_text()[:100])
+    (results.root / "points" / "half").mkdir()
+    again = reproduce(SMALLEST, out=tmp_path)
+    assert files[1].stat().st_mtime_ns == before[1]
+    assert again.ran[0][1].summaries == results.summaries
+    claim = next(row for row in again.rows if row.claim.id == "T-025")
+    assert claim.finding.answer == "met", claim.finding.measured
+
+
+def test_a_folder_of_another_sweep_is_not_taken(tmp_path: Path, small: Path) -> None:
+    weft.load(small, set={"sweep.traffic.load": [0.05]}).run(tmp_path / "runs" / "root")
+    with pytest.raises(ResultsError, match="another sweep"):
+        reproduce(SMALLEST, out=tmp_path)
+
+
+def test_papers_are_listed_without_loading_them() -> None:
+    assert paper("tcep") is PAPER
+    with pytest.raises(WeftError, match="no paper") as problem:
+        paper("other")
+    assert "ISCA 2018" in problem.value.help
+
+
+@pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
+def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
+    for quick in (True, False):
+        for _, sets in each.sweeps(quick=quick):
+            sweep = weft.load(PAPER.path(f"{each.name}.yaml"), set=sets)
+            for point in sweep.points:
+                point.check()
+    assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"tcep-{each.name.replace('_', '-')}"
+
+
+def test_the_full_run_has_every_load_of_its_scenario_once() -> None:
+    for each in PAPER.experiments:
+        whole = {point.coordinates.get("traffic.load") for point in weft.load(PAPER.path(f"{each.name}.yaml")).points}
+        parts = [
+            {
+                point.coordinates.get("traffic.load")
+                for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
+            }
+            for _, sets in each.sweeps(quick=False)
+        ]
+        assert set.union(*parts) == whole
+        assert sum(map(len, parts)) == len(whole)
