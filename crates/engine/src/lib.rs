@@ -16,6 +16,7 @@ mod choose;
 mod clock;
 mod dependency;
 pub mod explain;
+pub mod faults;
 mod hot;
 mod imply;
 mod jobs;

@@ -5,7 +5,7 @@
 //! dragonfly) a packet goes directly or over one other router, drawn among those that have active links to both ends.
 //! Direct link active: minimal if q_m <= 2 q_n + T. Shadow: not minimal while the other way has a credit, else the
 //! shadow link is taken back. Inactive or waking: not minimal. At the intermediate: directly, over a shadow link too; if that link has
-//! gone meanwhile, over the hub.
+//! gone meanwhile, over the hub. Where faults have cut the star: see `faults.rs`.
 //! # Parameters
 //! threshold T \[flits\]; sensor: what q is.
 //! # Guarantees
@@ -120,15 +120,14 @@ impl Runtime {
         let state = queues.state(direct.port);
         if packet.dim == leg.number {
             let alive = state == LinkState::On || state == LinkState::Shadow;
-            return if alive { direct } else { self.over_hub(leg, queues) };
+            return if alive { direct } else { self.over_hub(leg, queues, packet) };
         }
         packet.dim = leg.number;
         packet.flags &= !AROUND;
         let view = queues.view();
         let ways = view.between(&self.nets, leg.d, leg.own, leg.to);
         if ways == 0 {
-            let alive = state == LinkState::On || state == LinkState::Shadow;
-            return if alive { direct } else { self.around(packet, self.over_hub(leg, queues)) };
+            return direct;
         }
         let k = below(draw(seed, packet, 0x51 + leg.d as u64), ways.count_ones());
         let detour = self.over(leg, nth(ways, k));
@@ -151,11 +150,18 @@ impl Runtime {
         hop
     }
 
-    /// The hub has links to all; where it is this router or the target, the link to it is the direct one.
+    /// The hub has links to all. Where a fault has cut one of them: over the next hub, else a lower member, so that hops of
+    /// class 0 follow each other in a fixed order, else whoever is on a way. The direct hop, which can't be taken now, if
+    /// there is none.
     #[inline(never)]
-    fn over_hub(&self, leg: Leg, queues: &impl Congestion) -> Hop {
-        let hub = queues.view().hub(leg.d);
-        if hub == leg.own || hub == leg.to { self.direct(leg) } else { self.over(leg, hub) }
+    fn over_hub(&self, leg: Leg, queues: &impl Congestion, packet: &mut Packet) -> Hop {
+        let view = queues.view();
+        let (hub, next) = (view.hub(leg.d), view.next_hub(leg.d));
+        let ways = view.between(&self.nets, leg.d, leg.own, leg.to);
+        let order = |c: u8| if c == next { (0, 0) } else { (1 + u8::from(c != hub), c) };
+        let rank = |&c: &u8| (order(c) >= order(leg.own), c != hub, order(c));
+        let way = (0..64).filter(|c| ways >> c & 1 != 0).min_by_key(rank);
+        way.map_or(self.direct(leg), |c| self.around(packet, self.over(leg, c)))
     }
 
     #[inline(always)]
