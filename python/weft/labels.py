@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+# Entries of a list that a label shows.
+_LISTED = 16
 
 
 def at(tree: Any, path: str) -> Any:
@@ -20,7 +25,8 @@ def at(tree: Any, path: str) -> Any:
 def label(value: Any, path: str = "") -> str:
     """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options stand in brackets.
 
-    `path` is where it stands: the widths of a grid are told from other lists by their key.
+    `path` is where it stands: the widths of a grid are told from other lists by their key. A long list is counted, with
+    a mark that tells it from others of its length.
 
     Examples
     --------
@@ -28,6 +34,8 @@ def label(value: Any, path: str = "") -> str:
     'ugal_p(threshold 2flits)'
     >>> label([8, 8], "topology.torus.widths"), label([8, 8])
     ('8x8', '8, 8')
+    >>> label({"links": [[0, router] for router in range(1, 32)]})
+    'links (31 entries, 14a1)'
     """
     if isinstance(value, dict) and len(value) == 1:
         (name, options), *_ = value.items()
@@ -38,10 +46,16 @@ def label(value: Any, path: str = "") -> str:
     if value is None:
         return "-"
     if isinstance(value, list):
-        return ("x" if path.rpartition(".")[2] == "widths" else ", ").join(map(label, value))
+        return _of_list(value, "x" if path.rpartition(".")[2] == "widths" else ", ")
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _of_list(values: list[Any], between: str) -> str:
+    if len(values) <= _LISTED:
+        return between.join(map(label, values))
+    return f"({len(values)} entries, {zlib.crc32(repr(values).encode()) & 0xFFFF:04x})"
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from weft.store import Store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weft.analysis.dvfs import Rates
     from weft.plot.accessor import Plots
 
 # Tables of a point that are kept where a scenario asks for them, and a way to ask.
@@ -299,6 +300,25 @@ class Results:
         from weft.compare import compare
 
         return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
+
+    def rate_scaled(self, rates: Rates | None = None, *, over_time: bool = False) -> pl.DataFrame:
+        """What links between routers would have used at the lowest rates that carry their traffic (ideal DVFS).
+
+        Parameters
+        ----------
+        rates : weft.analysis.dvfs.Rates, optional
+            Rates and their powers; by default 1/4, 1/2 and 1 with 0.54, 0.69 and 1.
+        over_time : bool
+            Choose anew for each sample of `series` (of channels), in place of once for the window.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row per point, as `weft.analysis.dvfs.rate_scaled` describes it.
+        """
+        from weft.analysis import dvfs
+
+        return dvfs.rate_scaled(self, rates, over_time=over_time)
 
     @cached_property
     def plot(self) -> Plots:

@@ -30,12 +30,13 @@ struct Network {
     booksim: Option<&'static str>,
 }
 
-/// A routing with its configuration and its BookSim name.
+/// A routing with its configuration, the power policy beside it, and its BookSim name.
 #[derive(Debug, Clone, Copy)]
 struct Routing {
     name: &'static str,
     config: &'static str,
-    booksim: &'static str,
+    policy: &'static str,
+    booksim: Option<&'static str>,
 }
 
 const BUTTERFLY_512: Network = Network {
@@ -92,14 +93,26 @@ const DRAGONFLY_92K: Network = Network {
     ..DRAGONFLY_1K
 };
 
-const MINIMAL: Routing = Routing { name: "minimal", config: r#"{"dimension_order": {}}"#, booksim: "ran_min" };
-const UGAL_P: Routing = Routing { name: "ugal_p", config: r#"{"ugal_p": {}}"#, booksim: "ugal" };
-const TORUS_ORDER: Routing =
-    Routing { name: "dimension_order", config: r#"{"dimension_order": {}}"#, booksim: "dim_order" };
-const TORUS_ADAPTIVE: Routing =
-    Routing { name: "minimal_adaptive", config: r#"{"minimal_adaptive": {}}"#, booksim: "min_adapt" };
-const TREE_RANDOM: Routing = Routing { name: "up_down", config: r#"{"up_down": {}}"#, booksim: "nca" };
-const DRAGONFLY_MINIMAL: Routing = Routing { name: "minimal", config: r#"{"dragonfly_minimal": {}}"#, booksim: "min" };
+const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
+
+const fn routing(name: &'static str, config: &'static str, booksim: &'static str) -> Routing {
+    Routing { name, config, policy: ALWAYS_ON, booksim: Some(booksim) }
+}
+
+const fn pal(name: &'static str, policy: &'static str) -> Routing {
+    Routing { name, config: r#"{"pal": {}}"#, policy, booksim: None }
+}
+
+const MINIMAL: Routing = routing("minimal", r#"{"dimension_order": {}}"#, "ran_min");
+const UGAL_P: Routing = routing("ugal_p", r#"{"ugal_p": {}}"#, "ugal");
+const PAL: Routing = pal("pal", ALWAYS_ON);
+/// All links on and counted, none ever switched.
+const TCEP_ALL_ON: Routing = pal("tcep_all_on", r#"{"tcep": {"initial": "all_on", "deactivate": false}}"#);
+const TCEP: Routing = pal("tcep", r#"{"tcep": {}}"#);
+const TORUS_ORDER: Routing = routing("dimension_order", r#"{"dimension_order": {}}"#, "dim_order");
+const TORUS_ADAPTIVE: Routing = routing("minimal_adaptive", r#"{"minimal_adaptive": {}}"#, "min_adapt");
+const TREE_RANDOM: Routing = routing("up_down", r#"{"up_down": {}}"#, "nca");
+const DRAGONFLY_MINIMAL: Routing = routing("minimal", r#"{"dragonfly_minimal": {}}"#, "min");
 
 /// All cases, smallest first.
 pub fn all() -> Vec<Case> {
@@ -115,6 +128,9 @@ pub fn all() -> Vec<Case> {
             }
         }
     }
+    for routing in [PAL, TCEP_ALL_ON, TCEP] {
+        add(&BUTTERFLY_512, routing, 1, 0.3, (2_000, 40_000));
+    }
     for load in [0.2, 0.6] {
         add(&TORUS, TORUS_ORDER, 1, load, (1_000, 20_000));
         add(&TORUS, TORUS_ADAPTIVE, 1, load, (1_000, 20_000));
@@ -123,6 +139,7 @@ pub fn all() -> Vec<Case> {
     add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.05, (200, 8_000));
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.3, (200, 1_500));
+    add(&BUTTERFLY_10K, TCEP, 1, 0.05, (200, 8_000));
     add(&DRAGONFLY_16K, DRAGONFLY_MINIMAL, 1, 0.3, (400, 800));
     add(&DRAGONFLY_92K, DRAGONFLY_MINIMAL, 1, 0.2, (300, 300));
     cases
@@ -136,6 +153,7 @@ impl Case {
         let mut spec = Spec::new(&topology, serde_json::from_str(self.routing.config).map_err(parse)?)?;
         spec.set_packet(self.packet_flits);
         spec.set_load(self.load);
+        spec.policy = serde_json::from_str(self.routing.policy).map_err(parse)?;
         for (class, link) in spec.links.iter_mut().enumerate() {
             (link.vcs, link.buffer) = (self.network.vcs, self.buffer());
             if let Some(k) = class.checked_sub(1) {
@@ -158,7 +176,7 @@ impl Case {
     pub fn booksim(&self) -> Option<Peer> {
         Some(Peer {
             network: self.network.booksim?,
-            routing: self.routing.booksim,
+            routing: self.routing.booksim?,
             vcs: self.network.vcs,
             buffer: self.buffer(),
             load: self.load,

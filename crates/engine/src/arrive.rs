@@ -71,6 +71,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.flits.due(self.now) {
+            if let Some(gauge) = &mut self.gauge {
+                (0..len).for_each(|k| gauge.enter((self.flits.item(first, k).to >> 4) as usize, self.now));
+            }
             for k in 0..len {
                 let flit = self.flits.item(first, k);
                 if SINGLE || flit.packet != NONE {
@@ -181,11 +184,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Route key of a packet whose routing reads the queues of router `r`, where it is.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
-        if net.trunk.width == 1 {
+        let key = if net.trunk.width == 1 {
             self.route_beside::<false>(net, r, packet)
         } else {
             self.route_beside::<true>(net, r, packet)
+        };
+        if let Some(gauge) = &mut self.gauge {
+            gauge.pin(self.packets.items.hot(packet as usize).lane);
         }
+        key
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@ use crate::meters::Meters;
 use crate::net::{Link, Net};
 use crate::parts::Parts;
 use crate::power::tcep::agent::{Agents, Site};
-use crate::power::{AnyPolicy, LinkState, Manager, PolicyConfig};
+use crate::power::{AnyPolicy, LinkState, Manager, PolicyConfig, slac};
 use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
 use crate::spec::{FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
@@ -34,7 +34,8 @@ const ROUTES: u64 = 3;
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let graph = &*spec.graph;
-    let (routing, classes) = AnyRouting::build(&spec.routing, graph)?;
+    let (mut routing, classes) = AnyRouting::build(&spec.routing, graph)?;
+    routing.begin(&spec.policy);
     let links: Vec<Link> = spec
         .links
         .iter()
@@ -442,6 +443,7 @@ impl Builder<'_> {
             agents: None,
             meters: None,
             history,
+            gauge: None,
             views: Views::none(),
             memory,
             answers: if net.replies {
@@ -502,6 +504,7 @@ impl Builder<'_> {
                 block.sleep(t, 0);
             }
         }
+        slac::darken(self.spec, self.net, block);
         self.switch_off(block);
         self.add_agents(block);
         for o in 0..block.ins.len() {
@@ -533,6 +536,7 @@ impl Builder<'_> {
             places: (0..graph.routers()).map(place).collect(),
             block: self.b as u32,
             faults: &self.spec.faults,
+            record: self.spec.records.control,
             horizon: self.net.after_grant + 80 + longest.unwrap_or(0),
         };
         block.agents = Some(Box::new(Agents::new(block, self.net, site)));

@@ -4,8 +4,8 @@ use crate::answers::Answers;
 use crate::bits::{Active, Bits};
 use crate::meters::Meters;
 use crate::net::Net;
-use crate::power::Manager;
 use crate::power::tcep::{agent::Agents, message::Arrival};
+use crate::power::{Manager, slac::Gauge};
 use crate::routing::sensor::History;
 use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
 use crate::subnets::Views;
@@ -76,6 +76,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub(crate) agents: Option<Box<Agents>>,
     pub(crate) meters: Option<Meters>,
     pub history: Option<History>,
+    /// What a sequencer of stages reads, where there is one.
+    pub gauge: Option<Gauge>,
     /// What routers know of the links of their subnetworks.
     pub(crate) views: Views,
     /// What the clock of each terminal remembers between packets.

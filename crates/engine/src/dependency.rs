@@ -58,7 +58,7 @@ fn is_host(graph: &Graph, router: u32) -> bool {
 }
 
 impl<'a> Dependencies<'a> {
-    fn new(graph: &'a Graph, routing: &AnyRouting, classes: &Classes) -> Self {
+    pub(crate) fn new(graph: &'a Graph, routing: &AnyRouting, classes: &Classes) -> Self {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;

@@ -273,6 +273,14 @@ impl Explainer<'_> {
 }
 
 impl crate::routing::AnyRouting {
+    /// How a hop was chosen, where no queues were compared.
+    pub(crate) fn rule_without_queues(&self) -> &'static str {
+        match self {
+            Self::Slac(_) => "the way over the stages that are on",
+            _ => "no detour was drawn: the minimal path",
+        }
+    }
+
     /// How an adaptive routing chooses.
     pub(crate) fn rule(&self) -> &'static str {
         if self.chooses() {

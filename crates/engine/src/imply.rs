@@ -34,9 +34,14 @@ pub struct Implied {
 
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
-    let (net, classes) = assemble::net(spec)?;
+    let (mut net, classes) = assemble::net(spec)?;
     spec.policy.build(spec)?;
-    Ok(Walker::new(spec, &net).imply(classes))
+    let mut implied = Walker::new(spec, &net).imply(classes);
+    // an idle network has the fewest stages on, one that is full all of them
+    if net.routing.switch_all_on() {
+        implied.channel_load_bound = Walker::new(spec, &net).imply(Vec::new()).channel_load_bound;
+    }
+    Ok(implied)
 }
 
 /// Weighted means over the pairs so far.

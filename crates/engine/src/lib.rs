@@ -14,6 +14,7 @@ mod bits;
 mod block;
 mod choose;
 mod clock;
+mod demand;
 mod dependency;
 pub mod explain;
 pub mod faults;
@@ -48,6 +49,7 @@ mod warmup;
 pub mod watch;
 mod wheel;
 
+pub use demand::demand;
 pub use explain::{Explanation, explain};
 pub use imply::{Implied, imply};
 pub use outcome::Outcome;

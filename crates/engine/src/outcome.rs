@@ -2,7 +2,7 @@
 
 pub use crate::journey::Journey;
 use crate::power::LinkState;
-pub use crate::power::tcep::message::{ControlCount, Kind as ControlKind};
+pub use crate::power::tcep::message::{ControlCount, ControlPacket, Kind as ControlKind};
 pub use crate::series::{Sample, Series};
 pub use crate::spans::{LinkStates, Span};
 use hdrhistogram::Histogram;
@@ -268,6 +268,8 @@ pub struct Outcome {
     pub link_states: Option<LinkStates>,
     /// Control packets of the power policy over the window, if it sends some.
     pub control: Option<ControlCount>,
+    /// Those of the whole run, where they are recorded, and whether there was room for all.
+    pub control_packets: Option<(Vec<ControlPacket>, bool)>,
     /// Of the packets that were watched.
     pub journeys: Vec<Journey>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.

@@ -8,6 +8,7 @@ weft_units::registry! {
     pub enum PolicyConfig:
     "always_on" => always_on::AlwaysOn,
     "idle_timeout" => idle_timeout::IdleTimeout,
+    "slac" => slac::Slac,
     "static" => static_links::Static,
     "tcep" => tcep::Tcep,
 }
@@ -23,6 +24,7 @@ use crate::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
 /// Power state of a channel (one direction of a link).
@@ -63,6 +65,7 @@ impl PolicyConfig {
         match self {
             Self::AlwaysOn(_) => always_on::STATES,
             Self::IdleTimeout(_) => idle_timeout::STATES,
+            Self::Slac(_) => slac::STATES,
             Self::Static(_) => static_links::STATES,
             Self::Tcep(_) => tcep::STATES,
         }
@@ -70,10 +73,11 @@ impl PolicyConfig {
 
     /// Cycles in which the policy takes each of its decisions at least once: a power state that did not change for less
     /// may not have settled. `None` if it never switches a channel during a run.
-    pub fn settling_period(&self, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    pub fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(match self {
             Self::AlwaysOn(_) | Self::Static(_) => None,
             Self::IdleTimeout(c) => Some(c.build(cycle_fs)?.settling_period()),
+            Self::Slac(c) => Some(c.build(cycle_fs)?.settling_period(graph.shape())),
             Self::Tcep(c) => Some(c.deactivation_epoch.cycles(cycle_fs, "power.policy.tcep.deactivation_epoch")?),
         })
     }
@@ -88,6 +92,7 @@ impl PolicyConfig {
         Ok(match self {
             Self::AlwaysOn(_) => AnyPolicy::AlwaysOn,
             Self::IdleTimeout(c) => AnyPolicy::IdleTimeout(c.build(spec.cycle_fs)?),
+            Self::Slac(c) => AnyPolicy::Slac(c.build(spec.cycle_fs)?),
             Self::Static(c) => AnyPolicy::Static(c.build(spec)?),
             Self::Tcep(c) => AnyPolicy::Tcep(c.build(spec)?),
         })
@@ -101,6 +106,9 @@ impl PolicyConfig {
         if spec.managed[0] {
             let what = "terminal links always stay on in this version";
             return Err(Refusal::new("power.manages", what, "leave terminal out of manages"));
+        }
+        if matches!(self, Self::Slac(_)) || matches!(spec.routing, RoutingConfig::Slac(_)) {
+            return slac::check_pair(spec);
         }
         let pal = matches!(spec.routing, RoutingConfig::Pal(_));
         if self.hides_links() && !pal {
@@ -139,7 +147,7 @@ fn subnets_of(spec: &Spec, policy: &str, path: &str) -> Result<Subnets, Refusal>
 /// Refuses a hub that some managed subnetwork does not have.
 fn check_hub(spec: &Spec, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
     let managed = (0..nets.count).filter(|&d| spec.managed[usize::from(nets.classes[d])]);
-    match managed.map(|d| nets.widths[d]).min() {
+    match managed.map(|d| nets.widths[d]).filter(|&width| width > 1).min() {
         Some(width) if hub >= width => {
             let what = format!("{hub}, but there is a subnetwork of {width} routers");
             Err(Refusal::new(format!("{path}.hub"), what, format!("write 0 to {}", width - 1)))
@@ -152,6 +160,8 @@ fn check_hub(spec: &Spec, nets: &Subnets, hub: u8, path: &str) -> Result<(), Ref
 pub(crate) enum AnyPolicy {
     AlwaysOn,
     IdleTimeout(idle_timeout::Runtime),
+    /// Acts between windows of the blocks (`slac::Sequencer`), without timers.
+    Slac(slac::Runtime),
     Static(Arc<static_links::Runtime>),
     Tcep(Arc<tcep::Rules>),
 }

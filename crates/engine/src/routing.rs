@@ -22,6 +22,7 @@ weft_units::registry! {
     "ecmp" => ecmp::Ecmp,
     "table" => table::Table,
     "minimal_adaptive" => minimal_adaptive::MinimalAdaptive,
+    "slac" => slac::Slac,
 }
 
 mod choice;
@@ -37,6 +38,7 @@ pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
 use crate::net::Net;
+use crate::power::PolicyConfig;
 use crate::state::Packet;
 use sensor::Congestion;
 use weft_topology::{Graph, Shape};
@@ -69,6 +71,7 @@ pub enum AnyRouting {
     Ecmp(ecmp::Runtime),
     Table(table::Runtime),
     MinimalAdaptive(minimal_adaptive::Runtime),
+    Slac(slac::Runtime),
 }
 
 /// Calls the same method of whichever routing it is.
@@ -90,6 +93,7 @@ macro_rules! each {
             AnyRouting::Ecmp($r) => $call,
             AnyRouting::Table($r) => $call,
             AnyRouting::MinimalAdaptive($r) => $call,
+            AnyRouting::Slac($r) => $call,
         }
     };
 }
@@ -113,7 +117,23 @@ impl AnyRouting {
             RoutingConfig::Ecmp(c) => c.build(graph).map(|(r, n)| (Self::Ecmp(r), n))?,
             RoutingConfig::Table(c) => c.build(graph).map(|(r, n)| (Self::Table(r), n))?,
             RoutingConfig::MinimalAdaptive(c) => c.build(graph).map(|(r, n)| (Self::MinimalAdaptive(r), n))?,
+            RoutingConfig::Slac(c) => c.build(graph).map(|(r, n)| (Self::Slac(r), n))?,
         })
+    }
+
+    /// A run with this policy begins: stage 1 alone is on.
+    pub(crate) fn begin(&mut self, policy: &PolicyConfig) {
+        if let (Self::Slac(routing), PolicyConfig::Slac(_)) = (self, policy) {
+            routing.switch_to(1);
+        }
+    }
+
+    /// Where links go on and off by stages: all of them are on now.
+    pub(crate) fn switch_all_on(&mut self) -> bool {
+        match self {
+            Self::Slac(routing) => routing.switch_all_on(),
+            _ => false,
+        }
     }
 
     /// What the routing knows of every router: its coordinates on the shape that it routes.
@@ -151,6 +171,7 @@ impl AnyRouting {
             Self::DragonflyUgal(r) => r.head(at, queues, packet, seed),
             Self::UpDown(r) => r.head(at, queues, packet, seed),
             Self::Dal(r) => r.head(at, queues, packet, seed),
+            Self::Slac(r) => r.head(at, packet, seed),
             _ => unreachable!("only adaptive routings ask for queues"),
         }
     }
@@ -215,6 +236,7 @@ impl AnyRouting {
     pub(crate) fn rank(&self, at: u64, hop: Hop) -> u32 {
         match self {
             Self::Pal(r) => r.rank(at, hop),
+            Self::Slac(r) => r.rank(at, hop),
             _ => u32::from(hop.class),
         }
     }
@@ -241,6 +263,12 @@ impl AnyRouting {
             }
             Self::Table(r) => r.every_turn(|at, hop, onward| d.turn(at, hop, onward)),
             Self::MinimalAdaptive(_) => d.escapes(self),
+            Self::Slac(r) => {
+                let every = || r.every_stage().map(Self::Slac);
+                if !every().all(|routing| d.rises(&routing, false)) {
+                    every().for_each(|routing| d.per_hop(&routing));
+                }
+            }
         }
     }
 
@@ -336,10 +364,12 @@ fn made_for(shape: &Shape) -> (&'static str, &'static [&'static str]) {
     const GRIDS: &[&str] = &["dimension_order", "minimal_adaptive", "valiant", "ugal"];
     const COMPLETE: &[&str] =
         &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "pal", "dal"];
+    const PLANE: &[&str] =
+        &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "pal", "dal", "slac"];
     const DRAGONFLIES: &[&str] = &["dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "pal"];
     match shape {
         Shape::SingleRouter { .. } => ("single_router", COMPLETE),
-        Shape::HyperX { .. } => ("hyperx", COMPLETE),
+        Shape::HyperX { widths, .. } => ("hyperx", if widths.len() == 2 { PLANE } else { COMPLETE }),
         Shape::Torus { wrap: true, .. } => ("torus", GRIDS),
         Shape::Torus { .. } => ("mesh", GRIDS),
         Shape::Dragonfly { .. } => ("dragonfly", DRAGONFLIES),

@@ -4,11 +4,13 @@ use crate::assemble;
 use crate::barrier::Barrier;
 use crate::block::{Block, Mail};
 use crate::net::Net;
-use crate::power::LinkState;
+use crate::power::{LinkState, slac::Sequencer};
+use crate::routing::AnyRouting;
 use crate::series::Recorder;
 use crate::spec::{Execution, Spec};
-use crate::state::{Kind, NONE};
+use crate::state::{Kind, NONE, OutPort};
 use crate::tally::Tally;
+use std::collections::HashSet;
 use std::sync::Mutex;
 use weft_units::Refusal;
 
@@ -24,6 +26,7 @@ pub struct Simulation<const W: usize, const V: usize> {
     threads: usize,
     pub(crate) now: u64,
     pub(crate) recorder: Option<Recorder>,
+    sequencer: Option<Sequencer>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -35,7 +38,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             how.blocks
         };
         let bounds = assemble::partition(&spec.graph, wanted, net.routing.reads_group());
-        let blocks = assemble::blocks(spec, &net, &bounds)?;
+        let mut blocks = assemble::blocks(spec, &net, &bounds)?;
+        let sequencer = Sequencer::of(spec, &net, &mut blocks)?;
         let window = window(&net, &blocks);
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
@@ -43,7 +47,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let classes = spec.links.len();
         let recorder = |series| Recorder::new(series, classes, &blocks, &crate::report::order(&blocks));
         let recorder = spec.records.series.map(recorder);
-        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder })
+        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder, sequencer })
     }
 
     pub fn now(&self) -> u64 {
@@ -55,8 +59,22 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.flit_hops).sum()
     }
 
-    /// Simulates up to cycle `until`.
+    /// Simulates up to cycle `until`; a policy that looks at all blocks together acts between two cycles on the way.
     pub fn advance(&mut self, until: u64) {
+        let Some(mut sequencer) = self.sequencer.take() else { return self.advance_blocks(until) };
+        while self.now < until {
+            sequencer.act(&mut self.net, &mut self.blocks, self.now);
+            self.advance_blocks(until.min(sequencer.next()));
+        }
+        self.sequencer = Some(sequencer);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn take_sequencer(&mut self) -> Sequencer {
+        self.sequencer.take().expect("a policy that has one")
+    }
+
+    fn advance_blocks(&mut self, until: u64) {
         let (net, now) = (&self.net, self.now);
         if self.blocks.len() == 1 {
             self.blocks[0].advance(net, until);
@@ -117,6 +135,48 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 terminal.next_packet = u64::MAX / 2;
                 if terminal.packet == NONE {
                     block.busy.clear(t);
+                }
+            }
+        }
+    }
+
+    /// State of every channel between routers: sending router, its port, the receiving router (for tests).
+    pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
+        let of_block = |block: &Block<W, V>| {
+            let links = block.outs.iter().enumerate().filter(|(_, out)| matches!(out.kind, Kind::Local | Kind::Remote));
+            let state = |(o, out): (usize, &OutPort<V>)| {
+                let router = &block.routers[out.router as usize];
+                (router.id, o as u32 - router.base, block.next_router[o], LinkState::of(out.state))
+            };
+            links.map(state).collect::<Vec<_>>()
+        };
+        self.blocks.iter().flat_map(of_block).collect()
+    }
+
+    /// Checks that both ends of every link are in the same state, and that all routers know which links are active; holds
+    /// when no message is under way.
+    pub fn assert_tables(&self) {
+        let AnyRouting::Pal(pal) = &self.net.routing else { return };
+        let states = self.link_states();
+        let on: HashSet<(u32, u32)> =
+            states.iter().filter(|s| s.3 == LinkState::On).map(|&(from, _, to, _)| (from, to)).collect();
+        for &(from, _, to, state) in &states {
+            assert_eq!(state == LinkState::On, on.contains(&(to, from)), "the ends of {from}-{to} disagree");
+        }
+        let nets = &pal.nets;
+        for block in &self.blocks {
+            for (r, router) in block.routers.iter().enumerate() {
+                let at = self.net.coords[router.id as usize];
+                for d in 0..nets.count {
+                    let own = nets.member(at, d);
+                    for a in 0..nets.widths[d] {
+                        let known = block.views.of(r).row(nets, d, a);
+                        let [from, to] = [a, 0].map(|c| nets.router(router.id, d, own, c));
+                        let stride = nets.router(router.id, d, own, 1).wrapping_sub(to);
+                        let true_row = nets.others(d, a).filter(|&b| on.contains(&(from, to + u32::from(b) * stride)));
+                        let true_row = true_row.fold(0u64, |row, b| row | 1 << b);
+                        assert_eq!(known, true_row, "what router {} knows of member {a} of {d}", router.id);
+                    }
                 }
             }
         }

@@ -11,6 +11,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.routers.hot(r).base as usize;
         let earliest = self.now + net.after_grant;
+        if let Some(gauge) = &mut self.gauge {
+            self.moves[..count].iter().for_each(|m| gauge.leave(base + usize::from(m.i), self.now));
+        }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }
@@ -73,6 +76,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.accepted(at);
         if tail {
             let delivered = self.packets.items.hot(packet as usize);
+            if let Some(gauge) = &mut self.gauge {
+                gauge.deliver(delivered.lane);
+            }
             if !net.apart {
                 self.tally.deliver(net, delivered, at);
             } else if net.only_in_time {

@@ -104,6 +104,8 @@ pub struct Records {
     pub series: Option<SeriesSpec>,
     /// States of the managed channels over time: most spans to keep.
     pub link_states: Option<usize>,
+    /// Control packets of the power policy: most of them to keep.
+    pub control: Option<usize>,
 }
 
 /// Prices of one power state of one channel.

@@ -118,7 +118,8 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
-        if out.state != crate::power::LinkState::On as u8 {
+        // a channel that drains may stay open to packets that were on their way to it
+        if out.state != crate::power::LinkState::On as u8 && out.free == 0 {
             return None;
         }
         let allowed = self.net.links[out.class as usize].vcs_of[usize::from(hop.class)];

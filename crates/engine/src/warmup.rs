@@ -40,7 +40,7 @@ impl Spec {
 
     /// Cycles of an observation of the power state; `None` where no channel is ever switched.
     pub(crate) fn power_period(&self) -> Result<Option<u64>, Refusal> {
-        let period = self.policy.settling_period(self.cycle_fs)?.filter(|_| self.managed.contains(&true));
+        let period = self.policy.settling_period(&self.graph, self.cycle_fs)?.filter(|_| self.managed.contains(&true));
         Ok(period.map(|cycles| cycles.div_ceil(OBSERVATION).max(1).saturating_mul(OBSERVATION)))
     }
 }

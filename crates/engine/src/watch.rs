@@ -246,7 +246,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
             // the intermediate that was drawn is on no detour, or there is none to draw
-            ("no detour was drawn: the minimal path", vec![(chosen, None)])
+            (net.routing.rule_without_queues(), vec![(chosen, None)])
         } else {
             (net.routing.rule(), compared)
         };
@@ -341,7 +341,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let vcs = net.vcs(out.class, class);
         let room = if net.single { out.open::<true>() } else { out.open::<false>() };
         let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
-        let reason = if out.state != LinkState::On as u8 {
+        let reason = if out.state != LinkState::On as u8 && out.free == 0 {
             Reason::LinkAsleep
         } else if out.free & vcs == 0 {
             Reason::VcHeld

@@ -104,6 +104,13 @@ fn no_allocation_with_links_that_sleep() {
 }
 
 #[test]
+fn no_allocation_with_stages() {
+    let mut spec = spec(HYPERX, SLAC);
+    policy(&mut spec, QUICK_STAGES);
+    check_all_loads("slac", spec);
+}
+
+#[test]
 fn no_allocation_with_jobs_and_replies() {
     let mut spec = spec(HYPERX, DOR);
     let mut second = spec.traffic.jobs[0].clone();

@@ -71,7 +71,8 @@ const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
 
 /// The routings with a worst case below.
 const HERE: &[&str] = &[
-    DOR, MINIMAL, VALIANT, UGAL, UGAL_P, DF_MINIMAL, DF_VALIANT, DF_UGAL, UP_DOWN, DAL, SHORTEST, ECMP, TABLE, ADAPTIVE,
+    DOR, MINIMAL, VALIANT, UGAL, UGAL_P, DF_MINIMAL, DF_VALIANT, DF_UGAL, UP_DOWN, DAL, SHORTEST, ECMP, TABLE,
+    ADAPTIVE, SLAC, PAL,
 ];
 
 #[test]
@@ -92,7 +93,7 @@ fn tornado_on_a_ring() {
 #[test]
 fn tornado_on_a_hyperx() {
     // the 4 terminals of a router share a link in each dimension, whatever the order
-    for routing in [DOR, MINIMAL, SHORTEST] {
+    for routing in [DOR, MINIMAL, SHORTEST, SLAC] {
         check(ROW_OF_4, routing, TORNADO, 1.0 / 4.0);
     }
 }
@@ -183,7 +184,7 @@ fn adaptive_ascent_fills_a_tree() {
 fn detours_on_a_complete_line() {
     // k = 6 routers of t = 4 terminals that all send to one neighbour: its link carries m <= 1, the other k - 2 links of a
     // router carry first and second hops of d detours, so 2 d <= k - 2: m + d <= k / 2 = 3 flits of 4 terminals
-    for routing in [UGAL, UGAL_P, DAL] {
+    for routing in [UGAL, UGAL_P, PAL, DAL] {
         check_adaptive(MESH_OF_6, routing, NEIGHBOR, 3.0 / 4.0, 0.5);
     }
 }

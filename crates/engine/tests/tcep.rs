@@ -2,33 +2,318 @@
 
 mod common;
 use common::*;
+use proptest::prelude::*;
+use std::collections::HashSet;
+use weft_engine::outcome::{ControlKind, ControlPacket};
 use weft_engine::power::LinkState;
-use weft_engine::{Outcome, Spec};
+use weft_engine::spec::{Execution, FlowControl};
+use weft_engine::{Outcome, Simulation, Spec};
 
-/// Mean share of the managed channels that are not off.
-fn share_on(out: &Outcome) -> f64 {
-    let managed: Vec<_> = out.channels.iter().filter(|c| c.class > 0).collect();
-    let off: u64 = managed.iter().map(|c| c.cycles[LinkState::Off as usize]).sum();
-    1.0 - off as f64 / (managed.len() as u64 * out.window) as f64
-}
+const TORNADO_AND_UNIFORM: [&str; 2] = [TORNADO, UNIFORM_SELF];
+/// Short epochs, for small networks: a deactivation epoch of 4 activation epochs.
+const QUICK: &str = r#""activation_epoch": "250cycles", "deactivation_epoch": "1000cycles", "wake": "120cycles""#;
 
 fn tcep(spec: &mut Spec, keys: &str) {
     policy(spec, &format!(r#"{{"tcep": {{{keys}}}}}"#));
 }
 
+/// Mean share of the managed channels that are not off.
+fn share_on(spec: &Spec, out: &Outcome) -> f64 {
+    let managed = || out.channels.iter().filter(|c| spec.managed[usize::from(c.class)]);
+    let off: u64 = managed().map(|c| c.cycles[LinkState::Off as usize]).sum();
+    1.0 - off as f64 / (managed().count() as u64 * out.window) as f64
+}
+
+/// A dark channel carries nothing, and residencies fill the window.
+fn check_channels(out: &Outcome) {
+    for c in &out.channels {
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
+        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
+        assert_eq!(dark, [0, 0], "{c:?}");
+    }
+}
+
+// ---- what it comes to -----------------------------------------------------------------------------------------------
+
 #[test]
-fn look() {
-    for load in [0.02, 0.3] {
-        for pattern_json in [UNIFORM_SELF, TORNADO] {
+fn without_switching_it_is_always_on_to_the_last_bit() {
+    for pattern_json in TORNADO_AND_UNIFORM {
+        let [none, always_on] = [true, false].map(|managed| {
             let mut spec = butterfly(PAL_HISTORY);
-            tcep(&mut spec, "");
+            if managed {
+                tcep(&mut spec, r#""initial": "all_on", "deactivate": false"#);
+            }
             pattern(&mut spec, pattern_json);
-            spec.set_load(load);
-            phases(&mut spec, 30_000, 10_000);
-            let t = std::time::Instant::now();
-            let out = run(&spec);
-            println!("{load} {pattern_json} {:?} on {:.3} accepted {:.4} latency {:.2} hops {:.3} {:?} {:?}", out.ending, share_on(&out), accepted(&out),
-                out.sums.latency as f64 / out.sums.packets as f64, out.sums.hops as f64 / out.sums.packets as f64, out.control, t.elapsed());
+            spec.set_load(0.6);
+            phases(&mut spec, 500, 2500);
+            run(&spec)
+        });
+        assert_same(&none, &always_on, pattern_json);
+        assert_eq!(none.control.expect("agents").packets.iter().sum::<u64>(), 0);
+    }
+}
+
+#[test]
+fn at_low_load_it_stays_at_least_power() {
+    let mut spec = butterfly(PAL_HISTORY);
+    tcep(&mut spec, "");
+    spec.set_load(0.01);
+    phases(&mut spec, 0, 25_000);
+    let out = run(&spec);
+    check_channels(&out);
+    assert_eq!(share_on(&spec, &out), 112.0 / 448.0);
+    assert_eq!(out.control.expect("agents").packets.iter().sum::<u64>(), 0);
+    let t0 = 11.0 * 3.0625 * 512.0 / 511.0 + 4.0;
+    let mean = out.sums.latency as f64 / out.sums.packets as f64;
+    assert!(mean > t0 - 0.3 && mean < t0 + 0.5, "{mean} {t0}");
+}
+
+#[test]
+fn from_all_on_it_comes_down_to_least_power() {
+    let mut spec = spec(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#, PAL);
+    tcep(&mut spec, &format!(r#"{QUICK}, "initial": "all_on""#));
+    spec.set_load(0.02);
+    phases(&mut spec, 60_000, 4000);
+    let out = run(&spec);
+    check_channels(&out);
+    // rows of 4: 3 of 6 links; columns of 3: 2 of 3
+    assert_eq!(share_on(&spec, &out), f64::from(3 * 3 + 4 * 2) / f64::from(3 * 6 + 4 * 3));
+}
+
+#[test]
+fn at_high_load_the_links_come_on_and_carry_what_always_on_does() {
+    let mut spec = spec(r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#, PAL);
+    spec.set_load(0.75);
+    phases(&mut spec, 15_000, 3000);
+    let always_on = run(&spec);
+    tcep(&mut spec, QUICK);
+    let out = run(&spec);
+    check_channels(&out);
+    assert!(share_on(&spec, &out) > 0.9, "{}", share_on(&spec, &out));
+    let (accepted, bar) = (accepted(&out), accepted(&always_on));
+    assert!(accepted > 0.97 * bar, "{accepted} {bar}");
+}
+
+// ---- messages -------------------------------------------------------------------------------------------------------
+
+/// One row of `routers` of 4 terminals; those of `senders` send, each to the next router but none at tornado's distance.
+fn row(routers: u32, senders: &[(u32, f64)], keys: &str) -> Spec {
+    let topology_json = format!(r#"{{"hyperx": {{"widths": [{routers}], "terminals_per_router": 4}}}}"#);
+    let mut spec = spec(&topology_json, PAL);
+    tcep(&mut spec, &format!("{QUICK}{keys}"));
+    pattern(&mut spec, TORNADO);
+    spec.set_load(0.0);
+    for &(router, load) in senders {
+        (0..4).for_each(|k| spec.set_load_of(4 * router + k, load));
+    }
+    spec.records.control = Some(10_000);
+    spec.records.link_states = Some(10_000);
+    phases(&mut spec, 0, 4001);
+    spec
+}
+
+/// What was said, one line per message.
+fn said(out: &Outcome) -> Vec<String> {
+    let (packets, complete) = out.control_packets.as_ref().expect("recorded");
+    assert!(complete);
+    let word = |p: &ControlPacket| {
+        let about = p.about.map_or(String::new(), |about| format!(" {about}"));
+        let flag = if p.kind == ControlKind::State && p.flag { " active" } else { "" };
+        let kind = ControlKind::NAMES[p.kind as usize];
+        format!("{} {}>{} {kind}{about}{flag}", p.cycle, p.from, p.to)
+    };
+    packets.iter().map(word).collect()
+}
+
+/// When the channels between two routers changed their state.
+fn changes(out: &Outcome, a: u32, b: u32) -> Vec<(u32, LinkState, u64)> {
+    let states = out.link_states.as_ref().expect("recorded");
+    let mut all = Vec::new();
+    for span in &states.spans {
+        let c = &out.channels[span.channel as usize];
+        if (c.from, c.to) == (Some(a), Some(b)) || (c.from, c.to) == (Some(b), Some(a)) {
+            all.push((c.from.expect("a router"), span.state, span.from));
         }
     }
+    all.sort_by_key(|&(from, _, at)| (at, from));
+    all
+}
+
+/// The lines between two cycles.
+fn said_in(lines: &[String], cycles: std::ops::Range<u64>) -> Vec<&str> {
+    let cycle = |line: &str| line.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    lines.iter().map(String::as_str).filter(|line| cycles.contains(&cycle(line))).collect()
+}
+
+#[test]
+fn a_router_that_sends_round_activates_its_direct_link() {
+    let out = run(&row(3, &[(1, 0.9)], ""));
+    let told = ["642 1>0 state 2 active", "642 1>2 state 2 active"];
+    assert_eq!(said(&out), [&["250 1>2 activate", "500 2>1 ack"][..], &told].concat());
+    // the answer goes over the hub: 2 links of 10 cycles, 2 routers of 1; then 120 cycles each, and 11 on the side channel
+    let (waking, on) = (LinkState::Waking, LinkState::On);
+    let off = [(1, LinkState::Off, 0), (2, LinkState::Off, 0)];
+    let up = [(2, waking, 500), (1, waking, 522), (1, on, 642), (2, on, 653)];
+    assert_eq!(changes(&out, 1, 2), [&off[..], &up].concat());
+}
+
+#[test]
+fn two_routers_that_both_ask_agree_and_drain_and_a_packet_takes_the_shadow_link_back() {
+    let idle = row(3, &[], r#", "initial": "all_on""#);
+    let mut calm = idle.clone();
+    calm.set_load(0.05);
+    let out = run(&calm);
+    // the request of the lower end is void
+    let told = ["2000 1>0 state 2", "2000 1>2 ack", "2000 1>2 state 2"];
+    assert_eq!(said(&out), [&["1000 1>2 deactivate", "1000 2>1 deactivate"][..], &told].concat());
+    let [shadow, draining, off] = [LinkState::Shadow, LinkState::Draining, LinkState::Off];
+    let down = [(1, shadow, 2000), (2, shadow, 2024), (1, draining, 3000), (2, draining, 3000)];
+    assert_eq!(changes(&out, 1, 2)[2..6], down);
+    assert_eq!(changes(&out, 1, 2)[6..], [(1, off, 3012), (2, off, 3012)]);
+    let mut sudden = idle;
+    steps(&mut sudden, &[0.02, 0.9], 2300);
+    let lines = said(&run(&sudden));
+    let later = said_in(&lines, 2300..3000);
+    assert_eq!(later.iter().filter(|line| line.ends_with("reactivate")).count(), 1, "{later:?}");
+}
+
+#[test]
+fn a_router_agrees_to_one_request_and_the_other_asker_withdraws() {
+    let lines = said(&run(&row(4, &[(1, 0.6), (2, 0.4)], "")));
+    // router 2 agrees with 1, which needs the link more than 2 needs its own to 3; 3 has agreed meanwhile
+    let first = ["250 1>2 activate", "250 2>3 activate", "500 2>1 ack", "500 3>2 ack", "522 2>3 withdraw"];
+    assert_eq!(lines[..5], first);
+    let next = said_in(&lines, 750..1100);
+    assert_eq!(next, ["750 1>3 activate", "750 2>3 activate", "1000 3>1 nack", "1000 3>2 ack"]);
+}
+
+#[test]
+fn a_router_asks_another_for_a_link_that_it_has_not() {
+    let lines = said(&run(&row(4, &[(1, 1.0)], "")));
+    // its direct link, its link to 3, and then that of 3 to 2
+    let asked: Vec<&str> = lines.iter().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
+    let order =
+        ["1>2 activate", "1>3 activate", "1>3 activate_yours 2", "3>2 activate", "2>3 ack", "2>1 state 3 active"];
+    let places: Vec<_> = order.iter().map(|what| asked.iter().position(|line| line == what)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{lines:?}");
+}
+
+#[test]
+fn the_hub_moves_when_the_next_star_is_up() {
+    let mut spec = row(4, &[], r#", "rotate_hub": 2"#);
+    spec.set_load(0.01);
+    let out = run(&spec);
+    let lines = said(&out);
+    assert_eq!(said_in(&lines, 0..2600), ["2250 1>2 activate", "2500 2>1 ack"]);
+    assert_eq!(said_in(&lines, 4000..4001), ["4000 1>0 hub", "4000 1>2 hub", "4000 1>3 hub"]);
+    check_channels(&out);
+    assert_drained(&out);
+}
+
+// ---- whatever happens -----------------------------------------------------------------------------------------------
+
+#[test]
+fn the_same_on_any_number_of_blocks_and_threads() {
+    for (keys, load) in
+        [("", 0.9), (r#", "phase": "random", "initial": "all_on""#, 0.2), (r#", "tables": "delayed""#, 0.5)]
+    {
+        let mut spec = spec(r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#, PAL_HISTORY);
+        tcep(&mut spec, &format!("{QUICK}{keys}"));
+        pattern(&mut spec, TORNADO);
+        spec.set_load(load);
+        phases(&mut spec, 1000, 5000);
+        spec.records.control = Some(100_000);
+        let alone = run(&spec);
+        assert!(alone.control.expect("agents").flit_hops > 0);
+        for (threads, blocks) in [(1, 2), (2, 4), (2, 16)] {
+            let other = run_as(&spec, Execution { threads, blocks });
+            assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));
+            assert_eq!(alone.control_packets, other.control_packets);
+        }
+    }
+}
+
+/// The stars around the hubs are on in this very cycle, so all routers reach each other.
+fn check_connected(spec: &Spec, states: &[(u32, u32, u32, LinkState)]) {
+    let on: HashSet<(u32, u32)> = states.iter().filter(|s| s.3 == LinkState::On).map(|s| (s.0, s.2)).collect();
+    let (mut seen, mut open) = (HashSet::from([0]), vec![0]);
+    while let Some(at) = open.pop() {
+        for &(from, to) in &on {
+            if from == at && on.contains(&(to, from)) && seen.insert(to) {
+                open.push(to);
+            }
+        }
+    }
+    assert_eq!(seen.len() as u32, spec.graph.routers());
+}
+
+const SMALL: [&str; 6] = [
+    r#"{"hyperx": {"widths": [2], "terminals_per_router": 3}}"#,
+    r#"{"hyperx": {"widths": [7], "terminals_per_router": 3}}"#,
+    r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#,
+    r#"{"hyperx": {"widths": [5, 1, 2], "terminals_per_router": 2}}"#,
+    r#"{"hyperx": {"widths": [3, 3, 3], "terminals_per_router": 1}}"#,
+    DRAGONFLY,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_and_all_stay_connected_over_load_steps(
+        topology_json in prop::sample::select(&SMALL[..]),
+        adverse in any::<bool>(),
+        loads in prop::collection::vec(0.0..1.0f64, 4),
+        (epoch, ratio, wake) in (160u64..400, 1u64..6, 1u64..160),
+        hub in 0u8..2,
+        (random, all_on, short_shadow, delayed, printed) in any::<(bool, bool, bool, bool, bool)>(),
+        flits in prop::sample::select(vec![1u32, 5]),
+        rotate in 0u32..4,
+        seed in 1u64..1000,
+    ) {
+        let mut spec = spec(topology_json, PAL);
+        spec.seed = seed;
+        let pick = |choice: bool, yes: &'static str, no: &'static str| if choice { yes } else { no };
+        tcep(&mut spec, &format!(
+            r#""activation_epoch": "{epoch}cycles", "deactivation_epoch": "{}cycles", "wake": "{wake}cycles", "hub": {hub},
+            "phase": "{}", "initial": "{}", "shadow": "{}", "tables": "{}", "algorithm": "{}", "rotate_hub": {rotate}"#,
+            epoch * ratio,
+            pick(random, "random", "together"), pick(all_on, "all_on", "root"),
+            pick(short_shadow, "activation_epoch", "deactivation_epoch"),
+            pick(delayed, "delayed", "broadcast"), pick(printed, "printed", "corrected"),
+        ));
+        if spec.graph.shape().groups().is_some() {
+            spec.managed[2] = false;
+        }
+        if adverse && spec.graph.shape().router_widths().is_some() {
+            pattern(&mut spec, TORNADO);
+        }
+        packets(&mut spec, flits, FlowControl::VirtualCutThrough, 8);
+        steps(&mut spec, &loads, 1500);
+        phases(&mut spec, 0, 1_000_000);
+        let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+        while sim.now() < 6000 {
+            sim.advance(sim.now() + 7);
+            check_connected(&spec, &sim.link_states());
+        }
+        sim.stop_sources();
+        drain(&mut sim, 60_000, "tcep");
+        phases(&mut spec, 0, sim.now());
+        let out = sim.run(&spec, &());
+        prop_assert_eq!(out.missing_packets, 0);
+        check_channels(&out);
+    }
+}
+
+/// A load after the other, each for `length` cycles.
+fn steps(spec: &mut Spec, loads: &[f64], length: u64) {
+    let job = &mut spec.traffic.jobs[0];
+    let first = job.phases[0].clone();
+    let phase = |(k, &load): (u64, &f64)| {
+        let mut phase = first.clone();
+        phase.from = k * length;
+        phase.load.fill(load);
+        phase
+    };
+    job.phases = (0..).zip(loads).map(phase).collect();
 }

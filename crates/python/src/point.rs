@@ -79,6 +79,11 @@ impl Point {
         value::to_python(py, &network.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
+    /// Flits per cycle that each router (row) offers to each (column) in the first phases of the traffic.
+    fn traffic_matrix(&self, py: Python<'_>) -> PyResult<Vec<Vec<f64>>> {
+        py.detach(|| self.inner.traffic_matrix()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
     /// The paths between two terminals, and what is compared where the routing chooses.
     fn explain_routing<'py>(&self, py: Python<'py>, source: u32, target: u32) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_routing(source, target));

@@ -24,7 +24,7 @@ impl Scenario {
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
         self.resolve_links(graph.class_names())?;
         self.resolve_managed(graph.class_names())?;
-        self.measure.resolve(&clock, self.power.policy.settling_period(clock.cycle_fs)?);
+        self.measure.resolve(&clock, self.power.policy.settling_period(&graph, clock.cycle_fs)?);
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         let router = router_spec(&self.router, &clock)?;

@@ -156,7 +156,7 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
 fn control(outcome: &Outcome) -> Map<String, Value> {
     let count = outcome.control.as_ref();
     let packets = count.map(|count| count.packets.iter().sum::<u64>());
-    let share = |packets: u64| per_packet(packets, packets + outcome.sums.packets);
+    let share = |packets: u64| per_packet(packets, packets + outcome.sums.packets + outcome.missing_packets);
     object(json!({
         "control_packets": packets,
         "control_share": packets.map(share),

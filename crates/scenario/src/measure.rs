@@ -310,6 +310,7 @@ impl Measure {
             Ok(SeriesSpec { every, channels: series.of == SeriesOf::Channel })
         };
         Ok(Records {
+            control: None,
             transient: self.transient.map(bin).transpose()?,
             series: self.series.map(series).transpose()?,
             link_states: self.link_states.map(|states| states.most(managed)).transpose()?,

@@ -88,6 +88,11 @@ impl Point {
         Ok(crate::network::network(self.scenario.topology.name(), &self.spec()?))
     }
 
+    /// Flits per cycle that each router (row) offers to each (column) in the first phases of the traffic.
+    pub fn traffic_matrix(&self) -> Result<Vec<Vec<f64>>, Diagnostic> {
+        weft_engine::demand(&self.spec()?).map_err(|refusal| self.explain(&refusal))
+    }
+
     /// The paths between two terminals; refused where the routing can't run, or there is no such terminal.
     pub fn explain_routing(&self, from: u32, to: u32) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;

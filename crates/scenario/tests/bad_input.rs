@@ -71,7 +71,7 @@ fn unknown_model() {
     8 | routing: ugal_q
       |          ^^^^^^
       |
-      = help: did you mean `ugal_p`? write one of: dimension_order, minimal, valiant, ugal, ugal_p, dragonfly_minimal, dragonfly_valiant, dragonfly_ugal, up_down, dal, shortest_path, ecmp, table, minimal_adaptive
+      = help: did you mean `ugal_p`? write one of: dimension_order, minimal, valiant, ugal, ugal_p, pal, dragonfly_minimal, dragonfly_valiant, dragonfly_ugal, up_down, dal, shortest_path, ecmp, table, minimal_adaptive, slac
     "#);
 }
 

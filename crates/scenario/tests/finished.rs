@@ -99,6 +99,7 @@ fn outcome(ending: Ending) -> Outcome {
             complete: false,
         }),
         control: None,
+        control_packets: None,
         journeys: Vec::new(),
         flit_hops: 160,
     }

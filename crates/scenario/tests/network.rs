@@ -36,3 +36,51 @@ fn routers_have_the_coordinates_of_their_kind() {
     let graph = network("{graph: {file: ring.anynet}}", "shortest_path");
     assert_eq!((&graph["kind"], &graph["routers"], &graph["channels"]), (&json!("graph"), &json!([]), &json!(12)));
 }
+
+/// Flits per cycle from router to router of a file with this traffic.
+fn matrix(topology: &str, traffic: &str) -> Vec<Vec<f64>> {
+    let text = format!("topology: {topology}\nrouting: dimension_order\ntraffic: {traffic}\n");
+    let points = expand_with("a.yaml", &text, &[], Vec::new()).unwrap_or_else(|error| panic!("{error}"));
+    points[0].traffic_matrix().expect("a matrix")
+}
+
+#[track_caller]
+fn assert_near(matrix: &[Vec<f64>], expected: &[[f64; 3]]) {
+    for (row, wanted) in matrix.iter().zip(expected) {
+        assert!(row.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{matrix:?}, expected {expected:?}");
+    }
+    assert_eq!(matrix.len(), expected.len());
+}
+
+#[test]
+fn a_traffic_matrix_has_the_rates_of_the_pattern() {
+    let three = "{hyperx: {widths: [3], terminals_per_router: 2}}";
+    // 2 terminals send 0.3 to 5 others each: one on their own router, 2 on each other one
+    let (own, other) = (2.0 * 0.3 / 5.0, 2.0 * 0.3 * 2.0 / 5.0);
+    let uniform = [[own, other, other], [other, own, other], [other, other, own]];
+    assert_near(&matrix(three, "{pattern: uniform, load: 0.3}"), &uniform);
+
+    // The first terminal of router 0 and the two of router 1 are a job: each sends 0.3 to 2 others, and rank 0 is alone
+    // on its router. Of the other job the terminals of router 2 send 0.2 each to each other, who are two.
+    let jobs = "{jobs: [\
+        {name: a, terminals: {list: [0, 2, 3]}, pattern: uniform, load: 0.3}, \
+        {name: b, terminals: {list: [4, 5]}, pattern: uniform, load: 0.2, packet: 4flits}]}";
+    let apart = [[0.0, 0.3, 0.0], [0.3, 0.3, 0.0], [0.0, 0.0, 0.4]];
+    assert_near(&matrix(three, jobs), &apart);
+
+    // phases: the first one counts
+    let later = "{pattern: tornado, load: 0.1, phases: [{from: 100cycles, load: 0.9}]}";
+    // each router sends its 2 * 0.1 to the one (ceil(3 / 2) - 1) = 1 ahead
+    let ahead = [[0.0, 0.2, 0.0], [0.0, 0.0, 0.2], [0.2, 0.0, 0.0]];
+    assert_near(&matrix(three, later), &ahead);
+}
+
+#[test]
+fn a_traffic_matrix_without_end_is_refused() {
+    let text = "topology: {hyperx: {widths: [65, 64], terminals_per_router: 1}}\nrouting: dimension_order\n\
+                traffic: {pattern: uniform, load: 0.1}\n";
+    let points = expand_with("a.yaml", text, &[], Vec::new()).unwrap_or_else(|error| panic!("{error}"));
+    let refused = points[0].traffic_matrix().expect_err("4160 routers").to_string();
+    assert!(refused.contains("4160 x 4160 routers has 17305600 entries"), "{refused}");
+    assert!(refused.contains("at most 4096 routers"), "{refused}");
+}

@@ -27,6 +27,7 @@ _COMMANDS = {
     "query": "query",
     "export": "export",
     "compare": "compare",
+    "analyse": "analyse",
     "timeline": "timeline",
     "check": "check",
     "explain": "explain",

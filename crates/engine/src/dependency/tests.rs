@@ -63,10 +63,11 @@ const GRID_TABLE: (&str, &str) = (
 );
 
 /// Routings that are safe on one class. In dimension order on lines and complete lines dependencies lead to higher
-/// dimensions, or on in one direction; on a tree they lead up, then down.
+/// dimensions, or on in one direction; on a tree they lead up, then down; by stages, to lower rows, then up.
 const SAFE: &[(&str, &str)] = &[
     (HYPERX, r#"{"dimension_order": {}}"#),
     (MESH, r#"{"dimension_order": {}}"#),
+    (HYPERX, r#"{"slac": {"via": "random"}}"#),
     (TREE, r#"{"up_down": {}}"#),
     (PODS, r#"{"up_down": {"ascent": "d_mod_k"}}"#),
     (PODS, r#"{"up_down": {"ascent": "adaptive"}}"#),

@@ -40,14 +40,19 @@ pub struct Static {
 }
 
 /// The links that are on.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum On {
     /// The star around the hub of every subnetwork.
-    #[default]
-    Root,
+    Root {},
     /// Pairs of neighbouring routers.
     Links(Vec<[u32; 2]>),
+}
+
+impl Default for On {
+    fn default() -> Self {
+        Self::Root {}
+    }
 }
 
 #[derive(Debug)]
@@ -66,7 +71,7 @@ impl Static {
         let pairs = |links: &Vec<[u32; 2]>| links.iter().map(|&[a, b]| (a.min(b), a.max(b))).collect();
         let runtime = Runtime {
             on: match &self.on {
-                On::Root => None,
+                On::Root {} => None,
                 On::Links(links) => Some(pairs(links)),
             },
             hub: self.hub,

@@ -21,10 +21,12 @@
 //! Best is the highest virtual utilisation, then the lower router; a router with a request of its own agrees only to a
 //! better one, or to the same link. Every request is answered; who can't carry out what was agreed withdraws.
 //! The lower end of a link tells the others of a new state. Control packets are single flits on a VC of their own with
-//! strict priority: they take the next free cycle of a link, directly or over the hub; their VC is empty after each cycle,
-//! so it needs buffers for one round trip only. Drained, awake, and credits are said on the link's side channel.
+//! strict priority: they go ahead of data flits that wait for a link, directly or over the hub, one per cycle and link;
+//! their VC is empty after each cycle, so it needs buffers for one round trip only.
+//! Drained, awake, and credits are said on the link's side channel.
 //! # Not modelled
-//! Crossbar conflicts of control flits; supply droop; clock recovery beyond the wake-up delay.
+//! Crossbar conflicts of control flits, and the cycle by which one delays the flits that already wait for its link (those
+//! behind them pay it); supply droop; clock recovery beyond the wake-up delay.
 //! # Validation
 //! `engine/tests/tcep.rs`: least power and latency there, every message once on networks of two to four routers, equal to
 //! always-on when nothing is switched, connected at every cycle, nothing lost over random load steps, the same on any

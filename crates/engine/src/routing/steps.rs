@@ -42,6 +42,7 @@ impl AnyRouting {
             Self::UpDown(r) if r.asks(at, packet) => r.steps(at, packet),
             Self::Dal(r) if at != packet.dest => r.steps(at, packet),
             Self::ShortestPath(r) => r.steps(at, packet),
+            Self::Slac(r) if r.asks(at, packet) => r.steps(at, packet),
             Self::MinimalAdaptive(r) if at != packet.dest => {
                 // the class on which the packet came, plus one, is kept in its lane here
                 let choice = r.choice(at, packet, || packet.lane.checked_sub(1));

@@ -42,6 +42,8 @@ pub const TABLE_TORUS: &str = r#"{"table": {"file": "tests/data/torus_4x3.csv"}}
 pub const ADAPTIVE: &str = r#"{"minimal_adaptive": {}}"#;
 pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}}"#;
 
+pub const SLAC: &str = r#"{"slac": {}}"#;
+
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
@@ -146,6 +148,7 @@ pub const PAIRS: &[(&str, &str)] = &[
     (TORUS, ADAPTIVE),
     (TORUS, ADAPTIVE_STAYS),
     (MESH, ADAPTIVE),
+    (HYPERX, SLAC),
     (TRUNKS, DOR),
     (TRUNKS, VALIANT),
     (TRUNKS, UGAL),
@@ -160,6 +163,8 @@ pub const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub const ADVERSE: &str = r#"{"group_shift": {"shift": 1}}"#;
 /// A cycle is 1 ns in these tests.
 pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
+/// Stages go on and off soon.
+pub const QUICK_STAGES: &str = r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}}"#;
 
 pub const ONE: Execution = Execution { threads: 1, blocks: 1 };
 
@@ -181,10 +186,14 @@ pub fn policy(spec: &mut Spec, json: &str) {
 }
 
 /// The star around router 0 of every subnetwork is on.
-pub const ROOT: &str = r#"{"static": {"on": "root"}}"#;
+pub const ROOT: &str = r#"{"static": {"on": {"root": {}}}}"#;
 
-/// A policy that goes with the routing: `pal` would never wake a link, so idle links stay off as in [`ROOT`] there.
+/// A policy that goes with the routing: `pal` would never wake a link, so idle links stay off as in [`ROOT`] there; `slac`
+/// goes with its own policy.
 pub fn fitting_policy(spec: &mut Spec, json: &str) {
+    if matches!(spec.routing, RoutingConfig::Slac(_)) && json == IDLE_TIMEOUT {
+        return policy(spec, QUICK_STAGES);
+    }
     let sleepy = matches!(spec.routing, RoutingConfig::Pal(_)) && json == IDLE_TIMEOUT;
     let nothing_to_manage = spec.graph.class_names().len() == 1;
     policy(

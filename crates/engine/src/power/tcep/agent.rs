@@ -3,7 +3,7 @@
 
 use super::Rules;
 use super::link::{End, Say, Want};
-use super::message::{Arrival, ControlCount, Kind, Message};
+use super::message::{Arrival, ControlCount, ControlPacket, Kind, Message};
 use super::repair::Repairs;
 use crate::block::Block;
 use crate::faults::Fault;
@@ -53,6 +53,8 @@ pub(super) struct LinkAgent {
     pub deactivate: Option<Request>,
     /// When it stops being a shadow link.
     pub expires: u64,
+    /// First cycle in which it can carry another control flit.
+    pub next_control: u64,
     /// When its timer ends.
     due: u64,
     /// Router of the block.
@@ -112,6 +114,9 @@ pub(crate) struct Agents {
     stamps: Vec<u32>,
     pub counts: ControlCount,
     pub repairs: Repairs,
+    /// Packets that were sent, where they are recorded, and how many of them at most.
+    pub log: Option<Vec<ControlPacket>>,
+    pub(super) most: usize,
     /// Block and first port there of every router.
     pub(super) places: Arc<[(u32, u32)]>,
     pub(super) block: u32,
@@ -129,6 +134,8 @@ pub(crate) struct Site<'a> {
     pub faults: &'a [Fault],
     /// Cycles that a message is on its way at most.
     pub horizon: u64,
+    /// Most packets to record.
+    pub record: Option<usize>,
 }
 
 impl Agents {
@@ -145,6 +152,7 @@ impl Agents {
             activate: None,
             deactivate: None,
             expires: 0,
+            next_control: 0,
             due: 0,
             router: block.outs[o].router,
         };
@@ -165,6 +173,8 @@ impl Agents {
             stamps: vec![0; routers * site.nets.pairs()],
             counts: ControlCount::default(),
             repairs: Repairs::new(block, net, &site),
+            log: site.record.map(|_| Vec::new()),
+            most: site.record.unwrap_or(0),
             due: Vec::with_capacity(4 * routers * widest),
             managed: site.managed,
             nets: site.nets.clone(),

@@ -72,6 +72,22 @@ pub struct ControlCount {
     pub flit_hops: u64,
 }
 
+/// A control packet that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ControlPacket {
+    pub cycle: u64,
+    /// Routers.
+    pub from: u32,
+    pub to: u32,
+    pub kind: Kind,
+    /// The router at the far end of the link that it is about; `None`: the link between the two.
+    pub about: Option<u32>,
+    /// Requests: virtual utilisation [flits].
+    pub value: u32,
+    /// `State`: active. `Ack`, `Nack`: of an `ActivateYours`.
+    pub flag: bool,
+}
+
 impl ControlCount {
     pub(crate) fn add(&mut self, other: &Self) {
         self.packets.iter_mut().zip(other.packets).for_each(|(sum, n)| *sum += n);
@@ -100,7 +116,17 @@ impl Agents {
         message: Message,
     ) {
         self.counts.packets[message.kind as usize] += 1;
+        self.note(block.now, r, message);
         self.forward(block, net, r, message);
+    }
+
+    fn note(&mut self, cycle: u64, r: usize, m: Message) {
+        let Some(log) = self.log.as_mut().filter(|log| log.len() <= self.most) else { return };
+        let (d, id) = (usize::from(m.net), self.routers[r].id);
+        let router = |c: u8| self.nets.router(id, d, m.from, c);
+        let about = matches!(m.kind, Kind::ActivateYours | Kind::State).then(|| router(m.about));
+        let value = if m.kind == Kind::State { 0 } else { m.value };
+        log.push(ControlPacket { cycle, from: id, to: router(m.to), kind: m.kind, about, value, flag: m.flag });
     }
 
     /// The packet leaves router `r` for the next one.
@@ -121,10 +147,11 @@ impl Agents {
             let arrival = Arrival { port, wireless: true, message };
             return self.messages.push(block.now, block.now + RETRY, arrival);
         };
-        let out = &mut block.outs[o];
-        let earliest = block.now + net.after_grant;
-        let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
-        out.next_free = depart as u32 + 1;
+        let (out, link) = (&mut block.outs[o], &mut self.links[o]);
+        let depart = (block.now + net.after_grant).max(link.next_control);
+        link.next_control = depart + 1;
+        // it goes ahead of the flits that wait for the link; the next one that is granted goes a cycle later
+        out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + 1;
         out.flits += 1;
         self.counts.flit_hops += 1;
         let at = depart + net.links[usize::from(out.class)].latency;

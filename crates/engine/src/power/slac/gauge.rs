@@ -1,0 +1,91 @@
+//! What the sequencer reads of a block: how full the input buffers have been, and how many packets are under way.
+
+/// The flits in an input buffer, all VCs, and their integral over time.
+#[derive(Debug, Clone, Copy, Default)]
+struct Buffer {
+    flits: u64,
+    /// Cycles in which flits left minus cycles in which flits came (modulo 2^64): with `flits * now` the integral.
+    moment: u64,
+    /// The integral when it was read last.
+    read: u64,
+}
+
+/// Counters of one block.
+#[derive(Debug)]
+pub struct Gauge {
+    /// One per input port.
+    buffers: Vec<Buffer>,
+    /// Packets pinned in this block minus those delivered in it, by the number of stages that they are pinned to: the sum
+    /// over all blocks is what is under way. Place 0 gathers packets that never were pinned, as they cross no link.
+    pinned: Vec<i64>,
+}
+
+impl Gauge {
+    pub fn new(inputs: usize, stages: usize) -> Self {
+        Self { buffers: vec![Buffer::default(); inputs], pinned: vec![0; stages + 1] }
+    }
+
+    #[inline(always)]
+    pub fn enter(&mut self, input: usize, now: u64) {
+        let buffer = &mut self.buffers[input];
+        buffer.flits += 1;
+        buffer.moment = buffer.moment.wrapping_sub(now);
+    }
+
+    #[inline(always)]
+    pub fn leave(&mut self, input: usize, now: u64) {
+        let buffer = &mut self.buffers[input];
+        buffer.flits -= 1;
+        buffer.moment = buffer.moment.wrapping_add(now);
+    }
+
+    #[inline(always)]
+    pub fn pin(&mut self, stages: u8) {
+        self.pinned[stages as usize] += 1;
+    }
+
+    #[inline(always)]
+    pub fn deliver(&mut self, stages: u8) {
+        self.pinned[stages as usize] -= 1;
+    }
+
+    /// Flits times cycles that an input buffer has held since this was asked last.
+    pub fn flit_cycles(&mut self, input: usize, now: u64) -> u64 {
+        let buffer = &mut self.buffers[input];
+        let integral = buffer.flits.wrapping_mul(now).wrapping_add(buffer.moment);
+        integral.wrapping_sub(std::mem::replace(&mut buffer.read, integral))
+    }
+
+    /// Packets pinned here to at least `stages` stages minus those delivered here.
+    pub fn pinned_to(&self, stages: usize) -> i64 {
+        self.pinned[stages..].iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Gauge;
+
+    #[test]
+    fn flit_cycles_are_the_residence_of_every_flit_inside_the_window() {
+        let mut gauge = Gauge::new(2, 1);
+        // one flit from 3 to 12, another from 5 to 25; read at 10, 20 and 30
+        gauge.enter(1, 3);
+        gauge.enter(1, 5);
+        assert_eq!((gauge.flit_cycles(1, 10), gauge.flit_cycles(0, 10)), (7 + 5, 0));
+        gauge.leave(1, 12);
+        assert_eq!(gauge.flit_cycles(1, 20), 2 + 10);
+        gauge.leave(1, 25);
+        assert_eq!(gauge.flit_cycles(1, 30), 5);
+        assert_eq!(gauge.flit_cycles(1, 40), 0);
+    }
+
+    #[test]
+    fn packets_are_counted_by_the_stages_that_they_need() {
+        let (mut here, mut there) = (Gauge::new(0, 3), Gauge::new(0, 3));
+        [1, 2, 3, 3].into_iter().for_each(|stages| here.pin(stages));
+        [3, 2, 0].into_iter().for_each(|stages| there.deliver(stages));
+        let under_way = |stages| here.pinned_to(stages) + there.pinned_to(stages);
+        assert_eq!([1, 2, 3].map(under_way), [2, 1, 1]);
+    }
+}

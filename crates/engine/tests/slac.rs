@@ -1,0 +1,390 @@
+//! SLaC: the stages of a HyperX, what packets take while they go on and off, and what a link that is dark does: nothing.
+
+mod common;
+use common::*;
+use weft_engine::explain::explain;
+use weft_engine::outcome::{Ending, Outcome, Span};
+use weft_engine::power::{LinkState, PolicyConfig};
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+use weft_engine::spec::{Execution, LoadPhase, Reply};
+use weft_engine::{Spec, check, imply};
+use weft_traffic::mix;
+
+/// The defaults.
+const STAGES: &str = r#"{"slac": {}}"#;
+/// 24 terminals of a row share 4 links of each of its routers.
+const OVERSUBSCRIBED: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 6}}"#;
+const WIDE: &str = r#"{"hyperx": {"widths": [5, 3], "terminals_per_router": 2}}"#;
+const HIGH: &str = r#"{"hyperx": {"widths": [3, 6], "terminals_per_router": 2}}"#;
+const VIAS: [&str; 4] = ["by_destination", "lowest", "newest", "random"];
+
+fn via(name: &str) -> String {
+    format!(r#"{{"slac": {{"via": "{name}"}}}}"#)
+}
+
+/// Columns and rows of the routers.
+fn widths(spec: &Spec) -> (u32, u32) {
+    let widths = spec.graph.shape().router_widths().expect("a grid");
+    (widths[0], widths[1])
+}
+
+/// Stage of the link between two routers, from 0: that of its lower row.
+fn stage(spec: &Spec, a: u32, b: u32) -> usize {
+    let columns = widths(spec).0;
+    (a / columns).min(b / columns) as usize
+}
+
+// ---- the state of least power ---------------------------------------------------------------------------------------
+
+#[test]
+fn the_least_power_state_of_the_butterfly_has_84_of_448_links() {
+    let mut spec = butterfly(SLAC);
+    policy(&mut spec, STAGES);
+    spec.set_load(0.0);
+    phases(&mut spec, 0, 1000);
+    let out = run(&spec);
+    let mut on = vec![0; 8];
+    for c in out.channels.iter().filter(|c| c.class > 0) {
+        let stage = stage(&spec, c.from.unwrap(), c.to.unwrap());
+        let state = if stage == 0 { LinkState::On } else { LinkState::Off };
+        assert_eq!((c.cycles[state as usize], c.transitions), (1000, 0), "{c:?}");
+        on[stage] += 1;
+    }
+    // a row has 8 * 7 / 2 = 28 links, and 8 to each higher row; a link is two channels
+    let expected: Vec<u32> = (1..=8).map(|s| 2 * (28 + 8 * (8 - s))).collect();
+    assert_eq!(on, expected);
+    assert_eq!(expected, [84, 76, 68, 60, 52, 44, 36, 28].map(|links| 2 * links));
+}
+
+#[test]
+fn the_mean_over_the_pairs_of_the_butterfly_at_least_power_is_32_63() {
+    // Of 64 x 64 pairs of routers 3,472 hops more than without the policy: 1 for 8 columns of 7 * 6 pairs of dark routers, 2
+    // for 7 rows of 8 * 7, 1 for the 8 * 7 pairs of columns and 7 * 6 of dark rows. With itself as a destination +0.848.
+    let more = f64::from(8 * 7 * 6 + 2 * 7 * 8 * 7 + 8 * 7 * 7 * 6) / 4096.0;
+    assert_eq!(format!("{more:.3}"), "0.848");
+    let mut with_self = butterfly(SLAC);
+    policy(&mut with_self, STAGES);
+    pattern(&mut with_self, UNIFORM_SELF);
+    assert!((imply(&with_self).unwrap().mean_hops.unwrap() - 2.0 * 7.0 / 8.0 - more).abs() < 1e-9);
+    for name in VIAS {
+        let mut spec = butterfly(&via(name));
+        policy(&mut spec, STAGES);
+        let implied = imply(&spec).unwrap();
+        let hops = (1.75 + more) * 512.0 / 511.0;
+        assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9, "{name}");
+        // h + 1 routers of 1 cycle, h links of 10, two terminal links of 1, ejection 1
+        assert!((implied.zero_load_latency.unwrap() - (11.0 * hops + 4.0)).abs() < 1e-9, "{name}");
+        assert_eq!(format!("{:.2}", implied.zero_load_latency.unwrap()), "32.63", "{name}");
+    }
+}
+
+/// Hops with the first row of routers on.
+fn hops_at_least_power(spec: &Spec, from: u32, to: u32) -> u64 {
+    let columns = widths(spec).0;
+    let (same_column, same_row) = (from % columns == to % columns, from / columns == to / columns);
+    let direct = u64::from(!same_column) + u64::from(!same_row);
+    match from >= columns && to >= columns && from != to {
+        true if same_row => 3,
+        true => direct + 1,
+        false => direct,
+    }
+}
+
+#[test]
+fn every_pair_of_routers_has_its_latency_to_the_cycle_at_least_power() {
+    let mut base = spec(WIDE, SLAC);
+    policy(&mut base, STAGES);
+    packets(&mut base, 5, VirtualCutThrough, 32);
+    let routers = base.graph.routers();
+    for (from, to) in (0..routers).flat_map(|from| (0..routers).map(move |to| (from, to))) {
+        let mut spec = base.clone();
+        // terminal 2 r is on router r
+        pattern(&mut spec, &format!(r#"{{"hot_spot": {{"targets": [{}]}}}}"#, 2 * to));
+        alone(&mut spec, 2 * from + 1, 100);
+        let out = run(&spec);
+        assert_drained(&out);
+        let hops = hops_at_least_power(&spec, from, to);
+        assert_eq!(out.sums.hops, hops * out.sums.packets, "{from} to {to}");
+        assert_eq!(out.sums.latency, (11 * hops + 4 + 4) * out.sums.packets, "{from} to {to}");
+        let explained = explain(&spec, 2 * from + 1, 2 * to).unwrap();
+        assert!(explained.paths.iter().all(|path| path.hops.len() as u64 == hops), "{from} to {to}");
+        assert!(out.channels.iter().all(|c| c.transitions == 0));
+    }
+}
+
+// ---- all stages -----------------------------------------------------------------------------------------------------
+
+#[test]
+fn with_all_stages_on_the_bound_of_tornado_and_bit_reverse_is_an_eighth() {
+    // The 8 terminals of a router share the link along its row: tornado by its definition. Bit reverse of 9 bits sends
+    // from router (x, y) (bits 3 to 5 and 6 to 8), terminal t (bits 0 to 2), to column reverse(x), row reverse(t): over
+    // the link along the row, too.
+    for name in [TORNADO, r#"{"bit_reverse": {}}"#] {
+        for (routing, policy_json) in [(SLAC, STAGES), (SLAC, r#"{"always_on": {}}"#), (DOR, r#"{"always_on": {}}"#)] {
+            let mut spec = butterfly(routing);
+            policy(&mut spec, policy_json);
+            pattern(&mut spec, name);
+            let bound = imply(&spec).unwrap().channel_load_bound.unwrap();
+            assert!((bound - 0.125).abs() < 1e-12, "{name} {routing} {policy_json}: {bound}");
+        }
+    }
+}
+
+#[test]
+fn under_always_on_it_is_dimension_order_to_the_last_bit() {
+    for (topology, load) in [(WIDE, 0.3), (HIGH, 1.0), (OVERSUBSCRIBED, 0.6)] {
+        for name in VIAS {
+            let (mut slac, mut order) = (spec(topology, &via(name)), spec(topology, DOR));
+            for spec in [&mut slac, &mut order] {
+                packets(spec, 4, VirtualCutThrough, 16);
+                spec.set_load(load);
+                phases(spec, 200, 800);
+            }
+            assert_same(&run(&slac), &run(&order), topology);
+            let terminals = slac.graph.terminals();
+            for (from, to) in (0..terminals).map(|from| (from, (7 * from + 3) % terminals)) {
+                assert_eq!(explain(&slac, from, to).unwrap().paths, explain(&order, from, to).unwrap().paths);
+            }
+        }
+    }
+}
+
+// ---- stages over time -----------------------------------------------------------------------------------------------
+
+/// States of every stage over time; all channels of a stage are in the same.
+fn history(spec: &Spec, out: &Outcome) -> Vec<Vec<Span>> {
+    let states = out.link_states.as_ref().expect("recorded");
+    assert!(states.complete);
+    let mut stages: Vec<Option<Vec<Span>>> = vec![None; widths(spec).1 as usize];
+    for (channel, count) in (0..).zip(&out.channels).filter(|(_, count)| count.class > 0) {
+        let own = states.spans.iter().filter(|span| span.channel == channel);
+        let own: Vec<Span> = own.map(|span| Span { channel: 0, ..*span }).collect();
+        let stage = &mut stages[stage(spec, count.from.unwrap(), count.to.unwrap())];
+        assert_eq!(stage.get_or_insert_with(|| own.clone()), &own, "channel {channel}");
+    }
+    stages.into_iter().map(|spans| spans.expect("a stage has links")).collect()
+}
+
+/// (averaging, wake per link) [cycles].
+fn times(spec: &Spec) -> (u64, u64) {
+    let PolicyConfig::Slac(policy) = &spec.policy else { panic!("another policy") };
+    let cycles = |time: &weft_units::Time| time.cycles(spec.cycle_fs, "").unwrap();
+    (cycles(&policy.averaging), cycles(&policy.wake_per_link))
+}
+
+/// Stage 1 is always on; the others change by the rule: one at a time, last on, first off, at the ends of windows. Returns
+/// how often a stage went on.
+fn check_history(spec: &Spec, out: &Outcome) -> usize {
+    use LinkState::{Draining, Off, On, Waking};
+    let ((columns, rows), (averaging, wake)) = (widths(spec), times(spec));
+    let stages = history(spec, out);
+    assert!(stages[0].iter().all(|span| span.state == On));
+    let mut changes: Vec<(u64, usize, LinkState, u64)> = Vec::new();
+    for (stage, spans) in stages.iter().enumerate().skip(1) {
+        assert_eq!((spans[0].from, spans[0].state, spans[spans.len() - 1].to), (0, Off, out.cycles));
+        for pair in spans.windows(2) {
+            let legal = [(Off, Waking), (Waking, On), (On, Draining), (Draining, Off)];
+            assert!(legal.contains(&(pair[0].state, pair[1].state)) && pair[0].to == pair[1].from, "{pair:?}");
+        }
+        let links = u64::from(columns * (columns - 1) / 2 + columns * (rows - 1 - stage as u32));
+        for span in spans.iter().filter(|span| [Waking, Draining].contains(&span.state)) {
+            assert!(span.from.is_multiple_of(averaging), "{span:?}");
+            if span.to < out.cycles {
+                assert!(span.state == Draining || span.to - span.from == wake * links, "stage {stage}: {span:?}");
+                assert!(span.state == Waking || span.to.is_multiple_of(averaging), "stage {stage}: {span:?}");
+            }
+            changes.push((span.from, stage, span.state, span.to));
+        }
+    }
+    changes.sort_unstable();
+    let mut top = 0;
+    let mut free_from = 0;
+    for &(from, stage, state, to) in &changes {
+        assert!(from >= free_from, "stage {stage} changes at {from}, but not before {free_from}");
+        free_from = to + averaging;
+        let (expected, after) = if state == Waking { (top + 1, top + 1) } else { (top, top - 1) };
+        assert_eq!(stage, expected, "{state:?} at {from}");
+        top = after;
+    }
+    changes.iter().filter(|change| change.2 == Waking).count()
+}
+
+/// A dark link carries nothing, and its cycles are all accounted for.
+fn check_account(out: &Outcome) {
+    for c in &out.channels {
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
+        let dark = [LinkState::Shadow, LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
+        assert_eq!(dark, [0; 3], "{c:?}");
+    }
+}
+
+#[test]
+fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
+    let mut spec = butterfly(SLAC);
+    policy(&mut spec, r#"{"slac": {"wake_per_link": "4ns"}}"#);
+    spec.records.link_states = Some(10_000);
+    spec.set_load(1.0);
+    phases(&mut spec, 0, 3000);
+    let out = run(&spec);
+    check_account(&out);
+    check_history(&spec, &out);
+    // 8 links of 4 cycles less for each stage, 76 in the second
+    let stages = history(&spec, &out);
+    let warming = |spans: &Vec<Span>| spans.iter().find(|s| s.state == LinkState::Waking).map(|s| s.to - s.from);
+    let times: Vec<u64> = stages[1..].iter().map_while(warming).collect();
+    assert!(times.len() >= 4, "{times:?}");
+    assert_eq!(times[..4], [76, 68, 60, 52].map(|links| 4 * links));
+    // the default
+    let defaults: PolicyConfig = serde_json::from_str(STAGES).unwrap();
+    let written: PolicyConfig = serde_json::from_str(
+        r#"{"slac": {"low": 0.25, "high": 0.75, "wake_per_link": "100cycles", "averaging": "100cycles"}}"#,
+    )
+    .unwrap();
+    assert_eq!(defaults, written);
+    // a window until it is asked for, 76 links to warm, and a window after
+    let settles = defaults.settling_period(&spec.graph, spec.cycle_fs).unwrap();
+    assert_eq!(settles, Some(100 + 76 * 100 + 100));
+}
+
+/// Loads that go up and down, drawn from `seed`, and in the end nothing for `quiet` cycles.
+fn steps(spec: &mut Spec, seed: u64, quiet: u64) {
+    let first = spec.traffic.jobs[0].phases[0].clone();
+    let mut from = 0;
+    let mut phases: Vec<LoadPhase> = Vec::new();
+    for k in 0..12 {
+        let draw = mix(seed, 77, k);
+        // half of the steps are quiet, so that stages go off again
+        let load = if k % 2 == 0 { 0.3 + 0.7 * (draw % 1000) as f64 / 1000.0 } else { 0.01 };
+        phases.push(LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() });
+        from += 100 + draw / 1000 % 700;
+    }
+    phases.push(LoadPhase { from, load: vec![0.0; first.load.len()], ..first });
+    spec.traffic.jobs[0].phases = phases;
+    common::phases(spec, 0, from + quiet);
+}
+
+#[test]
+fn nothing_is_lost_while_the_load_goes_up_and_down() {
+    let mut woken = 0;
+    for (k, (topology, name)) in [OVERSUBSCRIBED, WIDE, HIGH, OVERSUBSCRIBED].into_iter().zip(VIAS).enumerate() {
+        for (j, (flits, flow)) in
+            [(1, VirtualCutThrough), (5, VirtualCutThrough), (9, Wormhole)].into_iter().enumerate()
+        {
+            let seed = 3 * k as u64 + j as u64;
+            let mut spec = spec(topology, &via(name));
+            packets(&mut spec, flits, flow, 8);
+            policy(&mut spec, QUICK_STAGES);
+            if seed % 2 > 0 {
+                // the end of warming is no end of a window
+                policy(
+                    &mut spec,
+                    r#"{"slac": {"low": 0.1, "high": 0.2, "wake_per_link": "3ns", "averaging": "17ns"}}"#,
+                );
+            }
+            if j == 1 {
+                spec.traffic.jobs[0].reply = Some(Reply { flits: 2, outstanding: None });
+            }
+            spec.records.link_states = Some(1_000_000);
+            steps(&mut spec, seed, 12_000);
+            let out = run(&spec);
+            let what = format!("{topology} {name} {flits} flits");
+            assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
+            assert_eq!(out.accepted_flits, out.offered_flits, "{what}");
+            check_account(&out);
+            woken += check_history(&spec, &out);
+            // the load is gone, and with it all stages but the first
+            let last = history(&spec, &out).into_iter().map(|spans| spans[spans.len() - 1].state);
+            assert!(last.skip(1).all(|state| state == LinkState::Off), "{what}");
+        }
+    }
+    assert!(woken > 60, "{woken}");
+}
+
+#[test]
+fn blocks_and_threads_change_nothing_while_stages_change() {
+    for (name, load) in [("by_destination", 1.0), ("random", 1.0), ("newest", 0.0)] {
+        let mut spec = spec(OVERSUBSCRIBED, &via(name));
+        packets(&mut spec, 4, VirtualCutThrough, 8);
+        policy(&mut spec, QUICK_STAGES);
+        spec.records.link_states = Some(100_000);
+        if load > 0.0 {
+            phases(&mut spec, 300, 2000);
+            spec.set_load(load);
+        } else {
+            steps(&mut spec, 5, 500);
+        }
+        let alone = run(&spec);
+        assert!(check_history(&spec, &alone) > 0);
+        for (threads, blocks) in [(1, 2), (2, 2), (2, 4), (1, 16)] {
+            let other = run_as(&spec, Execution { threads, blocks });
+            assert_same(&alone, &other, &format!("{name}, {threads} threads, {blocks} blocks"));
+            assert_eq!(alone.link_states, other.link_states);
+        }
+    }
+}
+
+#[test]
+fn tiny_buffers_never_stall_while_stages_change() {
+    for name in VIAS {
+        for (flits, flow) in [(1, VirtualCutThrough), (6, VirtualCutThrough), (6, Wormhole)] {
+            let mut spec = spec(HIGH, &via(name));
+            packets(&mut spec, flits, flow, 1);
+            policy(&mut spec, r#"{"slac": {"low": 0.3, "high": 0.4, "wake_per_link": "1ns", "averaging": "40ns"}}"#);
+            spec.links.iter_mut().for_each(|link| (link.vcs, link.latency, link.credit_latency) = (1, 1, 1));
+            spec.set_load(1.0);
+            phases(&mut spec, 1000, 9000);
+            spec.phases.stall_limit = 1000;
+            let out = run(&spec);
+            assert_eq!(out.ending, Ending::Saturated, "{name} {flits} {flow:?}");
+            check_account(&out);
+        }
+    }
+}
+
+// ---- refusals -------------------------------------------------------------------------------------------------------
+
+#[track_caller]
+fn refused(spec: &Spec, path: &str, what: &str, help: &str) {
+    let refusal = check(spec).expect_err(what);
+    assert_eq!(refusal.path, path, "{refusal}");
+    assert!(refusal.what.contains(what) && refusal.help.contains(help), "{refusal}");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_with_the_choices() {
+    let with = |topology: &str, routing: &str, policy_json: &str| {
+        let mut spec = spec(topology, routing);
+        policy(&mut spec, policy_json);
+        spec
+    };
+    let cube = r#"{"hyperx": {"widths": [3, 3, 3], "terminals_per_router": 1}}"#;
+    refused(&with(cube, UGAL_P, STAGES), "power.policy.slac", "a hyperx of 3 dimensions", "another policy");
+    refused(&with(TORUS, DOR, STAGES), "power.policy.slac", "hyperx of two dimensions", "topology: {hyperx");
+    refused(&with(cube, SLAC, r#"{"always_on": {}}"#), "routing.slac", "a hyperx of two dimensions", "choose");
+    let blind = with(HYPERX, UGAL_P, STAGES);
+    refused(&blind, "power.policy.slac", "ugal_p is blind to link states", "routing: slac");
+    refused(&with(HYPERX, SLAC, IDLE_TIMEOUT), "routing.slac", "idle_timeout switches", "slac or always_on");
+    let mut partly = with(HYPERX, SLAC, STAGES);
+    partly.managed[2] = false;
+    refused(&partly, "power.manages", "leaves out", "leave manages out");
+}
+
+#[test]
+fn thresholds_and_times_without_sense_are_refused() {
+    for (json, path, what) in [
+        (r#"{"low": 0.0}"#, "low", "0 is no share"),
+        (r#"{"high": 1.5}"#, "high", "1.5 is no share"),
+        (r#"{"high": -0.5}"#, "high", "-0.5 is no share"),
+        (r#"{"low": 0.5, "high": 0.5}"#, "high", "0.5 is not above low, 0.5"),
+        (r#"{"low": 0.9}"#, "high", "0.75 is not above low, 0.9"),
+        (r#"{"wake_per_link": "0cycles"}"#, "wake_per_link", "0 cycles"),
+        (r#"{"averaging": "0cycles"}"#, "averaging", "0 cycles"),
+    ] {
+        let mut spec = spec(HYPERX, SLAC);
+        policy(&mut spec, &format!(r#"{{"slac": {json}}}"#));
+        refused(&spec, &format!("power.policy.slac.{path}"), what, "write");
+    }
+    let mut highest = spec(HYPERX, SLAC);
+    policy(&mut highest, r#"{"slac": {"high": 1.0}}"#);
+    check(&highest).unwrap();
+}

@@ -1,0 +1,85 @@
+"""Lower bound on the active channels of a 1D flattened butterfly.
+
+Source: TCEP (ISCA 2018), section VI-A, Fig. 12. Channels must carry every flit over one hop if its link is active, else
+over two. Of uniform traffic a share f of the pairs has an active link if a share f of the links is active, so with N
+terminals that offer l flits/cycle each to R routers, whose channels carry R^2 flits/cycle (its own router counted as a
+neighbour, as in the paper): ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >= 2 N l / (R^2 + N l)``. The network stays
+connected with no fewer than R - 1 links. Traffic of which a fixed share m finds an active link needs
+``f >= N l (2 - m) / R^2``: without any minimal traffic that is ``1 + N l / R^2`` times the bound of uniform traffic.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Products of decimal loads may lie this little above a whole number of links.
+_ROUNDING = 1e-9
+
+
+def active_share(load: float, routers: int, terminals: int, minimal_share: float | None = None) -> float:
+    """Least share of the links that carries a load.
+
+    Parameters
+    ----------
+    load : float
+        Offered load [flits/terminal/cycle].
+    routers, terminals : int
+        Of the whole network.
+    minimal_share : float, optional
+        Share of the flits that take one hop; by default (uniform traffic) the share of the active links.
+
+    Returns
+    -------
+    float
+        Above 1 where even all links are too few.
+
+    Raises
+    ------
+    WeftError
+        If an argument is out of its range.
+    """
+    if routers < 2 or terminals < 1 or not 0 <= load <= 1:
+        what = f"a load of {load:g} flits/terminal/cycle of {terminals} terminals on {routers} routers has no bound"
+        raise WeftError.saying(what, "take a load from 0 to 1, 2 routers or more and 1 terminal or more")
+    if minimal_share is not None and not 0 <= minimal_share <= 1:
+        raise WeftError.saying(f"a share of minimal traffic of {minimal_share:g}", "take a share from 0 to 1")
+    offered, capacity = terminals * load, routers**2
+    uniform = 2 * offered / (capacity + offered)
+    needed = uniform if minimal_share is None else offered * (2 - minimal_share) / capacity
+    return max(needed, 2 / routers)  # R - 1 of R (R - 1) / 2 links
+
+
+def active_links(load: float, routers: int, terminals: int, minimal_share: float | None = None) -> int | None:
+    """Fewest links that carry a load; ``None`` where all of them are too few."""
+    links = routers * (routers - 1) // 2
+    needed = math.ceil(active_share(load, routers, terminals, minimal_share) * links - _ROUNDING)
+    return needed if needed <= links else None
+
+
+def over_load(loads: Sequence[float], routers: int, terminals: int) -> pl.DataFrame:
+    """The bounds of uniform traffic and of traffic without minimal paths.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``load`` [flits/terminal/cycle], ``active_share`` and ``active_links`` for uniform traffic,
+        ``non_minimal_share`` and ``non_minimal_links`` for traffic that is all non-minimal; null where the network is
+        too small.
+    """
+    rows = []
+    for load in loads:
+        row: dict[str, float | int | None] = {"load": load}
+        for name, minimal in (("active", None), ("non_minimal", 0.0)):
+            links = active_links(load, routers, terminals, minimal)
+            share = active_share(load, routers, terminals, minimal)
+            row |= {f"{name}_share": None if links is None else share, f"{name}_links": links}
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)

@@ -1,0 +1,200 @@
+"""Links that run at the lowest rate that carries their traffic, worked out from a finished run.
+
+Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). Each channel is billed at the
+lowest of a few rates that is no less than its utilisation in the run, as if that had been known beforehand and changing
+the rate cost nothing. Relative power of the rates 1/4, 1/2 and 1: 0.54, 0.69 and 1, a line through the full power and
+the 42 % that are said of the slowest InfiniBand mode, 1/16 of the full rate; the TCEP paper prints no numbers. The
+energy of a channel is P(r) times what it was at the full rate. So static and dynamic energy shrink alike, which favours
+the rival: a flit that is sent more slowly costs less, not more.
+
+Parameters: rates (shares of the full rate) and their relative powers. Guarantees: with the full rate alone the bill is
+that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that a
+slower link would have turned elsewhere. Validation: bills of hand-made channels, and of runs by channel and by sample.
+
+Only channels between routers are scaled, and only in the cycles in which they draw power: where a policy switches links
+off, those that stay on are scaled, by what they carry while they are not off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from weft.analysis.prices import Prices
+from weft.errors import ResultsError, WeftError
+from weft.frames import frame_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from weft.results import Results
+
+    Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rates that a channel may have.
+
+    Attributes
+    ----------
+    rates : tuple of float
+        Shares of the full rate, ascending; the last is 1.
+    powers : tuple of float
+        Power at each rate as a share of that at the full rate, with the same activity.
+
+    Raises
+    ------
+    WeftError
+        If they are not that.
+    """
+
+    rates: tuple[float, ...] = (0.25, 0.5, 1.0)
+    powers: tuple[float, ...] = (0.54, 0.69, 1.0)
+
+    def __post_init__(self) -> None:
+        rising = all(low < high for low, high in zip((0.0, *self.rates), self.rates, strict=False))
+        if len(self.rates) != len(self.powers) or not rising or self.rates[-1:] != (1.0,):
+            what = f"rates {self.rates} with powers {self.powers}: rates rise from above 0 to 1, each with its power"
+            raise WeftError.saying(what, "write e.g. rates 0.25, 0.5, 1 and powers 0.54, 0.69, 1")
+        if self.powers[-1] != 1.0 or not all(0 <= power <= 1 for power in self.powers):
+            what = f"powers {self.powers}: they are shares of the power at the full rate, whose own is 1"
+            raise WeftError.saying(what, "write e.g. powers 0.54, 0.69, 1")
+
+    def lowest(self, utilisation: Numbers) -> npt.NDArray[np.int64]:
+        """Place of the lowest rate that carries each utilisation [flits/cycle]; the last one above all of them."""
+        return np.minimum(np.searchsorted(self.rates, utilisation), len(self.rates) - 1)
+
+    def scale(self, flits: Numbers, powered: Numbers, energy: Numbers) -> tuple[Numbers, Numbers]:
+        """What channels cost at their lowest rates.
+
+        Parameters
+        ----------
+        flits, powered, energy : ndarray
+            Flits sent, cycles in which the channel drew power, and energy used in these, each of one shape.
+
+        Returns
+        -------
+        scaled, cycles : ndarray
+            Energy at the lowest rate, of the same shape and unit; powered cycles spent at each rate, over all channels.
+        """
+        used = np.divide(flits, powered, out=np.zeros_like(energy), where=powered > 0)
+        place = self.lowest(used)
+        cycles = np.bincount(place.ravel(), weights=powered.ravel(), minlength=len(self.rates)).astype(float)
+        return np.asarray(self.powers)[place] * energy, cycles
+
+
+def rate_scaled(results: Results, rates: Rates | None = None, *, over_time: bool = False) -> pl.DataFrame:
+    """Bill the links between routers of every point at the lowest rates that carry their traffic.
+
+    Parameters
+    ----------
+    results : Results
+        Finished points, usually of links that are always on.
+    rates : Rates, optional
+        Rates and their powers.
+    over_time : bool
+        Choose anew for each sample of the time series of the channels, in place of once for the window.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per point: its coordinates; ``baseline``, the hash of the point; ``energy_network_j`` as it was and
+        ``energy_network_scaled_j`` [J]; ``energy_per_flit_pj`` and ``energy_scaled_per_flit_pj``, both of links between
+        routers per delivered flit [pJ/flit], null where none was delivered; ``normalised_energy``, scaled to unscaled;
+        ``rate_<r>_share`` of the powered cycles at each rate.
+
+    Raises
+    ------
+    ResultsError
+        If a point kept no series of its channels, or no states of links that were switched.
+    """
+    rates = rates or Rates()
+    return frame_of([_row(results, point, rates, over_time=over_time) for point in range(len(results))])
+
+
+def _row(results: Results, point: int, rates: Rates, *, over_time: bool) -> dict[str, Any]:
+    summary, prices = results.summaries[point], Prices.of(results.scenario(point))
+    channels = results.channels(point).drop_nulls(["from_router", "to_router"])
+    dark = float((channels["cycles_off"] * prices.off_fj).sum())  # billed as it was
+    counted = _of_samples(results, point, channels, prices) if over_time else _of_window(channels, prices)
+    scaled, cycles = rates.scale(*counted)
+    flits = summary["accepted_bits"] / prices.flit_bits
+    unscaled, total = (float(energy.sum()) + dark for energy in (counted[2], scaled))
+    shares = cycles / max(cycles.sum(), 1)
+    return {
+        **results.points[point]["coordinates"],
+        "baseline": results.points[point]["hash"],
+        "energy_network_j": unscaled * 1e-15,
+        "energy_network_scaled_j": total * 1e-15,
+        "energy_per_flit_pj": unscaled * 1e-3 / flits if flits else None,
+        "energy_scaled_per_flit_pj": total * 1e-3 / flits if flits else None,
+        "normalised_energy": total / unscaled if unscaled else None,
+        **{f"rate_{rate:g}_share": float(share) for rate, share in zip(rates.rates, shares, strict=True)},
+    }
+
+
+def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:
+    """Flits, powered cycles and energy in them [fJ] of each channel."""
+    cycles = channels.select(pl.col("^cycles_.*$").exclude("cycles_off")).sum_horizontal()
+    energy = channels["energy_fj"] - channels["cycles_off"] * prices.off_fj
+    flits, powered, used = (column.to_numpy().astype(float) for column in (channels["flits"], cycles, energy))
+    return flits, powered, used
+
+
+def _of_samples(
+    results: Results, point: int, channels: pl.DataFrame, prices: Prices
+) -> tuple[Numbers, Numbers, Numbers]:
+    """The same over the samples of the series that lie in the window; shapes (samples, channels).
+
+    A sample that the window cuts counts with the share of it that lies inside.
+    """
+    series = results.series(point)
+    if "channel" not in series.columns:
+        what = f"{results.describe(point)} recorded a series of link classes, not of channels"
+        raise ResultsError.saying(what, "run the point with `--set measure.series='{every: 1000cycles, of: channel}'`")
+
+    def samples(column: str) -> Numbers:
+        return series[column].to_numpy().reshape(-1, series["channel"].n_unique()).astype(float)
+
+    summary = results.summaries[point]
+    first, last = summary["warmup_cycles"], summary["warmup_cycles"] + summary["window_cycles"]
+    begin, length = samples("from_cycle")[:, 0], samples("interval_cycles")[:, 0]
+    low, high = np.clip(begin, first, last), np.clip(begin + length, first, last)
+    kept = high > low
+    low, high, length = low[kept], high[kept], length[kept]
+    flits = samples("flits")[kept][:, channels["channel"].to_numpy()] * ((high - low) / length)[:, None]
+    cycles = _cycles(results, point, channels, low, high)
+    powered, energy = np.zeros_like(flits), prices.flit_fj * flits
+    for state in cycles.keys() - {"off"}:
+        powered += cycles[state]
+        energy += prices.static_fj[state] * cycles[state]
+    return flits, powered, energy
+
+
+def _cycles(results: Results, point: int, channels: pl.DataFrame, low: Numbers, high: Numbers) -> dict[str, Numbers]:
+    """Cycles of each channel (column) in each power state between the times `low` and `high` (rows)."""
+    length = np.repeat((high - low)[:, None], channels.height, axis=1)
+    summary = results.summaries[point]
+    if (channels["cycles_on"] == summary["window_cycles"]).all():
+        return {"on": length}
+    spans = results.link_states(point).filter(pl.col("channel").is_in(channels["channel"].implode()))
+    if not summary["link_states_complete"]:
+        what = f"{results.describe(point)} did not keep all states of its links"
+        raise ResultsError.saying(what, "run the point with a larger measure.link_states.max_spans")
+    states, of_span = np.unique(spans["state"].to_numpy(), return_inverse=True)
+    column = np.searchsorted(channels["channel"].to_numpy(), spans["channel"].to_numpy())
+    begin, end = spans["from_cycle"].to_numpy(), spans["to_cycle"].to_numpy()
+    first, beyond = np.searchsorted(high, begin, "right"), np.searchsorted(low, end)
+    touched = np.maximum(beyond - first, 0)  # samples of each span
+    span = np.repeat(np.arange(len(touched)), touched)
+    sample = np.arange(len(span)) - np.repeat(np.cumsum(touched) - touched, touched) + first[span]
+    inside = np.minimum(high[sample], end[span]) - np.maximum(low[sample], begin[span])
+    spent = np.zeros((len(states), *length.shape))
+    np.add.at(spent, (of_span[span], sample, column[span]), inside)
+    cycles = dict(zip(states.tolist(), spent, strict=True))
+    cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)  # the rest: channels that no policy manages
+    return cycles

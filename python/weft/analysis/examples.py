@@ -1,0 +1,118 @@
+"""The worked examples of TCEP (ISCA 2018) with which it argues for its two observations and its algorithm.
+
+Fig. 5 drops one of two links of a router and asks what all links carry afterwards. The text gives only the sums 0.55
+and 0.7. With a minimal flow a from R0 to R1, and a non-minimal flow b from R0 to R3 over R2 (over R1, says the text,
+but then the link to R2 would be idle and the least used), the sum is a + 2 b before, 2 a + 2 b without the link R0-R1
+and a + 2 b without R0-R2, hence a = 0.15 and b = 0.2.
+
+Fig. 6 parts the links of a router into inner and outer ones; the text gives the sums 1.9 and 1.2. The utilisations of
+`FIG6` are ones that have these sums, not those of the figure.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from weft.analysis.paths import Active
+
+# Of the links of R3 to R0, R1, R2, R4 and R5 [flits/cycle].
+FIG6 = (0.4, 0.4, 0.3, 0.7, 0.5)
+
+
+class Flow(NamedTuple):
+    """Traffic between two routers of a subnetwork.
+
+    Attributes
+    ----------
+    source, target : int
+        Its routers.
+    rate : float
+        Flits/cycle.
+    over : tuple of int
+        Routers that it may go over, the most wanted first; empty if it wants its own link.
+    """
+
+    source: int
+    target: int
+    rate: float
+    over: tuple[int, ...] = ()
+
+
+def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
+    """Load of each channel [flits/cycle], shape (R, R), from row to column.
+
+    A flow takes its own link if it wants it and the link is active, or else the first two-hop path that is active.
+    """
+    routers = active.shape[-1]
+    load = np.zeros((routers, routers))
+    for flow in flows:
+        ways: list[tuple[int, ...]] = [] if flow.over else [(flow.source, flow.target)]
+        ways += [(flow.source, middle, flow.target) for middle in flow.over or range(routers)]
+        way = next(way for way in ways if all(active[hop] for hop in pairwise(way)))
+        for hop in pairwise(way):
+            load[hop] += flow.rate
+    return load
+
+
+def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
+    """Fig. 5: loads of the channels of four routers [flits/cycle], shapes (4, 4).
+
+    As they are (``before``), without the least used link of R0 (``naive``), and without its link with the least minimal
+    traffic (``type_aware``).
+    """
+    active = ~np.eye(4, dtype=bool)
+    active[0, 3] = active[3, 0] = False  # R0 has two active links
+    flows = (Flow(0, 1, 0.15), Flow(0, 3, 0.2, over=(2, 1)))
+    before = route(active, flows)
+    used = {far: max(before[0, far], before[far, 0]) for far in (1, 2)}
+    minimal = {far: sum(flow.rate for flow in flows if not flow.over and flow.target == far) for far in (1, 2)}
+    loads = {"before": before}
+    for name, amounts in (("naive", used), ("type_aware", minimal)):
+        far = min(amounts, key=lambda router: amounts[router])
+        fewer = active.copy()
+        fewer[0, far] = fewer[far, 0] = False
+        loads[name] = route(fewer, flows)
+    return loads
+
+
+class Partition(NamedTuple):
+    """Links of a router, parted.
+
+    Attributes
+    ----------
+    boundary : int
+        Number of inner links; the outer ones follow.
+    inner_budget : float
+        What the inner links can still carry [flits/cycle].
+    outer_utilisation : float
+        What the outer links carry [flits/cycle].
+    """
+
+    boundary: int
+    inner_budget: float
+    outer_utilisation: float
+
+
+def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
+    """Algorithm 1, corrected: links become inner, from the hub on, until they can carry what the outer ones do.
+
+    Parameters
+    ----------
+    utilisation : sequence of float
+        Of the active links, by ascending number of the neighbour [flits/cycle].
+    high_water : float
+        Utilisation up to which a link is filled (U_hwm; Fig. 6 has 1).
+    """
+    spare = [max(0.0, high_water - used) for used in utilisation]
+    boundary = 1
+    while boundary < len(utilisation) and sum(spare[:boundary]) < sum(utilisation[boundary:]):
+        boundary += 1
+    return Partition(boundary, sum(spare[:boundary]), sum(utilisation[boundary:]))

@@ -1,0 +1,128 @@
+"""A fluid model of a HyperX whose links are partly off: what each channel carries under progressive adaptive routing.
+
+Source: TCEP (ISCA 2018), section IV-E. In each dimension, lowest first, a packet either takes the link to its
+coordinate or goes over one other router of the same line. So each line of each dimension (a subnetwork, all of whose
+routers are linked) is a problem of its own, with a demand that does not depend on the links of other lines.
+
+In a line every pair with an active link sends over it what fits below a target; all else is spread evenly over the
+two-hop paths whose links are both active, as a random choice among them does.
+
+Parameters: demand [flits/cycle] and the target that active links are filled to. Guarantees: flow is conserved, and no
+inactive link carries any. Not modelled: bursts, queues, packets, and the order in which packets choose. Validation:
+walks in dimension order, and small networks by hand.
+
+Shapes: a line of k routers has a demand (k, k) and active links (k, k), boolean and symmetric; both from row to column.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from weft.analysis.paths import Active
+
+    Rates = npt.NDArray[np.float64]
+
+# Rounds in which links take back what the two-hop traffic of others leaves room for; the best one counts.
+_ROUNDS = 8
+
+
+class Line(NamedTuple):
+    """A subnetwork: the routers that differ in one coordinate.
+
+    Attributes
+    ----------
+    dimension : int
+        That coordinate.
+    routers : ndarray
+        Their numbers, by the coordinate; shape (k,).
+    demand : ndarray
+        Flits per cycle that enter the line at one router and leave it at another; shape (k, k), zero diagonal.
+    """
+
+    dimension: int
+    routers: npt.NDArray[np.int64]
+    demand: Rates
+
+
+class Loads(NamedTuple):
+    """What the channels of a line carry [flits/cycle].
+
+    Attributes
+    ----------
+    direct : ndarray
+        Traffic whose link is active, and that takes it; shape (k, k).
+    channels : ndarray
+        All traffic; shape (k, k).
+    """
+
+    direct: Rates
+    channels: Rates
+
+    @property
+    def busiest(self) -> float:
+        """Load of the busiest channel."""
+        return float(self.channels.max())
+
+
+def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
+    """The subnetworks of a HyperX and their demands.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        Routers per dimension; the lowest dimension changes fastest in router numbers.
+    matrix : array_like
+        Flits per cycle from router (row) to router (column); shape (R, R).
+    """
+    n = len(widths)
+    shape = tuple(reversed(widths))  # axis n - 1 - d is dimension d
+    rates = np.asarray(matrix, dtype=float).reshape(shape + shape)
+    numbers = np.arange(math.prod(widths)).reshape(shape)
+    for d in range(n):
+        axis = n - 1 - d
+        # In dimension d the lower coordinates are those of the destination already, the higher ones still the source's.
+        lower_sources = tuple(range(axis + 1, n))
+        higher_targets = tuple(range(n, n + axis))
+        demand = rates.sum(axis=lower_sources + higher_targets)
+        # left: source axes 0..axis, then target axes axis..n-1
+        demand = np.moveaxis(demand, axis, -1)  # the coordinate of the source behind all others
+        demand = np.moveaxis(demand, axis, -1)  # and that of the target behind it
+        along = np.moveaxis(numbers, axis, -1)
+        width = widths[d]
+        for routers, of_line in zip(along.reshape(-1, width), demand.reshape(-1, width, width), strict=True):
+            crossing = of_line.copy()
+            np.fill_diagonal(crossing, 0)
+            yield Line(d, routers, crossing)
+
+
+def spread(demand: Rates, active: Active, target: float) -> Loads:
+    """Loads of the channels of a line; `target` is what an active link is filled up to [flits/cycle].
+
+    A pair without any two-hop path sends all over its link.
+    """
+    links = active.astype(float)
+    ways = links @ links
+    share = np.divide(1.0, ways, out=np.zeros_like(ways), where=ways > 0)
+    alone = active & (ways == 0)
+    direct = np.where(active, np.minimum(demand, target), 0)
+    direct[alone] = demand[alone]
+    best: Loads | None = None
+    for _ in range(_ROUNDS):
+        each = (demand - direct) * share  # on each two-hop path of a pair
+        detours = links * (each @ links + links @ each)
+        loads = Loads(direct, direct + detours)
+        if best is None or loads.busiest < best.busiest:
+            best = loads
+        if loads.busiest <= target:
+            break
+        direct = np.where(active & ~alone, np.clip(target - detours, 0, demand), direct)
+    assert best is not None
+    return best

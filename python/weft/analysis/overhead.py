@@ -1,0 +1,105 @@
+"""What TCEP costs a router in storage and in control packets.
+
+Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. Per link there are utilisation counters for two directions, for
+minimal and non-minimal traffic, and for the activation and the deactivation epoch, and one counter of virtual
+utilisation; per link also a buffer for one request, of a router id and a type. In an epoch a router sends at most one
+request and one response, and broadcasts one change of a link to the other routers of the subnetwork.
+
+The paper gives the storage as a share (0.7 %) of that of the YARC router chip without printing the latter; the storage
+that this implies, 1240 B / 0.007, is `IMPLIED_YARC_BYTES` and proves nothing about YARC. Give the storage of a router
+that you know instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weft.errors import WeftError
+
+# Two directions, minimal and non-minimal, two epochs; virtual utilisation.
+COUNTERS = 2 * 2 * 2 + 1
+# Seven types of control packets fit.
+TYPE_BITS = 3
+IMPLIED_YARC_BYTES = 1240 / 0.007
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Storage and control traffic of one router.
+
+    Attributes
+    ----------
+    counter_bits_per_link, request_bits : int
+        Counters of a link; a buffered request.
+    router_bytes : float
+        Storage of all links of the router.
+    router_share : float
+        The same as a share of the storage of the router.
+    control_packets_per_epoch : int
+        Most that a router sends in an activation epoch.
+    table_updates_per_epoch : float
+        Most that a routing table sees in an epoch: one link per two routers, in each dimension.
+    largest_network_terminals : int
+        Terminals of the largest balanced flattened butterfly of such routers, with as many terminals per router as
+        routers per dimension.
+    """
+
+    counter_bits_per_link: int
+    request_bits: int
+    router_bytes: float
+    router_share: float
+    control_packets_per_epoch: int
+    table_updates_per_epoch: float
+    largest_network_terminals: int
+
+
+def overhead(
+    radix: int = 64,
+    subnetwork: int | None = None,
+    *,
+    dimensions: int = 2,
+    counter_bits: int = 16,
+    id_bits: int = 8,
+    router_storage_bytes: float = IMPLIED_YARC_BYTES,
+) -> Overhead:
+    """Cost of TCEP on a router.
+
+    Parameters
+    ----------
+    radix : int
+        Ports of a router; all of them are counted as links, as in the paper.
+    subnetwork : int, optional
+        Routers of a subnetwork; by default those of the largest balanced flattened butterfly of this radix.
+    dimensions : int
+        Of the network.
+    counter_bits, id_bits : int
+        Bits of a counter, and of a router's number within its subnetwork.
+    router_storage_bytes : float
+        Storage of the router that the share refers to [B].
+
+    Raises
+    ------
+    WeftError
+        If the ids of a subnetwork do not fit into their bits, or a number makes no sense.
+    """
+    if min(radix, dimensions, counter_bits, id_bits) < 1 or router_storage_bytes <= 0:
+        what = f"a router of radix {radix} in {dimensions} dimensions with counters of {counter_bits} bits, "
+        what += f"ids of {id_bits} bits and a storage of {router_storage_bytes:g} B"
+        raise WeftError.saying(what, "take 1 or more of each")
+    balanced = (radix + dimensions) // (dimensions + 1)  # k terminals and (k - 1) links per dimension
+    routers = balanced if subnetwork is None else subnetwork
+    if not 2 <= routers <= min(1 << id_bits, radix + 1):
+        what = f"a subnetwork of {routers} routers: ids of {id_bits} bits name {1 << id_bits}, "
+        what += f"and a router of radix {radix} has at most {radix} neighbours"
+        raise WeftError.saying(what, f"take 2 to {min(1 << id_bits, radix + 1)} routers, or other ids or routers")
+    counters, request = COUNTERS * counter_bits, id_bits + TYPE_BITS
+    stored = (counters + request) * radix / 8
+    return Overhead(
+        counter_bits_per_link=counters,
+        request_bits=request,
+        router_bytes=stored,
+        router_share=stored / router_storage_bytes,
+        control_packets_per_epoch=1 + 1 + (routers - 1),
+        table_updates_per_epoch=dimensions * routers / 2,
+        largest_network_terminals=balanced ** (dimensions + 1),
+    )

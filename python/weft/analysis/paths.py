@@ -1,0 +1,222 @@
+"""Paths that some active links leave in a fully connected subnetwork (1D flattened butterfly).
+
+Source: TCEP (ISCA 2018), section III-C, Figs. 3 and 4. A pair of routers may use its own link and every path over one
+other router. The root network, a star of all links of a hub, is always active; further links are either concentrated
+(all links of the lowest router first, then of the next) or drawn at random.
+
+Adjacency matrices are boolean, symmetric, with a false diagonal; shape (..., R, R) for R routers.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate, combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Active = npt.NDArray[np.bool_]
+
+# What is counted over all pairs; the paper does not say which of these its figures show.
+COUNTS = {
+    "all": "direct and two-hop paths",
+    "two_hop": "two-hop paths",
+    "two_hop_unlinked": "two-hop paths of pairs without an active link",
+    "at_most_two": "direct and two-hop paths, at most two of a pair",
+}
+# Entries of adjacency matrices that are counted at a time.
+_CHUNK = 1 << 22
+# Most placements that are looked at one by one.
+_WAYS = 200_000
+
+
+def optional_links(routers: int, hub: int = 0) -> npt.NDArray[np.int64]:
+    """Links beyond the star of the hub, in the order of concentration; shape (links, 2).
+
+    Raises
+    ------
+    WeftError
+        If there are fewer than three routers, or no such hub.
+    """
+    if routers < 3 or not 0 <= hub < routers:
+        what = f"{routers} routers with router {hub} as the hub: there is nothing to choose beyond the star"
+        raise WeftError.saying(what, "take 3 routers or more, and a hub from 0 to the last of them")
+    others = [router for router in range(routers) if router != hub]
+    return np.array(list(combinations(others, 2)), dtype=np.int64)
+
+
+def star(routers: int, hub: int = 0) -> Active:
+    """The root network: all links of the hub."""
+    active = np.zeros((routers, routers), dtype=bool)
+    active[hub, :] = active[:, hub] = True
+    active[hub, hub] = False
+    return active
+
+
+def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
+    """The star and further links; `links` of shape (..., x, 2) gives a result of shape (..., R, R)."""
+    pairs = np.asarray(links, dtype=np.int64)
+    leading = pairs.shape[:-2]
+    flat = pairs.reshape(math.prod(leading), *pairs.shape[-2:])
+    active = np.broadcast_to(star(routers, hub), (len(flat), routers, routers)).copy()
+    sample = np.arange(len(flat))[:, None]
+    active[sample, flat[..., 0], flat[..., 1]] = True
+    active[sample, flat[..., 1], flat[..., 0]] = True
+    return active.reshape(*leading, routers, routers)
+
+
+def concentrated(routers: int, more: int, hub: int = 0) -> Active:
+    """The star and `more` links, those of the lowest routers first."""
+    return with_links(routers, optional_links(routers, hub)[: _checked(routers, more)], hub)
+
+
+def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0) -> Active:
+    """The star and `more` links, drawn anew for each sample; shape (samples, R, R)."""
+    optional, more = optional_links(routers, hub), _checked(routers, more)
+    draws = np.random.default_rng([seed, more]).random((samples, len(optional)))
+    if more < len(optional):
+        chosen = np.argpartition(draws, more, axis=1)[:, :more]
+    else:
+        chosen = np.broadcast_to(np.arange(more), (samples, more))
+    return with_links(routers, optional[chosen], hub)
+
+
+def _checked(routers: int, more: int) -> int:
+    most = (routers - 1) * (routers - 2) // 2
+    if not 0 <= more <= most:
+        what = f"{more} links beyond the star: {routers} routers have {routers * (routers - 1) // 2} links, "
+        raise WeftError.saying(f"{what}{most} of them not in the star", f"take 0 to {most}")
+    return more
+
+
+def whole_hubs(routers: int) -> list[int]:
+    """Links beyond the star with which 0, 1, 2, ... further routers have all theirs; the last is the full network."""
+    return list(accumulate(range(routers - 2, 0, -1), initial=0))
+
+
+def count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
+    """Paths over all pairs, by the names of `COUNTS`; each of shape (...), the leading shape of `active`."""
+    routers = active.shape[-1]
+    flat = active.reshape(-1, routers, routers)
+    step = max(1, _CHUNK // routers**2)
+    parts = [_count(flat[first : first + step]) for first in range(0, len(flat), step)]
+    leading = active.shape[:-2]
+    return {name: np.concatenate([part[name] for part in parts]).reshape(leading) for name in COUNTS}
+
+
+def _count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
+    direct, two = _of_pairs(active)
+
+    def total(paths: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+        sums: npt.NDArray[np.int64] = paths.sum(axis=-1, dtype=np.float64).astype(np.int64)
+        return sums
+
+    return {
+        "all": total(direct + two),
+        "two_hop": total(two),
+        "two_hop_unlinked": total(two * (1 - direct)),
+        "at_most_two": total(np.minimum(direct + two, 2)),
+    }
+
+
+def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Direct and two-hop paths of each pair; both of shape (samples, pairs)."""
+    row, column = np.triu_indices(active.shape[-1], 1)
+    links = active.astype(np.float32)  # exact up to 2^24 paths of a pair, and several times as fast as integers
+    return links[..., row, column], (links @ links)[..., row, column]
+
+
+def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
+    """Fewest ``paths`` of any pair, and fewest two-hop paths of one without an active link (``two_hop_unlinked``).
+
+    The latter is R - 2, the most there can be, where all pairs are linked.
+    """
+    routers = active.shape[-1]
+    direct, two = _of_pairs(active.reshape(-1, routers, routers))
+    unlinked = np.where(direct > 0, routers - 2, two)
+    leading = active.shape[:-2]
+    return {
+        "paths": (direct + two).min(axis=-1).astype(np.int64).reshape(leading),
+        "two_hop_unlinked": unlinked.min(axis=-1).astype(np.int64).reshape(leading),
+    }
+
+
+def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int64]:
+    """All ways to place `more` links beyond the star; shape (ways, more, 2).
+
+    Raises
+    ------
+    WeftError
+        If there are too many.
+    """
+    optional = optional_links(routers, hub)
+    ways = math.comb(len(optional), _checked(routers, more))
+    if ways > _WAYS:
+        what = f"there are {ways} ways to place {more} of {len(optional)} links, more than {_WAYS}"
+        raise WeftError.saying(what, "take random samples")
+    chosen = np.array(list(combinations(range(len(optional)), more)), dtype=np.int64)
+    placements: npt.NDArray[np.int64] = optional[chosen.reshape(ways, more)]
+    return placements
+
+
+def most_even(placements: npt.NDArray[np.int64], routers: int) -> npt.NDArray[np.int64]:
+    """The placement whose busiest router has the fewest of these links, on as many routers as can be: (more, 2)."""
+    degrees = np.zeros((len(placements), routers), dtype=np.int64)
+    for end in (0, 1):
+        np.add.at(degrees, (np.arange(len(placements))[:, None], placements[..., end]), 1)
+    best: npt.NDArray[np.int64] = placements[np.lexsort((-(degrees > 0).sum(axis=1), degrees.max(axis=1)))[0]]
+    return best
+
+
+def over_fraction(
+    routers: int, samples: int | None, seed: int = 1, *, hub: int = 0, more: Sequence[int] | None = None
+) -> pl.DataFrame:
+    """Concentrated against random links, from the star alone to the full network.
+
+    Parameters
+    ----------
+    routers : int
+        Routers of the subnetwork.
+    samples : int or None
+        Random placements for each number of links; ``None`` for all that there are, each once.
+    seed : int
+        Of the placements.
+    hub : int
+        Router whose links are the star.
+    more : sequence of int, optional
+        Numbers of links beyond the star; by default those with which 0, 1, 2, ... further routers have all their links.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per number of links and count: ``active_links``, ``active_share``, ``count`` (see `COUNTS`),
+        ``concentrated``, ``random_mean``, ``random_min``, ``random_max`` [paths], ``ratio`` (concentrated to mean),
+        ``ratio_to_min``, ``ratio_to_max``; the ratios are null where there is no path to count.
+    """
+    optional = len(optional_links(routers, hub))
+    rows = []
+    for links in whole_hubs(routers) if more is None else more:
+        if samples is None:
+            others = with_links(routers, every_placement(routers, links, hub), hub)
+        else:
+            others = at_random(routers, links, samples, seed, hub)
+        dense, drawn = count(concentrated(routers, links, hub)), count(others)
+        active = routers - 1 + links
+        place: dict[str, Any] = {"active_links": active, "active_share": active / (routers - 1 + optional)}
+        rows += [place | {"count": name} | _against(int(dense[name]), drawn[name]) for name in COUNTS]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _against(dense: int, drawn: npt.NDArray[np.int64]) -> dict[str, float | int | None]:
+    mean, low, high = float(drawn.mean()), int(drawn.min()), int(drawn.max())
+    ratios = {"ratio": mean, "ratio_to_min": low, "ratio_to_max": high}
+    values = {"concentrated": dense, "random_mean": mean, "random_min": low, "random_max": high}
+    return values | {name: dense / of if of else None for name, of in ratios.items()}

@@ -1,0 +1,72 @@
+"""What a channel costs, from a resolved scenario."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ResultsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Femtojoules, and femtoseconds, of the units that a resolved scenario writes.
+_PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
+_POWER = {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
+_TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
+_BITS = {"b": 1.0, "B": 8.0}
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of a channel between routers.
+
+    Attributes
+    ----------
+    flit_bits : float
+        Bits of a flit.
+    static_fj : dict of str to float
+        Energy per cycle in each power state that has a price [fJ].
+    flit_fj : float
+        Energy per flit on top, in the state ``on`` [fJ].
+    """
+
+    flit_bits: float
+    static_fj: dict[str, float]
+    flit_fj: float
+
+    @property
+    def off_fj(self) -> float:
+        """Energy per cycle of a channel that is off [fJ]."""
+        return self.static_fj.get("off", 0.0)
+
+    @classmethod
+    def of(cls, scenario: Mapping[str, Any]) -> Prices:
+        """The prices of a resolved scenario.
+
+        Raises
+        ------
+        ResultsError
+            If it has none that can be read.
+        """
+        try:
+            bits, cycle = _number(scenario["flit"], _BITS), _number(scenario["cycle"], _TIME)
+            prices = scenario["power"]["prices"]
+            static = {state: _static(price["static"], bits, cycle) for state, price in prices.items()}
+            return cls(bits, static, _number(prices["on"]["per_bit"], _PER_BIT) * bits)
+        except (KeyError, TypeError, ValueError) as problem:
+            what = f"the scenario of the point has no prices that can be read: {problem}"
+            raise ResultsError.saying(what, "run the point again") from problem
+
+
+def _static(text: str, bits: float, cycle_fs: float) -> float:
+    """Femtojoules per cycle: a channel carries a flit per cycle, and a watt is a femtojoule per femtosecond."""
+    return _number(text, _POWER) * cycle_fs if text.endswith("W") else _number(text, _PER_BIT) * bits
+
+
+def _number(text: str, units: Mapping[str, float]) -> float:
+    found = re.fullmatch(r"([0-9.]+) ?(\D+)", text)
+    if not found or found[2] not in units:
+        raise ValueError(f"{text!r} is in none of {', '.join(units)}")
+    return float(found[1]) * units[found[2]]

@@ -1,0 +1,112 @@
+"""Scenarios in which the links that the oracle finds are on, and no others."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from weft.analysis import oracle
+from weft.errors import ScenarioError
+from weft.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weft._engine import Point
+    from weft.analysis.oracle import Found
+
+# What the scenario of the oracle sets itself.
+_OWN = ("routing", "power.policy")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The links of one point of a sweep.
+
+    Attributes
+    ----------
+    point : Point
+        The point whose traffic they carry.
+    coordinates : dict
+        What the sweep set for it, without routing and power policy.
+    found : Found
+        Its links.
+    """
+
+    point: Point
+    coordinates: dict[str, Any]
+    found: Found
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Coordinates, and the numbers that `weft.analysis.oracle.over_load` has for each load."""
+        return self.coordinates | oracle.row(self.found)
+
+
+def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list[Answer]:
+    """The links for every point, one for those that differ in routing and power policy only.
+
+    Raises
+    ------
+    ScenarioError
+        If a point is no HyperX.
+    WeftError
+        If the target or the hub makes no sense.
+    """
+    found: list[Answer] = []
+    for point in points:
+        own = {path: value for path, value in point.coordinates.items() if not path.startswith(_OWN)}
+        if any(answer.coordinates == own for answer in found):
+            continue
+        network = point.network()
+        if network["topology"] != "hyperx":
+            what = f"the oracle knows the lines of a hyperx, not of a {network['topology']}"
+            raise ScenarioError.saying(what, "take topology.hyperx", "topology")
+        found.append(Answer(point, own, oracle.find(network["widths"], point.traffic_matrix(), target, hub)))
+    return found
+
+
+def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
+    """One scenario for some points of a sweep: routing `pal`, policy `static`, everything else as it was.
+
+    Threshold and sensor are those of a scenario that is routed by `ugal_p` or `pal`.
+    """
+    resolved = deepcopy(answers[0].point.resolved)
+    policies = [_policy(answer.found) for answer in answers]
+    resolved["name"] = f"{resolved.get('name', 'scenario')}-oracle"
+    (name, options), *_ = resolved["routing"].items()
+    resolved["routing"] = {"pal": options if name in {"ugal_p", "pal"} else {"sensor": "history_window"}}
+    resolved["power"]["policy"] = policies[0]
+    if len(answers) > 1:
+        paths = answers[0].coordinates
+        resolved["zip"] = {path: [answer.coordinates[path] for answer in answers] for path in paths}
+        resolved["zip"]["power.policy"] = policies
+    return resolved
+
+
+def _policy(found: Found) -> dict[str, Any]:
+    return {"static": {"on": {"links": [list(link) for link in found.links]}, "hub": found.hub}}
+
+
+def write(answers: Sequence[Answer], path: str | Path) -> Path:
+    """Write the scenario of `scenario` to a file, and check that it can be read.
+
+    Files that the scenario names are looked for beside it.
+
+    Raises
+    ------
+    ScenarioError
+        If a file that it names is not there.
+    """
+    path, target = Path(path), answers[0].found.target
+    head = (
+        f"# On are the links that a greedy fluid model needs to keep every channel at {target:g} flits/cycle or less.\n"
+    )
+    text = yaml.safe_dump(scenario(answers), sort_keys=False, default_flow_style=None, width=120)
+    path.write_text(head + text, encoding="utf-8")
+    Scenario.from_file(path).points()
+    return path

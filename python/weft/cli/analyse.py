@@ -1,0 +1,259 @@
+"""``weft analyse``: what can be known without a simulation, or from one that is finished."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import DONE, arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+    from weft.cli.arguments import Commands
+
+    Answered = tuple[pl.DataFrame, Sequence[str]]
+
+# Loads of the bound, if none are named.
+_LOADS = [round(0.05 * step, 2) for step in range(1, 19)]
+
+
+# Heads of wide tables on the screen, by column; empty: only in JSON and CSV.
+_HEADS = {
+    "random_mean": "mean",
+    "random_min": "min",
+    "random_max": "max",
+    "ratio_to_min": "to min",
+    "ratio_to_max": "to max",
+    "energy_network_j": "",
+    "energy_network_scaled_j": "",
+    "energy_per_flit_pj": "pJ/flit",
+    "energy_scaled_per_flit_pj": "scaled",
+    "normalised_energy": "ratio",
+}
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "analyse",
+        "count, bound and estimate without a simulation, or from a finished one",
+        "weft analyse bound --routers 32 --terminals 1024",
+    )
+    kinds = parser.add_subparsers(required=True, metavar="KIND")
+    _add_paths(kinds)
+    _add_bound(kinds)
+    _add_overhead(kinds)
+    _add_examples(kinds)
+    _add_dvfs(kinds)
+    _add_oracle(kinds)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Analyse and print; returns the exit status."""
+    analyse: Callable[[argparse.Namespace], Answered] = options.analyse
+    frame, notes = analyse(options)
+    if options.json:
+        print(json.dumps(frame.to_dicts(), indent=1))
+    elif options.csv:
+        print(frame.write_csv(), end="")
+    else:
+        print("\n".join([*_table(frame), "", *notes]))
+    return DONE
+
+
+def _kind(
+    kinds: Commands, name: str, help: str, example: str, analyse: Callable[[argparse.Namespace], Answered]
+) -> argparse.ArgumentParser:
+    parser = arguments.command(kinds, name, help, f"weft analyse {name} {example}".rstrip())
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--csv", action="store_true", help="print comma-separated values")
+    parser.set_defaults(analyse=analyse)
+    return parser
+
+
+def _add_paths(kinds: Commands) -> None:
+    about = "paths between all pairs of a subnetwork, links concentrated against placed at random (TCEP, Figs. 3, 4)"
+    parser = _kind(kinds, "paths", about, "--routers 8 --more 6 --exact", _paths)
+    number = arguments.positive
+    parser.add_argument("--routers", metavar="R", type=number, default=32, help="routers (default: 32)")
+    parser.add_argument("--hub", metavar="ROUTER", type=int, default=0, help="centre of the star (default: 0)")
+    more = "links beyond the star, e.g. 6,12 (default: as many as 0, 1, 2, ... further hubs have)"
+    parser.add_argument("--more", metavar="N,...", type=_wholes, help=more)
+    samples = parser.add_mutually_exclusive_group()
+    samples.add_argument("--samples", metavar="N", type=number, default=1000, help="placements (default: 1000)")
+    samples.add_argument("--exact", action="store_true", help="all placements that there are")
+    parser.add_argument("--seed", metavar="N", type=int, default=1, help="of the placements (default: 1)")
+
+
+def _paths(options: argparse.Namespace) -> Answered:
+    from weft.analysis import paths
+
+    samples = None if options.exact else options.samples
+    frame = paths.over_fraction(options.routers, samples, options.seed, hub=options.hub, more=options.more)
+    notes = ["mean, min, max: paths of placements at random; ratios: concentrated to these"]
+    return frame, [*notes, *(f"{name}: {words}" for name, words in paths.COUNTS.items())]
+
+
+def _add_bound(kinds: Commands) -> None:
+    about = "fewest active links of a 1D flattened butterfly that carry a load (TCEP, Fig. 12)"
+    parser = _kind(kinds, "bound", about, "--routers 32 --terminals 1024 --load 0.1,0.41", _bound)
+    parser.add_argument("--routers", metavar="R", type=arguments.positive, default=32, help="default: 32")
+    terminals = "of the whole network (default: 1024)"
+    parser.add_argument("--terminals", metavar="N", type=arguments.positive, default=1024, help=terminals)
+    load = "loads in flits/terminal/cycle (default: 0.05 to 0.9)"
+    parser.add_argument("--load", metavar="L,...", type=_numbers, default=_LOADS, help=load)
+
+
+def _bound(options: argparse.Namespace) -> Answered:
+    from weft.analysis import bound
+
+    notes = [
+        "active: uniform traffic; non_minimal: traffic that takes two hops whatever is active",
+        "-: all links together are too few",
+    ]
+    return bound.over_load(options.load, options.routers, options.terminals), notes
+
+
+def _add_overhead(kinds: Commands) -> None:
+    about = "storage and control packets that TCEP needs in a router (TCEP, section VI-D)"
+    parser = _kind(kinds, "overhead", about, "--radix 48 --counter-bits 24", _overhead)
+    number = arguments.positive
+    parser.add_argument("--radix", metavar="PORTS", type=number, default=64, help="of a router (default: 64)")
+    routers = "of a subnetwork (default: of the largest balanced butterfly of this radix)"
+    parser.add_argument("--routers", metavar="K", type=number, help=routers)
+    parser.add_argument("--dimensions", metavar="N", type=number, default=2, help="of the network (default: 2)")
+    parser.add_argument("--counter-bits", metavar="N", type=number, default=16, help="of a counter (default: 16)")
+    parser.add_argument("--id-bits", metavar="N", type=number, default=8, help="of a router's number (default: 8)")
+    storage = "storage of the router [B] (default: what the paper's 0.7 %% implies of YARC)"
+    parser.add_argument("--router-storage", metavar="BYTES", type=number, help=storage)
+
+
+def _overhead(options: argparse.Namespace) -> Answered:
+    from dataclasses import asdict
+
+    import polars as pl
+
+    from weft.analysis.overhead import IMPLIED_YARC_BYTES, overhead
+
+    cost = overhead(
+        options.radix,
+        options.routers,
+        dimensions=options.dimensions,
+        counter_bits=options.counter_bits,
+        id_bits=options.id_bits,
+        router_storage_bytes=options.router_storage or IMPLIED_YARC_BYTES,
+    )
+    notes = [f"router_share: of {options.router_storage or IMPLIED_YARC_BYTES:.0f} B"]
+    if options.router_storage is None:
+        notes[0] += ", which the paper's 0.7 % implies of YARC; name a router's own with --router-storage"
+    rows = [{"quantity": name, "value": float(value)} for name, value in asdict(cost).items()]
+    return pl.DataFrame(rows), notes
+
+
+def _add_examples(kinds: Commands) -> None:
+    about = "the worked examples of the TCEP paper (Figs. 5 and 6)"
+    _kind(kinds, "examples", about, "", _examples)
+
+
+def _examples(_: argparse.Namespace) -> Answered:
+    import polars as pl
+
+    from weft.analysis import examples
+
+    rows = [
+        {"figure": "5", "case": name, "quantity": "utilisation of all links", "value": float(loads.sum())}
+        for name, loads in examples.dropped_link().items()
+    ]
+    parted = examples.partition(examples.FIG6)
+    values = {"inner links": parted.boundary, "inner budget": parted.inner_budget}
+    values["outer utilisation"] = parted.outer_utilisation
+    rows += [{"figure": "6", "case": "R3", "quantity": name, "value": float(of)} for name, of in values.items()]
+    notes = [
+        "5: R0 drops its least used link (naive), or that with the least minimal traffic (type_aware)",
+        "6: links are inner, from the hub on, until their budget is that of the outer ones; high-water mark 1",
+    ]
+    return pl.DataFrame(rows), notes
+
+
+def _add_dvfs(kinds: Commands) -> None:
+    about = "energy of a finished run had each channel run at the lowest rate that carries its traffic"
+    parser = _kind(kinds, "dvfs", about, "results/quickstart", _dvfs)
+    parser.add_argument("results", metavar="DIR", help="folder of results, usually of links that are always on")
+    rates = "shares of the full rate (default: 0.25,0.5,1)"
+    parser.add_argument("--rates", metavar="R,...", type=_numbers, default=[0.25, 0.5, 1.0], help=rates)
+    powers = "power at each rate (default: 0.54,0.69,1)"
+    parser.add_argument("--powers", metavar="P,...", type=_numbers, default=[0.54, 0.69, 1.0], help=powers)
+    over_time = "choose rates anew in each sample of measure.series, in place of once for the window"
+    parser.add_argument("--over-time", action="store_true", help=over_time)
+
+
+def _dvfs(options: argparse.Namespace) -> Answered:
+    from weft.analysis.dvfs import Rates
+    from weft.cli import folders
+
+    rates = Rates(tuple(options.rates), tuple(options.powers))
+    frame = folders.opened(options.results).rate_scaled(rates, over_time=options.over_time)
+    notes = [
+        "energies are of the links between routers per delivered flit, as they were and scaled; ratio: of the two",
+        "baseline: hash of the point they come from; rate: share of the powered cycles at each rate",
+    ]
+    return frame, notes
+
+
+def _add_oracle(kinds: Commands) -> None:
+    about = "links of a HyperX that carry the traffic of a scenario, found on a fluid model"
+    parser = _kind(kinds, "oracle", about, "examples/quickstart.yaml --target 0.75 --out oracle.yaml", _oracle)
+    arguments.add_scenario(parser)
+    target = "highest load of a channel in flits/cycle (default: 0.75)"
+    parser.add_argument("--target", metavar="LOAD", type=float, default=0.75, help=target)
+    hub = "coordinate of the routers whose star stays on (default: 0)"
+    parser.add_argument("--hub", metavar="N", type=int, default=0, help=hub)
+    parser.add_argument("--out", metavar="FILE", help="write a scenario in which just these links are on")
+
+
+def _oracle(options: argparse.Namespace) -> Answered:
+    from weft.analysis import static
+    from weft.cli import overrides
+    from weft.frames import frame_of
+
+    answers = static.answers(overrides.sweep(options).points, options.target, options.hub)
+    frame = frame_of([answer.row for answer in answers])
+    notes = ["busiest_channel: flits/cycle; carried: no channel is above the target"]
+    if options.out is None:
+        return frame, [*notes, "name a file with --out for a scenario in which just these links are on"]
+    return frame, [*notes, f"scenario {static.write(answers, options.out)}"]
+
+
+def _table(frame: pl.DataFrame) -> list[str]:
+    from weft.text import columns
+
+    shown = frame.select(column for column in frame.columns if _HEADS.get(column, column))
+    words = [place for place, kind in enumerate(shown.dtypes) if not kind.is_numeric()]
+    heads = [_HEADS.get(column, column) for column in shown.columns]
+    return columns(heads, [[_cell(value) for value in row] for row in shown.iter_rows()], left=words)
+
+
+def _cell(value: Any) -> str:
+    from weft.labels import label
+
+    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else label(value)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write numbers such as 0.1,0.2") from None
+
+
+def _wholes(text: str) -> list[int]:
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write whole numbers such as 6,12") from None

@@ -1,0 +1,184 @@
+"""Rate scaling of links, against bills made by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+
+import weft
+from conftest import RECORDED, made
+from weft.analysis.dvfs import Rates
+from weft.analysis.prices import Prices
+from weft.cli import main
+from weft.errors import ResultsError, WeftError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.results import Results
+
+STATES = ("on", "shadow", "draining", "off", "waking")
+# 10 fJ/bit whether or not anything is sent and 2 fJ per bit sent, of flits of 5 bits; off costs a little, too.
+STATIC, FLIT, DARK = 50, 10, 5
+WINDOW = 1000
+
+
+@pytest.fixture(scope="module")
+def awake(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Three points of links that are always on."""
+    set = {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
+    return weft.load(RECORDED, set=set).run(tmp_path_factory.mktemp("awake") / "awake")
+
+
+def _by_hand(root: Path, channels: list[dict[str, int]]) -> Results:
+    """A point whose channels have these flits and cycles in states."""
+    results = made(root, [({"traffic.load": 0.1}, {"accepted_bits": 5 * 400, "window_cycles": WINDOW})])
+    price = {"static": "10fJ/bit", "per_bit": "2fJ/bit"}
+    prices = dict.fromkeys(STATES, price) | {"off": {"static": "1fJ/bit", "per_bit": "0fJ/bit"}}
+    scenario: dict[str, Any] = dict.fromkeys(("topology", "links", "routing", "traffic", "measure"), "x")
+    scenario |= {"cycle": "1ns", "flit": "5b", "power": {"policy": "always_on", "prices": prices}}
+    rows: list[dict[str, int | None]] = []
+    for number, channel in enumerate(channels):
+        cycles = {f"cycles_{state}": channel.get(state, 0) for state in STATES}
+        powered = sum(cycles.values()) - cycles["cycles_off"]
+        energy = STATIC * powered + FLIT * channel["flits"] + DARK * cycles["cycles_off"]
+        source = None if channel.get("terminal") else 0
+        ends = {"channel": number, "from_router": source, "to_router": 1}
+        rows.append({**ends, "flits": channel["flits"], "energy_fj": energy, **cycles})
+    folder = results.folder(0)
+    (folder / "scenario.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    pl.DataFrame(rows).write_parquet(folder / "channels.parquet")
+    return weft.open(root)
+
+
+def test_each_channel_has_the_lowest_rate_that_carries_it(tmp_path: Path) -> None:
+    flits = [0, 250, 251, 500, 501, 1000, 1010]  # a switch counts flits before they leave: 1010 of 1000
+    results = _by_hand(tmp_path, [{"on": WINDOW, "flits": count} for count in flits])
+    powers = [0.54, 0.54, 0.69, 0.69, 1, 1, 1]
+    before = [STATIC * WINDOW + FLIT * count for count in flits]
+    after = [power * energy for power, energy in zip(powers, before, strict=True)]
+    (row,) = results.rate_scaled().to_dicts()
+    assert row["baseline"] == results.points[0]["hash"]
+    assert row["energy_network_j"] == pytest.approx(sum(before) * 1e-15)
+    assert row["energy_network_scaled_j"] == pytest.approx(sum(after) * 1e-15)
+    assert row["normalised_energy"] == pytest.approx(sum(after) / sum(before))
+    assert row["energy_scaled_per_flit_pj"] == pytest.approx(sum(after) * 1e-3 / 400)
+    assert row["energy_per_flit_pj"] == pytest.approx(sum(before) * 1e-3 / 400)
+    assert [row[f"rate_{rate}_share"] for rate in ("0.25", "0.5", "1")] == pytest.approx([2 / 7, 2 / 7, 3 / 7])
+
+
+def test_only_cycles_with_power_are_scaled(tmp_path: Path) -> None:
+    """A channel that is off for a while carries its flits in the rest of it; links of terminals keep their rate."""
+    channels = [
+        {"on": 300, "waking": 100, "off": 600, "flits": 100},  # 100 of 400 cycles: the lowest rate
+        {"on": 100, "draining": 100, "off": 800, "flits": 150},  # 150 of 200: the full one
+        {"off": WINDOW, "flits": 0},
+        {"on": WINDOW, "flits": 10, "terminal": 1},
+    ]
+    results = _by_hand(tmp_path, channels)
+    (row,) = results.rate_scaled().to_dicts()
+    dark = DARK * (600 + 800 + 1000)
+    first, second = 400 * STATIC + 100 * FLIT, 200 * STATIC + 150 * FLIT
+    assert row["energy_network_j"] == pytest.approx((first + second + dark) * 1e-15)
+    assert row["energy_network_scaled_j"] == pytest.approx((0.54 * first + second + dark) * 1e-15)
+    assert row["rate_0.25_share"] == pytest.approx(400 / 600)
+    assert row["rate_1_share"] == pytest.approx(200 / 600)
+
+
+def test_other_rates() -> None:
+    rates = Rates((0.5, 1.0), (0.8, 1.0))
+    flits, powered = np.array([0.0, 50, 51]), np.array([0.0, 100, 100])
+    scaled, cycles = rates.scale(flits, powered, np.array([0.0, 10, 10]))
+    assert scaled.tolist() == [0, 8, 10]
+    assert cycles.tolist() == [100, 100]
+
+
+@pytest.mark.parametrize(
+    ("rates", "powers"),
+    [
+        ((0.5, 0.25, 1.0), (0.5, 0.6, 1.0)),
+        ((0.0, 1.0), (0.5, 1.0)),
+        ((0.5,), (1.0,)),
+        ((0.5, 1.0), (1.0,)),
+        ((0.5, 1.0), (0.5, 0.9)),
+        ((0.5, 1.0), (1.5, 1.0)),
+        ((), ()),
+    ],
+)
+def test_rates_that_make_no_sense(rates: tuple[float, ...], powers: tuple[float, ...]) -> None:
+    with pytest.raises(WeftError, match=r"rates|powers"):
+        Rates(rates, powers)
+
+
+def test_at_the_full_rate_nothing_changes(recorded: Results) -> None:
+    """Bills of channels and of samples, in states of all kinds, add up to that of the run."""
+    full = Rates((1.0,), (1.0,))
+    wanted = [summary["energy_network_j"] for summary in recorded.summaries]
+    for over_time in (False, True):
+        frame = recorded.rate_scaled(full, over_time=over_time)
+        assert frame["energy_network_j"].to_list() == pytest.approx(wanted, rel=1e-12)
+        assert frame["normalised_energy"].to_list() == pytest.approx([1] * len(recorded), rel=1e-12)
+        per_bit = [summary["energy_network_per_bit_pj"] for summary in recorded.summaries]
+        assert frame["energy_per_flit_pj"].to_list() == pytest.approx([48 * price for price in per_bit])
+
+
+def test_links_that_are_always_on(awake: Results) -> None:
+    frame = awake.rate_scaled()
+    assert frame["baseline"].to_list() == [point["hash"] for point in awake.points]
+    assert frame["traffic.load"].to_list() == [0.05, 0.1, 0.4]
+    # at load 0.05 no channel carries a quarter: the least power there is
+    assert frame["normalised_energy"][0] == pytest.approx(0.54)
+    assert frame["rate_0.25_share"][0] == 1
+    for point, row in enumerate(frame.iter_rows(named=True)):
+        channels = awake.channels(point).drop_nulls(["from_router", "to_router"])
+        used = channels["utilisation"]
+        power = 0.54 + 0.15 * (used > 0.25) + 0.31 * (used > 0.5)
+        bill = (power * channels["energy_fj"]).to_numpy().sum()
+        assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
+    # over time: a rate for each sample, all of them within the window of 500 to 1500
+    over_time = awake.rate_scaled(over_time=True)
+    for point, row in enumerate(over_time.iter_rows(named=True)):
+        numbers = awake.channels(point).drop_nulls(["from_router", "to_router"])["channel"]
+        series = awake.series(point).filter(
+            pl.col("channel").is_in(numbers.implode()), pl.col("from_cycle").is_between(500, 1499)
+        )
+        used = series["utilisation"]
+        power = 0.54 + 0.15 * (used > 0.25) + 0.31 * (used > 0.5)
+        bill = (power * 48 * (23440 * series["interval_cycles"] + 7810 * series["flits"])).to_numpy().sum()
+        assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
+
+
+def test_dvfs_on_the_command_line(awake: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", "dvfs", str(awake.root), "--rates", "0.5,1", "--powers", "0.7,1", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows == awake.rate_scaled(Rates((0.5, 1.0), (0.7, 1.0))).to_dicts()
+    assert main(["analyse", "dvfs", str(awake.root), "--rates", "0.5"]) == 2
+    assert "rates rise from above 0 to 1" in capsys.readouterr().err
+
+
+def test_what_is_missing_is_told(tmp_path: Path) -> None:
+    set = {"measure.series": {"every": "50cycles", "of": "class"}, "traffic.load": 0.1, "seed": 1}
+    set |= {"traffic.pattern": "uniform", "routing": "ugal_p"}
+    coarse = weft.load(RECORDED, set=set).run(tmp_path / "coarse")
+    with pytest.raises(ResultsError, match="of link classes, not of channels"):
+        coarse.rate_scaled(over_time=True)
+    few = set | {"measure.series": {"every": "50cycles", "of": "channel"}, "measure.link_states": {"max_spans": 100}}
+    with pytest.raises(ResultsError, match="did not keep all states"):
+        weft.load(RECORDED, set=few).run(tmp_path / "few").rate_scaled(over_time=True)
+
+
+def test_prices_of_a_scenario() -> None:
+    on = {"static": "0.5W", "per_bit": "0.25nJ/bit"}
+    scenario = {"cycle": "2ps", "flit": "8b", "power": {"prices": {"on": on, "shadow": {**on, "static": "3pJ/bit"}}}}
+    prices = Prices.of(scenario)
+    # 0.5 W for 2 ps is 1 pJ; 3 pJ/bit are 24 pJ for the 8 bits of a cycle
+    assert prices.static_fj == pytest.approx({"on": 1000, "shadow": 24_000})
+    assert prices.flit_fj == pytest.approx(250_000 * 8)
+    assert prices.off_fj == 0
+    with pytest.raises(ResultsError, match="no prices that can be read"):
+        Prices.of({"cycle": "1ns", "flit": "some"})
