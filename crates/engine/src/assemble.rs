@@ -47,6 +47,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     }
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
+    spec.check_faults()?;
     let (jobs, clocks) = clocks(spec)?;
     let (ranks, job_of) = places(spec);
     let after_grant = after_grant(spec)?;
@@ -59,6 +60,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     // what a job creates is counted only where there are several, or messages of several kinds
     let by_job = replies || jobs.len() > 1;
     let others = by_job || batches || spec.phases.auto_warmup;
+    let faults = !spec.faults.is_empty();
     let apart = others || spec.records.transient.is_some();
     let net = Net {
         coords: routing.coordinates(graph),
@@ -73,7 +75,8 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         creates_apart: by_job || watches,
         only_in_time: !others,
         crosses_apart: by_age || watches || spec.router.routing_delay > 0,
-        heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0,
+        heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        faults,
         trunk,
         routing,
         apart,
@@ -532,6 +535,7 @@ impl Builder<'_> {
             managed: (0..pal.nets.count).filter(managed).collect(),
             places: (0..graph.routers()).map(place).collect(),
             block: self.b as u32,
+            faults: &self.spec.faults,
             record: self.spec.records.control,
             horizon: self.net.after_grant + 80 + longest.unwrap_or(0),
         };

@@ -35,6 +35,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             key = self.route_here(net, r, packet);
             let head = *self.ins.hot(i).head.hot(v);
             self.segments.items.hot_mut(head as usize).key = key;
+            if net.faults && !self.leads_on(net, r, key) {
+                self.park(net, i, v, packet);
+                return None;
+            }
         }
         if key != ASK && (net.trunk.width == 1 || net.port(key) < usize::from(net.trunk.first)) {
             return Some(key);
@@ -103,7 +107,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// A head of input `i` has given up its request `key`, which others of the input may share.
-    fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
+    pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         let port = self.ins.hot(i);
         if crate::allocate::matching(&port.keys, key) != 0 {
             return;

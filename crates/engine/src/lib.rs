@@ -17,6 +17,7 @@ mod clock;
 mod demand;
 mod dependency;
 pub mod explain;
+pub mod faults;
 mod hot;
 mod imply;
 mod jobs;

@@ -67,8 +67,10 @@ pub struct Net {
     pub creates_apart: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while.
     pub crosses_apart: bool,
-    /// Heads need more than their key: a choice in every step, their age, someone watches them, or they wait first.
+    /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links fail.
     pub heads_apart: bool,
+    /// Links fail, and heads may find no way (`power/tcep/repair.rs`).
+    pub faults: bool,
     pub trunk: Trunk,
     /// Packets get an intermediate at their source.
     pub detours: bool,

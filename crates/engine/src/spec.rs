@@ -1,5 +1,6 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
+pub use crate::faults::Fault;
 pub use crate::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
 pub use crate::watch::Watched;
 use crate::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
@@ -131,6 +132,8 @@ pub struct Spec {
     pub policy: PolicyConfig,
     /// Link classes that the policy manages (true) or that stay on (false); terminal links usually stay on.
     pub managed: Vec<bool>,
+    /// Links that fail during the run.
+    pub faults: Vec<Fault>,
     /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
     pub prices: [Option<StatePrice>; crate::power::LinkState::COUNT],
     pub phases: Phases,
@@ -165,6 +168,7 @@ impl Spec {
         let terminals = (0..graph.terminals()).collect();
         Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),
+            faults: Vec::new(),
             links,
             router: RouterSpec::default(),
             routing,

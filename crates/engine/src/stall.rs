@@ -76,6 +76,9 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
         let base = block.routers[port.router as usize].base as usize;
+        if port.keys[v] == ASK && port.choosing >> v & 1 == 0 {
+            return None; // for a link to return
+        }
         if port.keys[v] == NO_KEY {
             let (o, vc) = (base + usize::from(port.held[v] >> 4), usize::from(port.held[v] & 15));
             if segment.arrived == segment.sent {

@@ -138,7 +138,7 @@ impl Subnets {
 pub(crate) struct Views {
     rows: Vec<u64>,
     per_router: usize,
-    /// The hub of each subnetwork of each router.
+    /// The hub and the next hub (itself if none is to follow) of each subnetwork of each router.
     hubs: Vec<u8>,
     nets: usize,
 }
@@ -151,7 +151,7 @@ impl Views {
         Self {
             per_router: nets.rows(),
             rows: one.repeat(routers),
-            hubs: vec![hub; nets.count * routers],
+            hubs: vec![hub; 2 * nets.count * routers],
             nets: nets.count,
         }
     }
@@ -164,12 +164,13 @@ impl Views {
     /// The tables of router `r` of the block.
     #[inline(always)]
     pub fn of(&self, r: usize) -> View<'_> {
-        View { rows: self.rows.hot_slice(r * self.per_router), hubs: self.hubs.hot_slice(r * self.nets) }
+        View { rows: self.rows.hot_slice(r * self.per_router), hubs: self.hubs.hot_slice(2 * r * self.nets) }
     }
 
-    /// Router `r` has a new hub in its subnetwork `d`.
-    pub fn set_hub(&mut self, r: usize, d: usize, hub: u8) {
-        self.hubs[r * self.nets + d] = hub;
+    /// Router `r` has a new hub in its subnetwork `d`, or knows the one that follows it.
+    pub fn set_hub(&mut self, r: usize, d: usize, hub: u8, next: u8) {
+        let k = 2 * (r * self.nets + d);
+        (self.hubs[k], self.hubs[k + 1]) = (hub, next);
     }
 
     /// Router `r` has heard that the link between members `a` and `b` is active, or not.
@@ -199,7 +200,12 @@ impl View<'_> {
     /// The member that has links to all.
     #[inline(always)]
     pub fn hub(&self, d: usize) -> u8 {
-        *self.hubs.hot(d)
+        *self.hubs.hot(2 * d)
+    }
+
+    /// The member that is about to become the hub where links have failed, else the hub.
+    pub fn next_hub(&self, d: usize) -> u8 {
+        *self.hubs.hot(2 * d + 1)
     }
 
     /// Members over which a packet can go from `own` to `to` in two hops.

@@ -35,6 +35,8 @@ impl Scenario {
         let phases = self.measure.phases(&traffic, &clock)?;
         check_energy(&prices, &phases)?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
+        let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
+        let faults = faults.collect::<Result<Vec<_>, _>>()?;
         // both directions of a link between routers
         let channels = 2 * graph.links().filter(|link| managed[usize::from(link.class)]).count();
         let spec = Spec {
@@ -44,6 +46,7 @@ impl Scenario {
             routing: self.routing.clone(),
             policy: self.power.policy.clone(),
             managed,
+            faults,
             prices,
             phases,
             watched: spec::Watched::Nobody,

@@ -1,5 +1,6 @@
 //! The keys of a scenario: types, defaults and the descriptions that become the JSON Schema.
 
+use crate::faults::FaultConfig;
 use crate::measure::Measure;
 use crate::prices::Prices;
 use crate::workload::Traffic;
@@ -40,6 +41,9 @@ pub struct Scenario {
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
+    /// Links that fail during the run, and may return.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultConfig>,
     /// Phases of the run.
     #[serde(default)]
     pub measure: Measure,

@@ -17,6 +17,7 @@ mod diagnostic;
 mod energy;
 mod expand;
 mod explain;
+mod faults;
 mod finished;
 mod links;
 mod measure;
@@ -40,6 +41,7 @@ pub use config::{Classes, FlowControl, Link, PowerConfig, Router, Scenario};
 pub use diagnostic::Diagnostic;
 pub use energy::Energy;
 pub use expand::{expand, expand_with, read};
+pub use faults::FaultConfig;
 pub use finished::Finished;
 pub use measure::{
     Complete, Confidence, LinkStatesConfig, Measure, SeriesConfig, SeriesOf, StopConfig, TransientConfig, Warmup,

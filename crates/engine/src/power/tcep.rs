@@ -37,6 +37,7 @@ mod epoch;
 mod link;
 pub(crate) mod message;
 pub mod partition;
+pub(crate) mod repair;
 
 use crate::power::LinkState;
 use crate::spec::Spec;

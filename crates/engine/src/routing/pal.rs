@@ -5,7 +5,7 @@
 //! dragonfly) a packet goes directly or over one other router, drawn among those that have active links to both ends.
 //! Direct link active: minimal if q_m <= 2 q_n + T. Shadow: not minimal while the other way has a credit, else the
 //! shadow link is taken back. Inactive or waking: not minimal. At the intermediate: directly, over a shadow link too; if that link has
-//! gone meanwhile, over the hub.
+//! gone meanwhile, over the hub. Where faults have cut the star: see `faults.rs`.
 //! # Parameters
 //! threshold T \[flits\]; sensor: what q is.
 //! # Guarantees
@@ -137,7 +137,7 @@ impl Runtime {
         let direct = self.direct(leg);
         let on = queues.is_on(direct.port);
         if packet.dim == leg.number {
-            return if on { direct } else { self.onward(leg, queues) };
+            return if on { direct } else { self.onward(leg, queues, packet) };
         }
         packet.dim = leg.number;
         packet.flags &= !AROUND;
@@ -171,8 +171,7 @@ impl Runtime {
         let direct = self.direct(leg);
         let state = queues.state(direct.port);
         if ways == 0 {
-            let alive = state == LinkState::On || state == LinkState::Shadow;
-            return if alive { direct } else { self.around(packet, self.over_hub(leg, queues)) };
+            return direct;
         }
         let detour = self.over(leg, self.intermediate(leg, ways, packet, seed));
         if state == LinkState::Shadow && queues.credits(detour) == 0 { direct } else { self.around(packet, detour) }
@@ -180,9 +179,9 @@ impl Runtime {
 
     /// From an intermediate whose link to the target is not active (any more).
     #[inline(never)]
-    fn onward(&self, leg: Leg, queues: &impl Congestion) -> Hop {
+    fn onward(&self, leg: Leg, queues: &impl Congestion, packet: &mut Packet) -> Hop {
         let direct = self.direct(leg);
-        if queues.state(direct.port) == LinkState::Shadow { direct } else { self.over_hub(leg, queues) }
+        if queues.state(direct.port) == LinkState::Shadow { direct } else { self.over_hub(leg, queues, packet) }
     }
 
     #[inline(always)]
@@ -191,11 +190,18 @@ impl Runtime {
         hop
     }
 
-    /// The hub has links to all; where it is this router or the target, the link to it is the direct one.
+    /// The hub has links to all. Where a fault has cut one of them: over the next hub, else a lower member, so that hops of
+    /// class 0 follow each other in a fixed order, else whoever is on a way. The direct hop, which can't be taken now, if
+    /// there is none.
     #[inline(never)]
-    fn over_hub(&self, leg: Leg, queues: &impl Congestion) -> Hop {
-        let hub = queues.view().hub(leg.d);
-        if hub == leg.own || hub == leg.to { self.direct(leg) } else { self.over(leg, hub) }
+    fn over_hub(&self, leg: Leg, queues: &impl Congestion, packet: &mut Packet) -> Hop {
+        let view = queues.view();
+        let (hub, next) = (view.hub(leg.d), view.next_hub(leg.d));
+        let ways = view.between(&self.nets, leg.d, leg.own, leg.to);
+        let order = |c: u8| if c == next { (0, 0) } else { (1 + u8::from(c != hub), c) };
+        let rank = |&c: &u8| (order(c) >= order(leg.own), c != hub, order(c));
+        let way = (0..64).filter(|c| ways >> c & 1 != 0).min_by_key(rank);
+        way.map_or(self.direct(leg), |c| self.around(packet, self.over(leg, c)))
     }
 
     #[inline(always)]

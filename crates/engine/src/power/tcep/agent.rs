@@ -1,10 +1,12 @@
 //! The agents of the routers of a block: what each knows of its links, and what it does when a message comes, a timer ends
 //! or a packet wants a shadow link back. What it does at the end of an epoch is in `epoch.rs`.
 
+use super::Rules;
 use super::link::{End, Say, Want};
 use super::message::{Arrival, ControlCount, ControlPacket, Kind, Message};
-use super::{Rules, Tables};
+use super::repair::Repairs;
 use crate::block::Block;
+use crate::faults::Fault;
 use crate::net::Net;
 use crate::power::LinkState;
 use crate::routing::{Hop, pal};
@@ -37,6 +39,9 @@ pub(super) struct Counts {
 #[derive(Debug, Clone)]
 pub(super) struct LinkAgent {
     pub end: End,
+    /// It has failed and not returned, and how often it has failed: what was said before does not hold.
+    pub broken: bool,
+    pub era: u8,
     /// Flits that went round because the link was not active: its virtual utilisation; and all that went round.
     pub virtually: u32,
     pub around: u32,
@@ -77,6 +82,8 @@ pub(super) struct RouterAgent {
     pub latest: [Option<usize>; 8],
     /// The member that is to become the hub, per subnetwork.
     pub next_hub: [Option<u8>; 8],
+    /// When the hub said that it is, and which member.
+    pub crowned: [(u32, u8); 8],
     pub crowded: Option<Crowded>,
     /// Number in the whole network, coordinates, and first output.
     pub id: u32,
@@ -105,6 +112,7 @@ pub(crate) struct Agents {
     /// When the newest word on a link was said, per router and pair of members.
     stamps: Vec<u32>,
     pub counts: ControlCount,
+    pub repairs: Repairs,
     /// Packets that were sent, where they are recorded, and how many of them at most.
     pub log: Option<Vec<ControlPacket>>,
     pub(super) most: usize,
@@ -122,6 +130,7 @@ pub(crate) struct Site<'a> {
     pub managed: Vec<usize>,
     pub places: Arc<[(u32, u32)]>,
     pub block: u32,
+    pub faults: &'a [Fault],
     /// Cycles that a message is on its way at most.
     pub horizon: u64,
     /// Most packets to record.
@@ -133,6 +142,8 @@ impl Agents {
         let (ports, routers) = (block.ins.len(), block.routers.len());
         let link = |o: usize| LinkAgent {
             end: End::new(LinkState::of(block.outs[o].state)),
+            broken: false,
+            era: 0,
             virtually: 0,
             around: 0,
             short: Counts::default(),
@@ -160,6 +171,7 @@ impl Agents {
             wanted: Vec::with_capacity(ports),
             stamps: vec![0; routers * site.nets.pairs()],
             counts: ControlCount::default(),
+            repairs: Repairs::new(block, net, &site),
             log: site.record.map(|_| Vec::new()),
             most: site.record.unwrap_or(0),
             due: Vec::with_capacity(4 * routers * widest),
@@ -182,7 +194,8 @@ impl Agents {
     }
 
     pub fn nothing_due(&self, now: u64) -> bool {
-        self.messages.is_empty_at(now) && self.timers.is_empty_at(now) && self.wanted.is_empty()
+        let idle = self.messages.is_empty_at(now) && self.timers.is_empty_at(now) && self.wanted.is_empty();
+        idle && self.repairs.nothing_due(now)
     }
 
     /// Coordinate of router `r` of the block in subnetwork `d`.
@@ -221,9 +234,12 @@ impl Agents {
 
     /// Everything that is due in this cycle.
     fn act<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
+        let now = block.now;
+        if !self.repairs.nothing_due(now) {
+            self.break_links(block, net);
+        }
         self.receive(block, net);
         self.take_back(block, net);
-        let now = block.now;
         while let Some((chunk, len)) = self.timers.due(now) {
             for k in 0..len {
                 let who = self.timers.item(chunk, k) as usize;
@@ -242,6 +258,9 @@ impl Agents {
                 }
             }
             self.timers.release(now);
+        }
+        if self.repairs.waits_for_news() {
+            self.look_again(block, net);
         }
     }
 
@@ -278,6 +297,9 @@ impl Agents {
     ) {
         let d = usize::from(m.net);
         let o = self.output(r, d, m.from);
+        if m.kind.is_handshake() && m.about != self.links[o].era {
+            return; // from before a fault
+        }
         match m.kind {
             Kind::Activate | Kind::ActivateYours => {
                 let yours = (m.kind == Kind::ActivateYours).then_some(m.about);
@@ -301,13 +323,14 @@ impl Agents {
                 self.follow(block, net, r, o);
             }
             Kind::State => self.hear(block, r, m),
-            Kind::Hub => self.hub_is(block, r, d, m.from),
+            Kind::Hub => self.hear_of_hub(block, net, r, m),
+            Kind::Fault => self.hear_of_fault(block, net, r, m),
             Kind::Ready => unreachable!("not a packet"),
         }
     }
 
     /// The request over output `o` has its answer, and what the answerer had asked for before is settled, too.
-    fn settle_request(&mut self, r: usize, o: usize) {
+    pub(super) fn settle_request(&mut self, r: usize, o: usize) {
         let link = &mut self.links[o];
         (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
         let agent = &mut self.routers[r];
@@ -357,18 +380,27 @@ impl Agents {
     ) {
         let (d, own, c) = self.ends(o);
         let r = self.router(o);
-        self.send(block, net, r, Message { net: d as u8, from: own, to: c, ..message });
+        let about = if message.kind.is_handshake() { self.links[o].era } else { message.about };
+        self.send(block, net, r, Message { net: d as u8, from: own, to: c, about, ..message });
     }
 
-    /// Router `r` hears of a link that is not its own.
+    /// Router `r` hears of a link.
     fn hear<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, r: usize, m: Message) {
-        let d = usize::from(m.net);
-        let own = self.member(r, d);
-        let stamp = &mut self.stamps[r * self.nets.pairs() + self.nets.pair(d, m.from, m.about)];
-        if m.about != own && m.value >= *stamp {
-            *stamp = m.value;
-            block.views.set(&self.nets, r, d, (m.from, m.about), m.flag);
+        if self.is_news(r, m) {
+            block.views.set(&self.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
+            self.repairs.news();
         }
+    }
+
+    /// Whether the link that router `r` hears of is not its own, and nothing newer was heard of it.
+    pub(super) fn is_news(&mut self, r: usize, m: Message) -> bool {
+        let d = usize::from(m.net);
+        let stamp = &mut self.stamps[r * self.nets.pairs() + self.nets.pair(d, m.from, m.about)];
+        let news = m.about != self.nets.member(self.routers[r].coords, d) && m.value >= *stamp;
+        if news {
+            *stamp = m.value;
+        }
+        news
     }
 
     // ---- states -----------------------------------------------------------------------------------------------------
@@ -411,30 +443,33 @@ impl Agents {
         }
         // packets may use it from now on, or no longer
         if (state == LinkState::On) != (before == LinkState::On) {
-            block.views.set(&self.nets, r, d, (own, c), state == LinkState::On);
-            if own < c {
-                self.spread(block, net, r, (d, own, c), state == LinkState::On);
+            let active = state == LinkState::On;
+            block.views.set(&self.nets, r, d, (own, c), active);
+            self.repairs.news();
+            // of a fault both ends tell
+            if own < c && !self.links[o].broken {
+                self.spread(block, net, r, Kind::State, (d, own, c), active);
             }
         }
     }
 
-    /// Tells all other members that the link to member `about` is active, or not.
-    fn spread<const W: usize, const V: usize>(
+    /// Tells all other members that the link to member `about` is active (`State`) or broken (`Fault`), or not.
+    pub(super) fn spread<const W: usize, const V: usize>(
         &mut self,
         block: &mut Block<W, V>,
         net: &Net,
         r: usize,
+        kind: Kind,
         (d, own, about): (usize, u8, u8),
         flag: bool,
     ) {
-        for to in self.nets.others(d, own) {
-            let value = block.now as u32;
-            let message = Message { kind: Kind::State, net: d as u8, from: own, to, about, flag, value };
-            match self.rules.config.tables {
-                Tables::Broadcast => self.send(block, net, r, message),
-                Tables::Delayed => self.tell(block, net, r, message),
-            }
-        }
+        let value = block.now as u32;
+        self.send_to_all(
+            block,
+            net,
+            r,
+            Message { kind, net: d as u8, from: own, about, flag, value, ..Message::default() },
+        );
     }
 
     /// Packets have wanted shadow links back.

@@ -4,14 +4,16 @@
 use super::agent::{Agents, Counts, Request};
 use super::link::{Say, Want};
 use super::message::{Kind, Message};
-use super::{Direction, Spares, Tables};
+use super::{Direction, Spares};
 use crate::block::Block;
 use crate::net::Net;
 use crate::power::LinkState;
 use std::cmp::Reverse;
 
-/// Over everything that a link can carry: a link of the star of the next hub.
-const FIRST: u32 = u32::MAX;
+/// Over everything that a link can carry: a link of a star.
+pub(super) const FIRST: u32 = u32::MAX - 1;
+/// A link without which packets have no way.
+pub(super) const CUT: u32 = u32::MAX;
 
 impl Counts {
     fn since(self, before: Self) -> Self {
@@ -43,6 +45,7 @@ impl Agents {
         let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
         let activates = self.judge_activations(block, net, r) || self.ask_to_activate(block, net, r);
         self.let_go(block, net, r);
+        self.succeed(block, net, r);
         if long {
             self.rotate(block, net, r);
             let judged = self.judge_deactivations(block, net, r, activates);
@@ -158,7 +161,7 @@ impl Agents {
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
-            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate),
+            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].broken,
             Some(Request { yours: Some(about), .. }) => {
                 let (d, own, _) = self.ends(o);
                 let free = self.routers[r].activating.is_none() && about != own;
@@ -167,13 +170,13 @@ impl Agents {
         }
     }
 
-    fn is_off(&self, o: usize) -> bool {
-        let end = &self.links[o].end;
-        end.state == LinkState::Off && end.asked.is_none()
+    pub(super) fn is_off(&self, o: usize) -> bool {
+        let link = &self.links[o];
+        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.broken
     }
 
     /// Asks the router behind output `o` to activate the link.
-    fn ask<const W: usize, const V: usize>(
+    pub(super) fn ask<const W: usize, const V: usize>(
         &mut self,
         block: &mut Block<W, V>,
         net: &Net,
@@ -200,11 +203,11 @@ impl Agents {
             self.ask(block, net, r, o, value);
             return true;
         }
-        self.ask_for_another_way(block, net, r)
+        self.ask_for_a_way(block, net, r) || self.ask_for_another_way(block, net, r)
     }
 
     /// The inactive link that would carry most, in the subnetworks that have a link above the mark most of whose flits go
-    /// round; a missing link of the next star comes first.
+    /// round; links that waiting packets need come first, then those of stars.
     fn most_needed<const W: usize, const V: usize>(
         &self,
         block: &Block<W, V>,
@@ -214,11 +217,20 @@ impl Agents {
         for &d in &self.managed {
             let own = self.member(r, d);
             let becomes_hub = self.routers[r].next_hub[d] == Some(own);
+            let hub = block.views.of(r).hub(d);
+            let cut = self.cut_off(block, r, d);
             let crowded = self.outputs(r, d).any(|o| self.goes_round(block, o));
             let off = self.outputs(r, d).filter(|&o| self.is_off(o));
-            for o in off.filter(|&o| becomes_hub || crowded && self.links[o].virtually > 0) {
-                let value = if becomes_hub { FIRST } else { self.links[o].virtually };
-                best = best.max(Some((value, Reverse(self.ends(o).2), o)));
+            for o in off {
+                let c = self.ends(o).2;
+                let of_star = becomes_hub || own == hub || c == hub;
+                let value = match (cut >> c & 1 != 0, of_star) {
+                    (true, _) => CUT,
+                    (_, true) => FIRST,
+                    _ if crowded => self.links[o].virtually,
+                    _ => 0,
+                };
+                best = best.max((value > 0).then_some((value, Reverse(c), o)));
             }
         }
         best
@@ -297,7 +309,7 @@ impl Agents {
     fn candidates<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize) -> Vec<usize> {
         let (config, length) = (&self.rules.config, (self.rules.epoch * self.rules.ratio) as f64);
         let mut all = Vec::new();
-        for &d in &self.managed {
+        for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(block, r, d)) {
             let on = |o: &usize| self.links[*o].end.state == LinkState::On;
             let links: Vec<usize> = self.by_rank(block, r, d).map(|c| self.output(r, d, c)).filter(on).collect();
             let utilisation: Vec<f64> = links.iter().map(|&o| f64::from(self.long_load(block, o).0) / length).collect();
@@ -382,8 +394,8 @@ impl Agents {
         }
     }
 
-    /// A shadow link to the next hub is active again.
-    fn keep_star<const W: usize, const V: usize>(
+    /// A link to the next hub that is no longer active, but not dark, is active again.
+    pub(super) fn keep_star<const W: usize, const V: usize>(
         &mut self,
         block: &mut Block<W, V>,
         net: &Net,
@@ -393,7 +405,7 @@ impl Agents {
     ) {
         for o in self.outputs(r, d) {
             let (_, own, c) = self.ends(o);
-            if (own == next || c == next) && self.links[o].end.state == LinkState::Shadow {
+            if (own == next || c == next) && self.links[o].end.can_return() {
                 let say = self.links[o].end.reactivate();
                 self.follow(block, net, r, o);
                 self.answer(block, net, o, say, false);
@@ -401,31 +413,54 @@ impl Agents {
         }
     }
 
-    /// The next hub, once all its links are active, tells the others that it is the hub.
-    fn crown<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize, d: usize) {
+    /// The next hub, once all its links are active that can be, tells the others that it is the hub.
+    pub(super) fn crown<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        d: usize,
+    ) {
         let own = self.member(r, d);
-        let up = |o: usize| self.links[o].end.state == LinkState::On;
+        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].broken;
         if self.routers[r].next_hub[d] != Some(own) || !self.outputs(r, d).all(up) {
             return;
         }
-        for to in self.nets.others(d, own) {
-            let message = Message { kind: Kind::Hub, net: d as u8, from: own, to, ..Message::default() };
-            match self.rules.config.tables {
-                Tables::Broadcast => self.send(block, net, r, message),
-                Tables::Delayed => self.tell(block, net, r, message),
-            }
-        }
-        self.hub_is(block, r, d, own);
+        let value = block.now as u32;
+        self.send_to_all(
+            block,
+            net,
+            r,
+            Message { kind: Kind::Hub, net: d as u8, from: own, value, ..Message::default() },
+        );
+        self.hub_is(block, r, d, (value, own));
     }
 
-    pub(super) fn hub_is<const W: usize, const V: usize>(
+    /// A member says that it is the hub.
+    pub(super) fn hear_of_hub<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        m: Message,
+    ) {
+        let d = usize::from(m.net);
+        if (m.value, m.from) >= self.routers[r].crowned[d] {
+            self.hub_is(block, r, d, (m.value, m.from));
+            self.elect(block, net, r, d);
+        }
+    }
+
+    fn hub_is<const W: usize, const V: usize>(
         &mut self,
         block: &mut Block<W, V>,
         r: usize,
         d: usize,
-        hub: u8,
+        crowned: (u32, u8),
     ) {
-        block.views.set_hub(r, d, hub);
+        block.views.set_hub(r, d, crowned.1, crowned.1);
+        self.routers[r].crowned[d] = crowned;
         self.routers[r].next_hub[d] = None;
+        self.repairs.news();
     }
 }

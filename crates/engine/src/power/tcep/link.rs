@@ -35,17 +35,20 @@ pub(crate) struct End {
     /// This end is drained, or awake; the other one says that it is.
     pub ready: bool,
     peer_ready: bool,
+    /// The link has failed, and this end drains without the other's word.
+    alone: bool,
 }
 
 impl End {
     pub fn new(state: LinkState) -> Self {
-        Self { state, asked: None, ready: false, peer_ready: false }
+        Self { state, asked: None, ready: false, peer_ready: false, alone: false }
     }
 
     fn enter(&mut self, state: LinkState) {
         (self.state, self.ready) = (state, false);
         // a peer that drains first is ready before this end begins to
         self.peer_ready &= state == LinkState::Draining;
+        self.alone &= state == LinkState::Draining;
     }
 
     /// Whether a request can be about this link in its present state.
@@ -104,9 +107,14 @@ impl End {
         }
     }
 
-    /// This end wants its shadow link back at once.
+    /// Whether this end can still take the link back by itself: what it has not said to be drained is not dark.
+    pub fn can_return(&self) -> bool {
+        self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
+    }
+
+    /// This end wants its link back at once.
     pub fn reactivate(&mut self) -> Say {
-        debug_assert_eq!(self.state, LinkState::Shadow);
+        debug_assert!(self.can_return());
         self.enter(LinkState::On);
         Say::Reactivate
     }
@@ -123,6 +131,13 @@ impl End {
     pub fn expire(&mut self) {
         debug_assert_eq!(self.state, LinkState::Shadow);
         self.enter(LinkState::Draining);
+    }
+
+    /// The link fails: what was agreed is void, and this end goes dark as soon as it is drained itself.
+    pub fn fail(&mut self) {
+        let dark = matches!(self.state, LinkState::Off | LinkState::Waking);
+        *self = Self::new(if dark { LinkState::Off } else { LinkState::Draining });
+        self.alone = !dark;
     }
 
     /// This end is drained, or awake.
@@ -145,7 +160,7 @@ impl End {
     }
 
     fn settle(&mut self) {
-        if self.ready && self.peer_ready {
+        if self.ready && (self.peer_ready || self.alone) {
             match self.state {
                 LinkState::Draining => self.enter(LinkState::Off),
                 LinkState::Waking => self.enter(LinkState::On),

@@ -2,7 +2,8 @@
 //!
 //! Messages keep their order on each way (over the hub, on the side channel), and the side channel is the faster way. Epochs are
 //! far longer than any way: what an end sent at the end of its epoch has come by the end of its next one, and what it sent
-//! between has come by the one after that; the same holds by the epochs of the receiver.
+//! between has come by the one after that; the same holds by the epochs of the receiver. A fault meets both ends at once, and
+//! what is under way then counts no more.
 
 use super::{End, Say, Want};
 use crate::power::LinkState;
@@ -28,11 +29,12 @@ struct World {
     inbox: [Option<Want>; 2],
     /// To each end, as sent.
     post: [Vec<Letter>; 2],
+    broken: bool,
 }
 
 impl World {
     fn new(state: LinkState) -> Self {
-        Self { ends: [End::new(state); 2], inbox: [None; 2], post: Default::default() }
+        Self { ends: [End::new(state); 2], inbox: [None; 2], post: Default::default(), broken: false }
     }
 
     fn send(&mut self, to: usize, word: Word) {
@@ -51,7 +53,7 @@ impl World {
 
     /// Every next world.
     fn next(&self) -> Vec<Self> {
-        let mut all = Vec::new();
+        let mut all = vec![self.fail_or_return()];
         for end in 0..2 {
             [true, false].into_iter().for_each(|side| self.arrive(end, side, &mut all));
             self.move_alone(end, &mut all);
@@ -61,6 +63,16 @@ impl World {
             }
         }
         all
+    }
+
+    fn fail_or_return(&self) -> Self {
+        let mut world = self.clone();
+        world.broken = !self.broken;
+        if world.broken {
+            world.ends.iter_mut().for_each(End::fail);
+            (world.inbox, world.post) = Default::default();
+        }
+        world
     }
 
     fn arrive(&self, end: usize, side: bool, all: &mut Vec<Self>) {
@@ -102,15 +114,19 @@ impl World {
 
     /// What an end may do at any time.
     fn move_alone(&self, end: usize, all: &mut Vec<Self>) {
-        let mut world = self.clone();
-        let me = &mut world.ends[end];
-        let say = match me.state {
-            LinkState::Shadow => me.reactivate(),
-            LinkState::Draining | LinkState::Waking if !me.ready => me.done(),
-            _ => return,
+        let me = self.ends[end];
+        let mut say = |act: fn(&mut End) -> Say| {
+            let mut world = self.clone();
+            let say = act(&mut world.ends[end]);
+            world.send(1 - end, Word::Say(say));
+            all.push(world);
         };
-        world.send(1 - end, Word::Say(say));
-        all.push(world);
+        if me.can_return() {
+            say(End::reactivate);
+        }
+        if matches!(me.state, LinkState::Draining | LinkState::Waking) && !me.ready {
+            say(End::done);
+        }
     }
 
     fn end_epoch(&self, end: usize, all: &mut Vec<Self>) {
@@ -131,7 +147,7 @@ impl World {
             return;
         }
         let me = world.ends[end];
-        if me.asked.is_none() {
+        if me.asked.is_none() && !self.broken {
             for want in [Want::Activate, Want::Deactivate].into_iter().filter(|&want| me.fits(want)) {
                 let mut asking = world.clone();
                 asking.ends[end].asked = Some(want);
@@ -149,8 +165,11 @@ impl World {
 
     /// What is wrong here.
     fn fault(&self) -> Option<&'static str> {
-        let blind =
-            [(0, 1), (1, 0)].into_iter().any(|(from, to)| self.ends[from].may_send() && !self.ends[to].is_lit());
+        // what a fault leaves under way lands
+        let blind = |(from, to): (usize, usize)| {
+            self.ends[from].may_send() && !self.ends[from].alone && !self.ends[to].is_lit()
+        };
+        let blind = [(0, 1), (1, 0)].into_iter().any(blind);
         let stays = |end: &End| matches!(end.state, LinkState::On | LinkState::Off | LinkState::Shadow);
         let rests = self.is_quiet() && self.ends.iter().all(stays);
         if blind {

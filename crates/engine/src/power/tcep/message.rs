@@ -1,11 +1,13 @@
 //! Control packets: single flits that go directly or over the hub, ahead of all data flits that wait for the same link.
 
+use super::Tables;
 use super::agent::Agents;
 use crate::block::Block;
 use crate::net::Net;
 use crate::state::Kind as Port;
 
-/// What a control packet says. Eight kinds fit into the paper's three bits; the ninth only goes out where hubs move.
+/// What a control packet says. Eight kinds fit into the paper's three bits; the others only go out where hubs move
+/// or links fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -26,16 +28,24 @@ pub enum Kind {
     State,
     /// I am the hub.
     Hub,
+    /// My link to member `about` has failed, or returned.
+    Fault,
     /// My end of the link between us is drained, or awake: said on the side channel, not in a packet.
     Ready,
 }
 
 impl Kind {
     /// Kinds of packets.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
     /// Their names in results.
     pub const NAMES: [&str; Self::COUNT] =
-        ["activate", "activate_yours", "deactivate", "ack", "nack", "withdraw", "reactivate", "state", "hub"];
+        ["activate", "activate_yours", "deactivate", "ack", "nack", "withdraw", "reactivate", "state", "hub", "fault"];
+
+    /// Whether the ends of a link say it to each other about that link.
+    pub(super) fn is_handshake(self) -> bool {
+        use Kind::{Ack, Activate, Deactivate, Nack, Reactivate, Withdraw};
+        matches!(self, Activate | Deactivate | Ack | Nack | Withdraw | Reactivate)
+    }
 }
 
 /// A control packet of subnetwork `net`, from a member to a member.
@@ -45,10 +55,11 @@ pub struct Message {
     pub net: u8,
     pub from: u8,
     pub to: u8,
+    /// A member; of what the ends of a link say to each other: how often it has failed before.
     pub about: u8,
-    /// `State`: active. `Ack`, `Nack`: the request was `ActivateYours`.
+    /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
     pub flag: bool,
-    /// Requests: virtual utilisation \[flits\]. `State`: the cycle, for order.
+    /// Requests: virtual utilisation \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
     pub value: u32,
 }
 
@@ -128,6 +139,10 @@ impl Agents {
     ) {
         let Some(o) = self.way(block, r, message) else {
             // cut off for the moment: no wire leads on
+            if let Some(o) = self.side_channel(r, message) {
+                let at = block.now + net.links[usize::from(block.outs[o].class)].credit_latency;
+                return self.post(block, o, at, true, message);
+            }
             let port = block.routers[r].base;
             let arrival = Arrival { port, wireless: true, message };
             return self.messages.push(block.now, block.now + RETRY, arrival);
@@ -143,7 +158,7 @@ impl Agents {
         }
         self.counts.flit_hops += 1;
         let at = depart + net.links[usize::from(out.class)].latency;
-        self.post(block, o, at, message);
+        self.post(block, o, at, false, message);
     }
 
     /// The output toward the packet's member: over an active link, else over the hub, else over whoever has links to both.
@@ -156,7 +171,7 @@ impl Agents {
         let between = view.between(&self.nets, d, own, message.to);
         let next = if active >> message.to & 1 != 0 {
             message.to
-        } else if active >> hub & 1 != 0 {
+        } else if between >> hub & 1 != 0 {
             hub
         } else if between != 0 {
             between.trailing_zeros() as u8
@@ -169,18 +184,42 @@ impl Agents {
     /// An end says on the side channel of the link that it is drained or awake.
     pub(super) fn say_ready<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, o: usize) {
         let at = block.now + net.links[usize::from(block.outs[o].class)].credit_latency;
-        self.post(block, o, at, Message { kind: Kind::Ready, ..Message::default() });
+        let message = Message { kind: Kind::Ready, about: self.links[o].era, ..Message::default() };
+        self.post(block, o, at, false, message);
     }
 
     /// The message comes to the far end of output `o` at cycle `at`.
-    fn post<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, o: usize, at: u64, message: Message) {
+    fn post<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        o: usize,
+        at: u64,
+        wireless: bool,
+        message: Message,
+    ) {
         let out = &block.outs[o];
         if out.kind == Port::Remote {
             let cut = block.cuts[out.peer as usize];
-            let arrival = Arrival { port: cut.port, wireless: false, message };
+            let arrival = Arrival { port: cut.port, wireless, message };
             block.outbox[cut.block as usize].messages.push((at, arrival));
         } else {
-            self.messages.push(block.now, at, Arrival { port: out.peer, wireless: false, message });
+            self.messages.push(block.now, at, Arrival { port: out.peer, wireless, message });
+        }
+    }
+
+    /// Sends a packet of router `r` to all other members of its subnetwork.
+    pub(super) fn send_to_all<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        message: Message,
+    ) {
+        for to in self.nets.others(usize::from(message.net), message.from) {
+            match self.rules.config.tables {
+                Tables::Broadcast => self.send(block, net, r, Message { to, ..message }),
+                Tables::Delayed => self.tell(block, net, r, Message { to, ..message }),
+            }
         }
     }
 
@@ -222,6 +261,9 @@ impl Agents {
             let o = port as usize;
             let r = block.ins[o].router as usize;
             if message.kind == Kind::Ready {
+                if message.about != self.links[o].era {
+                    continue; // from before a fault
+                }
                 if self.links[o].end.peer_done().is_some() {
                     self.say_ready(block, net, o);
                 }

@@ -1,0 +1,129 @@
+//! Faults: links that fail at run time, and return.
+//!
+//! # Source
+//! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
+//! activated. The paper says no more; what follows is ours.
+//! # Parameters
+//! A list, each: link: the two routers; at \[time\]: the cycle from which it carries nothing new; until \[time\]: when it
+//! is whole again (left out: never).
+//! # Guarantees
+//! Nothing is lost. A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that wait
+//! for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where there is
+//! none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by control
+//! packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never activated.
+//! Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as in a rotation
+//! but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that waiting heads need
+//! are asked for first. A link that returns is off; one of a star is asked for at once. Without faults nothing is different.
+//! Hops of class 0 follow each other in the order of members, the hub last, except for packets that a fault meets at the
+//! hub: a deadlock among these would need a fault for each of its links, and the stall analysis would name it.
+//! # Not modelled
+//! Routers that fail; flits that are destroyed; retransmission of whole packets; wrong reports. A router that no active link
+//! leads to speaks on the side channels of its links, which carry credits and are taken to work while the link is whole.
+//! # Validation
+//! `engine/tests/faults.rs`: nothing lost or stranded over random faults, links dark while broken, the hub moves, the same on any
+//! number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
+
+use crate::power::PolicyConfig;
+use crate::routing::{RoutingConfig, grid};
+use crate::spec::Spec;
+use crate::subnets::Subnets;
+use weft_units::{Cycles, Refusal};
+
+/// A link that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// Its routers.
+    pub link: [u32; 2],
+    /// First cycle in which it is broken.
+    pub at: Cycles,
+    /// First cycle in which it is whole again.
+    pub until: Option<Cycles>,
+}
+
+impl Fault {
+    /// The cycles in which both are broken.
+    fn overlaps(&self, other: &Self) -> bool {
+        let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
+        self.at <= ends(other) && other.at <= ends(self)
+    }
+
+    fn is_between(&self, a: u32, b: u32) -> bool {
+        self.link == [a, b] || self.link == [b, a]
+    }
+}
+
+impl Spec {
+    /// Refuses faults that nothing could go round.
+    pub(crate) fn check_faults(&self) -> Result<(), Refusal> {
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        let (PolicyConfig::Tcep(tcep), RoutingConfig::Pal(_)) = (&self.policy, &self.routing) else {
+            let (policy, routing) = (self.policy.name(), self.routing.name());
+            let what = format!("under {policy} and {routing} nothing finds a way round a link that fails");
+            return Err(Refusal::new("faults", what, "write power.policy: tcep and routing: pal, or leave faults out"));
+        };
+        if tcep.rotate_hub > 0 {
+            let what = format!("{}, but faults move hubs themselves", tcep.rotate_hub);
+            return Err(Refusal::new("power.policy.tcep.rotate_hub", what, "write 0, or leave faults out"));
+        }
+        let nets = Subnets::of(&self.graph)
+            .ok_or_else(|| Refusal::new("faults", "there are no subnetworks", "take a hyperx or a dragonfly"))?;
+        (0..self.faults.len()).try_for_each(|k| self.check_fault(&nets, k))?;
+        self.check_ways(&nets)
+    }
+
+    fn check_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
+        let fault = self.faults[k];
+        let refuse = |key: &str, what: String, help: &str| Err(Refusal::new(format!("faults.{k}{key}"), what, help));
+        let ([a, b], routers) = (fault.link, self.graph.routers());
+        if let Some(router) = [a, b].into_iter().find(|&r| r >= routers) {
+            let help = format!("write routers from 0 to {}", routers - 1);
+            return refuse(".link", format!("there is no router {router}, the network has {routers}"), &help);
+        }
+        if self.subnet_of(nets, a, b).is_none() {
+            let what = format!("there is no link between routers {a} and {b} that the policy manages");
+            return refuse(".link", what, "write two neighbours in a subnetwork that power.manages names");
+        }
+        if fault.at == 0 {
+            return refuse(".at", "cycle 0".into(), "write 1cycle or more: links begin whole");
+        }
+        if let Some(until) = fault.until.filter(|&until| until <= fault.at) {
+            let what = format!("cycle {until}, but the link fails in cycle {}", fault.at);
+            return refuse(".until", what, "write a later time, or leave it out");
+        }
+        if let Some(j) = (0..k).find(|&j| self.faults[j].is_between(a, b) && self.faults[j].overlaps(&fault)) {
+            let what = format!("the link between routers {a} and {b} is broken then already by faults.{j}");
+            return refuse("", what, "write times that do not touch");
+        }
+        Ok(())
+    }
+
+    /// The managed subnetwork of the link between two routers, and their members in it.
+    fn subnet_of(&self, nets: &Subnets, a: u32, b: u32) -> Option<(usize, u8, u8)> {
+        let coords = grid::coordinates(&self.graph);
+        let (at, to) = (coords.get(a as usize)?, coords.get(b as usize)?);
+        (0..nets.count).filter(|&d| self.managed[usize::from(nets.classes[d])]).find_map(|d| {
+            let (own, c) = (nets.member(*at, d), nets.member(*to, d));
+            (own != c && nets.router(a, d, own, c) == b).then_some((d, own, c))
+        })
+    }
+
+    /// Links that never return leave a way between any two routers of a subnetwork.
+    fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
+        let gone = |a: u32, b: u32| self.faults.iter().any(|f| f.until.is_none() && f.is_between(a, b));
+        for (k, fault) in self.faults.iter().enumerate().filter(|(_, fault)| fault.until.is_none()) {
+            let [a, b] = fault.link;
+            let Some((d, own, c)) = self.subnet_of(nets, a, b) else { continue };
+            let mut others = nets.others(d, own).filter(|&x| x != c).map(|x| nets.router(a, d, own, x));
+            if !others.any(|x| !gone(a, x) && !gone(x, b)) {
+                let what = format!(
+                    "no other router keeps links to both routers {a} and {b} for ever: packets between them could wait \
+                     for good"
+                );
+                return Err(Refusal::new(format!("faults.{k}"), what, "give this fault, or others there, an `until`"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Links that fail: what a scenario says of them, and what is refused.
+
+use weft_engine::spec::Fault;
+use weft_scenario::expand;
+
+const GOOD: &str = "\
+cycle: 2ns
+topology:
+  hyperx: {widths: [3, 4], terminals_per_router: 1}
+routing: pal
+power: {policy: tcep}
+traffic: {pattern: uniform, load: 0.1}
+faults:
+  - {link: [1, 4], at: 10us, until: 30us}
+  - {link: [0, 2], at: 500cycles}
+";
+
+fn refused(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from} is not in the scenario");
+    expand("faults.yaml", &GOOD.replacen(from, to, 1), &[]).expect_err("the scenario is bad").text
+}
+
+#[test]
+fn times_become_cycles() {
+    let points = expand("faults.yaml", GOOD, &[]).expect("good");
+    let spec = points[0].scenario.spec().expect("good");
+    let faults = [Fault { link: [1, 4], at: 5000, until: Some(15_000) }, Fault { link: [0, 2], at: 500, until: None }];
+    assert_eq!(spec.faults, faults);
+}
+
+#[test]
+fn faults_need_a_network_that_goes_round_them() {
+    let text = refused("{policy: tcep}", "{policy: always_on}");
+    assert!(text.contains("faults: under always_on and pal nothing finds a way round a link that fails"), "{text}");
+    let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
+    assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
+}
+
+#[test]
+fn what_fails_is_a_managed_link() {
+    for (link, what) in [
+        ("[1, 5]", "faults.0.link: there is no link between routers 1 and 5 that the policy manages"),
+        ("[1, 1]", "faults.0.link: there is no link between routers 1 and 1"),
+        ("[1, 12]", "faults.0.link: there is no router 12, the network has 12"),
+    ] {
+        let text = refused("[1, 4]", link);
+        assert!(text.contains(what) && text.contains("faults.yaml:8:"), "{text}");
+    }
+    let text = refused("link: [1, 4]", "router: 1");
+    assert!(text.contains("faults.0.router: router 1 can't fail in this version"), "{text}");
+    assert!(refused("link: [1, 4], ", "").contains("faults.0: nothing fails"));
+    let text = refused("power: {policy: tcep}", "power: {policy: tcep, manages: dim0}");
+    assert!(text.contains("no link between routers 1 and 4 that the policy manages"), "{text}");
+}
+
+#[test]
+fn times_of_a_link_follow_each_other() {
+    let text = refused("at: 10us", "at: 0ns");
+    assert!(text.contains("faults.0.at: cycle 0"), "{text}");
+    let text = refused("until: 30us", "until: 10us");
+    assert!(text.contains("faults.0.until: cycle 5000, but the link fails in cycle 5000"), "{text}");
+    let text = refused("[0, 2], at: 500cycles", "[4, 1], at: 29us");
+    assert!(text.contains("faults.1: the link between routers 4 and 1 is broken then already by faults.0"), "{text}");
+}
+
+#[test]
+fn every_pair_keeps_a_way_for_ever() {
+    // of routers 0, 1 and 2 in a row only one is between the other two
+    let text = refused("{link: [1, 4], at: 10us, until: 30us}", "{link: [1, 2], at: 10us}");
+    assert!(text.contains("no other router keeps links to both routers 1 and 2 for ever"), "{text}");
+}
