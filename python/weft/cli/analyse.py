@@ -88,7 +88,7 @@ def _add_paths(kinds: Commands) -> None:
     samples = parser.add_mutually_exclusive_group()
     samples.add_argument("--samples", metavar="N", type=number, default=1000, help="placements (default: 1000)")
     samples.add_argument("--exact", action="store_true", help="all placements that there are")
-    parser.add_argument("--seed", metavar="N", type=int, default=1, help="of the placements (default: 1)")
+    parser.add_argument("--seed", metavar="N", type=arguments.seed, default=1, help="of the placements (default: 1)")
 
 
 def _paths(options: argparse.Namespace) -> Answered:

@@ -91,6 +91,13 @@ def natural(text: str) -> int:
     return int(text)
 
 
+def seed(text: str) -> int:
+    """Where random numbers begin."""
+    if not text.isdecimal() or int(text) > _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: write a whole number from 0 to {_MOST}")
+    return int(text)
+
+
 def cycle(text: str) -> int:
     """A cycle of a run."""
     if not text.isdecimal() or int(text) >= 1 << 63:

@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
     from weft.query import Database
 
     *named, sql = options.words
-    if (sql and Path(sql).is_dir()) or (not named and len(sql.split()) == 1):
+    if _is_folder(sql) or (not named and len(sql.split()) == 1):
         named, sql = options.words, ""
     elif len(sql.split()) < 2:
         what = f"{sql!r} is neither a query nor a folder of results"
@@ -58,6 +58,14 @@ def main(options: argparse.Namespace) -> int:
         else:
             print("\n".join(_listing(database)))
     return DONE
+
+
+def _is_folder(word: str) -> bool:
+    """Whether a word is a folder; a long query is none, though the system refuses to look for it."""
+    try:
+        return bool(word) and Path(word).is_dir()
+    except OSError:
+        return False
 
 
 def show(database: Database, sql: str, form: str | None, out: Path | None) -> None:

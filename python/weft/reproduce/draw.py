@@ -88,7 +88,7 @@ def curves(
     values = [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
     ends = [end for each in series for end in each.x]
     axes.set_xlim(0, 1.04 * max(ends, default=1.0))
-    axes.set_ylim(0, min(most, 1.15 * max(values, default=1.0)))
+    axes.set_ylim(0, min(most, 1.15 * max(values, default=1.0) or 1.0))
     if at_top:
         _over_the_top(axes, series, shown)
     return drawing, axes

@@ -5,14 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    import polars as pl
 
 
 class LackingError(Exception):
     """What a figure or a claim looks at was not run; the text says what."""
+
+
+def unsettled() -> pl.Expr:
+    """Whether a point that is not saturated was measured before latencies, or links that are on, had settled.
+
+    Points whose warm-up had a fixed length do not say.
+    """
+    late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled")).fill_null(value=False)
+    return ~pl.col("saturated") & late
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,8 @@ class Measured:
     Attributes
     ----------
     frames : mapping of str to polars.DataFrame
-        By the name of the experiment; one that was not run is missing.
+        By the name of the experiment; one that was not run is missing. Each has the columns ``saturated``,
+        ``warmup_settled`` and ``power_settled``.
     quick : bool
         Whether fewer loads and shorter windows were run, so that analyses should take fewer samples, too.
     """
@@ -41,6 +51,13 @@ class Measured:
         if experiment not in self.frames:
             raise LackingError(f"the experiment {experiment} was not run")
         return self.frames[experiment]
+
+    def unsettled(self, experiments: Iterable[str]) -> str:
+        """How many points of these had not settled, in words; empty if none."""
+        found = {
+            name: (frame.filter(unsettled()).height, frame.height) for name in experiments for frame in [self[name]]
+        }
+        return ", ".join(f"{name}: {late} of {all_} points not settled" for name, (late, all_) in found.items() if late)
 
     def has(self, experiments: Iterable[str]) -> bool:
         """Whether all of these were run."""

@@ -61,6 +61,8 @@ class Figure:
         Names of experiments.
     reading : str
         What to look at, for the report.
+    remark : callable, optional
+        What has to be known of the points that were run, for the report; empty if nothing.
     waits : str
         What a figure that can't be drawn waits for.
     """
@@ -70,6 +72,7 @@ class Figure:
     draw: Callable[[Measured], Drawing] | None
     needs: tuple[str, ...] = ()
     reading: str = ""
+    remark: Callable[[Measured], str] | None = None
     waits: str = ""
 
 

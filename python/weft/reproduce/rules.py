@@ -1,4 +1,4 @@
-"""When a claim is met. Tolerances are those of the kind of claim, chosen before anything was measured.
+"""When a claim is met. Tolerances are those of the kind of claim, not of what was measured.
 
 ``exact``   the measured value is the printed one, up to the digits that are printed
 ``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %
@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from weft.reproduce.measured import LackingError
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
     from weft.reproduce.measured import Measured
 
-Answer = Literal["met", "missed", "waits", "untestable", "not run"]
+Answer = Literal["met", "by construction", "missed", "waits", "untestable", "not run"]
 WORDS: dict[Answer, str] = {
     "met": "met",
+    "by construction": "by construction",
     "missed": "missed",
     "waits": "waits for traces",
     "untestable": "not testable",
@@ -85,25 +87,26 @@ def exact(
         found = of(measured)
         if isinstance(found, str) or isinstance(printed, str):
             return _found(found == printed, str(found), None, because)
-        return _found(round(found, digits) == round(printed, digits), _number(found, unit), found, because)
+        return _found(round(_finite(found), digits) == round(printed, digits), _number(found, unit), found, because)
 
     return Rule(f"equal to {printed if isinstance(printed, str) else _number(printed, unit)}", needs, judge)
 
 
 def approx(
     printed: float,
-    of: Callable[[Measured], float],
+    of: Callable[[Measured], float | tuple[float, str]],
     *needs: str,
     within: float = WITHIN,
     unit: str = "",
     because: str = UNKNOWN,
 ) -> Rule:
-    """Within a share of the printed value."""
+    """Within a share of the printed value; what was measured may come with a remark."""
     low, high = sorted(((1 - within) * printed, (1 + within) * printed))
 
     def judge(measured: Measured) -> Finding:
-        found = of(measured)
-        return _found(low <= found <= high, _number(found, unit), found, because)
+        found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
+        told = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
+        return _found(low <= found <= high, told, found, because)
 
     return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
 
@@ -122,22 +125,46 @@ def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
     """A claim about application traces; the function tells of an analogue on synthetic traffic."""
 
     def judge(measured: Measured) -> Finding:
-        told = ""
-        with suppress(LackingError):
-            told = of(measured) if of and measured.has(needs) else ""
-        return Finding("waits", told)
+        return Finding("waits", _beside(of, needs, measured))
 
     return Rule("application traces", (), judge)
 
 
 def given(words: str) -> Rule:
     """A claim that the model is built on: no run can contradict it."""
-    return Rule("part of the model", (), lambda _: Finding("met", words))
+    return Rule("part of the model", (), lambda _: Finding("by construction", words))
 
 
-def untestable(because: str) -> Rule:
-    """A claim that no run can decide."""
-    return Rule("nothing to compare", (), lambda _: Finding("untestable", because=because))
+def constructed(rule: Rule) -> Rule:
+    """A claim whose formula or parameter the model repeats: where its rule holds, nothing was put to the test."""
+
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        return replace(found, answer="by construction") if found.answer == "met" else found
+
+    return replace(rule, judge=judge)
+
+
+def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
+    """A claim that no run can decide; the function tells what was measured beside it."""
+
+    def judge(measured: Measured) -> Finding:
+        return Finding("untestable", _beside(of, needs, measured), because=because)
+
+    return Rule("nothing to compare", (), judge)
+
+
+def _beside(of: Callable[[Measured], str] | None, needs: tuple[str, ...], measured: Measured) -> str:
+    """What is told where nothing is judged; empty if it was not run."""
+    with suppress(LackingError):
+        return of(measured) if of and measured.has(needs) else ""
+    return ""
+
+
+def _finite(value: float) -> float:
+    if not isfinite(value):
+        raise LackingError("what was measured is not a number")
+    return value
 
 
 def _found(holds: bool, told: str, value: float | None, because: str) -> Finding:

@@ -40,11 +40,14 @@ class Shown:
         Its files; none if it was not drawn.
     absent : str
         Why it was not drawn.
+    remark : str
+        What has to be known of its points.
     """
 
     figure: Figure
     files: list[Path] = field(default_factory=list)
     absent: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -215,7 +218,8 @@ def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
     if figure.draw is None:
         return Shown(figure, absent=f"waits for {figure.waits}")
     try:
-        return Shown(figure, draw.saved(draw.drawn(figure, measured), folder, f"fig{figure.name}"))
+        files = draw.saved(draw.drawn(figure, measured), folder, f"fig{figure.name}")
+        return Shown(figure, files, remark=figure.remark(measured) if figure.remark else "")
     except LackingError as problem:
         return Shown(figure, absent=str(problem))
 

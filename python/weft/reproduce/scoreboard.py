@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
@@ -95,9 +95,11 @@ def _finding(rule: Rule, measured: Measured) -> Finding:
     if lacking:
         return Finding("not run", because=f"it needs {' and '.join(lacking)}")
     try:
-        return rule.judge(measured)
+        found = rule.judge(measured)
     except LackingError as problem:
         return Finding("not run", because=str(problem))
+    late = measured.unsettled(rule.needs)
+    return replace(found, measured=f"{found.measured} ({late})") if late else found
 
 
 def count(rows: Sequence[Row]) -> dict[str, int]:

@@ -122,6 +122,7 @@ FIGURES = (
             curves.latency(f"Fig. 9{letter}: latency, {words}", name),
             (name,),
             reading=_LATENCIES[letter],
+            remark=curves.remark(name),
         )
         for letter, name, words in _PATTERNS
     ),
@@ -132,6 +133,7 @@ FIGURES = (
             curves.energy(f"Fig. 10{letter}: energy, {words}", name),
             (name,),
             reading=_ENERGIES[letter],
+            remark=curves.remark(name),
         )
         for letter, name, words in _PATTERNS
     ),
@@ -184,7 +186,8 @@ FIGURES = (
         "Sensitivity to epochs and U_hwm",
         links.epochs,
         ("epochs",),
-        reading="The paper varies the epochs on traces; these are geometric means over loads of synthetic traffic.",
+        reading="The paper varies the epochs on traces; these are geometric means over the loads of "
+        "synthetic traffic that were run.",
     ),
 )
 

@@ -11,7 +11,7 @@ from weft import quantities as q
 from weft.reproduce import draw
 from weft.reproduce.draw import Series
 from weft.reproduce.measured import LackingError
-from weft.reproduce.tcep.frames import BASELINE, DVFS, SLAC, TCEP, normalised, of
+from weft.reproduce.tcep.frames import BASELINE, DVFS, SLAC, TCEP, from_all, normalised, of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +37,25 @@ def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
     return partial(_energy, title, experiment)
 
 
+def remark(experiment: str) -> Callable[[Measured], str]:
+    """Tells where TCEP started, and how many points had not settled."""
+    return partial(_remark, experiment)
+
+
+def _remark(experiment: str, measured: Measured) -> str:
+    begun = measured[experiment].filter(from_all())
+    loads, warmups = (begun[column].drop_nulls().to_list() for column in ("load", "warmup_cycles"))
+    words = []
+    if loads:
+        words.append(f"TCEP starts with all links on at loads from {min(loads):g}")
+        if measured.quick and warmups:
+            words[-1] += f", where this quick run shows the state after a short warm-up of {max(warmups):,.0f} cycles"
+    words.append(measured.unsettled([experiment]))
+    return " ".join(f"{each}." for each in words if each)
+
+
 def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
-    frame = measured[experiment].drop_nulls(q.LATENCY.column)
+    frame = measured[experiment].filter(pl.col(q.LATENCY.column) > 0)
     series = [_series(frame, mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS]
     least = min((y for each in series for y in each.y), default=1.0)
     drawing, _ = draw.curves(
@@ -54,9 +71,7 @@ def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
         points = normalised(frame, mechanism).group_by("load").agg(pl.col("energy").mean(), pl.col("saturated").any())
         x, y, over = (points.sort("load")[column].to_list() for column in ("load", "energy", "saturated"))
         series.append(Series(mechanism, x, y, over))
-    drawing, axes = draw.curves(title, q.OFFERED.axis, ENERGY, series, looks=MECHANISMS)
-    axes.set_ylim(0, 1.15)
-    return drawing
+    return draw.curves(title, q.OFFERED.axis, ENERGY, series, looks=MECHANISMS)[0]
 
 
 def _series(frame: pl.DataFrame, mechanism: str, column: str) -> Series:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from weft import quantities as q
 from weft.analysis import dvfs
-from weft.reproduce.measured import LackingError
+from weft.reproduce.measured import LackingError, unsettled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from weft.results import Results
 
+ENERGY = "energy_network_per_bit_pj"
 BASELINE, TCEP, SLAC, DVFS = "baseline", "TCEP", "SLaC", "DVFS"
 # Mechanisms as the paper calls them, by the power policy.
 _MECHANISMS = {"always_on": BASELINE, "tcep": TCEP, "slac": SLAC, "static": "root network"}
@@ -63,13 +64,13 @@ def frame(results: Results) -> pl.DataFrame:
     rows = [_row(results, point) for point in range(len(results))]
     scaled = dvfs.rate_scaled(results)["normalised_energy"].to_list() if rows else []
     rows += [
-        row
-        | {"mechanism": DVFS}
-        | {name: row[name] * factor for name in ("energy_network_j", "energy_network_per_bit_pj") if row[name]}
+        row | {"mechanism": DVFS} | {name: row[name] * factor for name in ("energy_network_j", ENERGY) if row[name]}
         for row, factor in zip(rows[:], scaled, strict=True)
         if row["mechanism"] == BASELINE and factor is not None
     ]
-    return pl.DataFrame(rows, schema=SCHEMA)
+    floats = pl.col(pl.Float64)
+    finite = floats.is_finite()
+    return pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.when(finite).then(floats).name.keep())
 
 
 def _row(results: Results, point: int) -> dict[str, Any]:
@@ -86,16 +87,19 @@ def _row(results: Results, point: int) -> dict[str, Any]:
 
 
 def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """The points of a mechanism in the order of load.
+    """The points of a mechanism in the order of load, without those that stalled.
 
     Raises
     ------
     LackingError
-        If it was not run.
+        If there is none.
     """
-    found = frame.filter(pl.col("mechanism") == mechanism).sort("load", "seed", nulls_last=True)
+    found = frame.filter(pl.col("mechanism") == mechanism)
     if found.is_empty():
         raise LackingError(f"{mechanism} was not run")
+    found = found.filter(~pl.col("stalled").fill_null(value=False)).sort("load", "seed", nulls_last=True)
+    if found.is_empty():
+        raise LackingError(f"every run of {mechanism} stalled")
     return found
 
 
@@ -107,49 +111,108 @@ def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl
     return both
 
 
+def ratio(column: str, reference: str = "reference") -> pl.Expr:
+    """A column against that of the same name with a suffix; null where either is unknown or nothing."""
+    found = pl.col(column) / pl.col(f"{column}_{reference}")
+    return pl.when(found.is_finite() & (found > 0)).then(found)
+
+
 def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
     """Energy per flit of a mechanism: ``load``, ``energy`` (1 is that of the baseline), ``saturated``."""
     both = beside(frame, mechanism)
-    energy = pl.col("energy_network_per_bit_pj") / pl.col("energy_network_per_bit_pj_reference")
-    return both.select("load", energy.alias("energy"), "saturated").drop_nulls("energy")
+    return both.select("load", ratio(ENERGY).alias("energy"), "saturated").drop_nulls("energy")
 
 
 def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
     """Latency against the baseline's where neither is saturated: ``load``, ``latency`` (1: the baseline's)."""
-    both = beside(frame, mechanism).filter(~pl.col("saturated") & ~pl.col("saturated_reference"))
-    latency = pl.col("packet_latency_mean_cycles") / pl.col("packet_latency_mean_cycles_reference")
-    return both.select("load", latency.alias("latency")).drop_nulls("latency")
+    both = steady(beside(frame, mechanism))
+    return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
 
 
-def throughput(frame: pl.DataFrame, mechanism: str) -> float:
-    """What is accepted at the lowest load that saturates, where a latency curve turns up [flits/terminal/cycle].
+def from_all() -> pl.Expr:
+    """Whether a point of TCEP starts with all links on, and not from the root network."""
+    return pl.col("policy").str.contains('"initial": "all_on"', literal=True)
 
-    Far beyond it the mean over the terminals may be higher: sources that share no busy channel send on.
+
+@dataclass(frozen=True)
+class Throughput:
+    """What a mechanism accepts [flits/terminal/cycle].
+
+    Attributes
+    ----------
+    most : float
+        At any load. Claims are judged by it: the paper does not define its throughput.
+    knee : float
+        At the lowest load that saturates, where a latency curve turns up. Far beyond it the mean over the terminals may
+        be higher: sources that share no busy channel send on.
+    from_all : bool
+        Whether TCEP started some of the points with all links on.
+    """
+
+    most: float
+    knee: float
+    from_all: bool
+
+
+def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
+    """Throughput against that of another mechanism, and the same at the lowest loads that saturate, in words."""
+    ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
+    start = ", from all links on" if ours.from_all or theirs.from_all else ""
+    knee = f"{ours.knee / theirs.knee:.3f}" if theirs.knee else "unknown"
+    return ours.most / theirs.most, f"{knee} at the lowest saturated loads{start}"
+
+
+def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
+    """The most that is accepted at any load.
 
     Raises
     ------
     LackingError
-        If no load was too much: then nobody knows.
+        If no load was too much: then nobody knows; or if nothing was accepted.
     """
     points = of(frame, mechanism)
     over = points.filter(pl.col("saturated") | (pl.col("load") >= 1))
     if over.is_empty():
         raise LackingError(f"{mechanism} was not saturated at {greatest(points, 'load'):g} flits/terminal/cycle")
-    return greatest(over.filter(pl.col("load") == over["load"][0]), "accepted_load")
+    most = greatest(points, "accepted_load")
+    if most <= 0:
+        raise LackingError(f"{mechanism} accepted nothing")
+    knee = over.filter(pl.col("load") == over["load"][0])
+    return Throughput(most, greatest(knee, "accepted_load"), not points.filter(from_all()).is_empty())
 
 
-def least(frame: pl.DataFrame, mechanism: str, column: str) -> float:
-    """A number at the lowest load at which it was measured.
+def steady(frame: pl.DataFrame) -> pl.DataFrame:
+    """Points that are not saturated, neither they nor those beside them."""
+    return frame.filter(~pl.any_horizontal("^saturated.*$"))
+
+
+def settled(frame: pl.DataFrame) -> pl.DataFrame:
+    """The points, for numbers that exist in the settled state only.
 
     Raises
     ------
     LackingError
-        If it never was.
+        If the window of one began before its latencies or its links had settled.
     """
-    values = of(frame, mechanism)[column].drop_nulls()
-    if values.is_empty():
-        raise LackingError(f"no run of {mechanism} says its {column}")
-    return float(values[0])
+    if late := frame.filter(unsettled()).height:
+        raise LackingError(f"{late} of {frame.height} points had not settled")
+    return frame
+
+
+def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, list[dict[str, Any]]]:
+    """The lowest load at which a number of all these mechanisms is known, and their rows there.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    rows = [of(frame, each).drop_nulls(column).unique("load", keep="first") for each in mechanisms]
+    common = set.intersection(*({*each["load"]} for each in rows))
+    if not common:
+        raise LackingError(f"no load at which {' and '.join(mechanisms)} say their {column} was run")
+    load = min(common)
+    return load, [each.row(by_predicate=pl.col("load") == load, named=True) for each in rows]
 
 
 def greatest(frame: pl.DataFrame, column: str) -> float:
@@ -179,8 +242,3 @@ def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:
         if abs(row["load"] - load) <= _NEAR * load + _SAME:
             return row
     raise LackingError(f"no load near {load:g} was run, or it was saturated")
-
-
-def ratios(both: pl.DataFrame, column: str) -> Sequence[float]:
-    """A column against that of the reference of `beside`, point by point."""
-    return (both[column] / both[f"{column}_reference"]).drop_nulls().to_list()

@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import polars as pl
 from matplotlib.ticker import MaxNLocator
 
 from weft.plot import style
 from weft.reproduce import draw
 from weft.reproduce.draw import Series
 from weft.reproduce.measured import LackingError
-from weft.reproduce.tcep.frames import SLAC, TCEP, of
+from weft.reproduce.tcep.frames import SLAC, TCEP, of, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import polars as pl
     from matplotlib.figure import Figure as Drawing
 
     from weft.reproduce.measured import Measured
@@ -35,12 +35,17 @@ def mappings(frame: pl.DataFrame) -> pl.DataFrame:
     both = of(frame, SLAC).join(of(frame, TCEP), on="seed", suffix="_tcep")
     found = both.select(
         "seed",
-        (pl.col("energy_network_j") / pl.col("energy_network_j_tcep")).alias("energy"),
-        (pl.col("completion_cycles") / pl.col("completion_cycles_tcep")).alias("time"),
+        ratio("energy_network_j", "tcep").alias("energy"),
+        ratio("completion_cycles", "tcep").alias("time"),
     ).drop_nulls()
     if found.is_empty():
         raise LackingError("no mapping was completed under both mechanisms")
     return found
+
+
+def counted(frame: pl.DataFrame) -> str:
+    """How many of the mappings that were run both completed, in words."""
+    return f"{mappings(frame).height} of {frame['seed'].n_unique()} mappings"
 
 
 def ratios(title: str, experiment: str) -> Callable[[Measured], Drawing]:

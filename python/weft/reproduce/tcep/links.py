@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
+from math import exp
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,10 @@ from weft.plot import style
 from weft.reproduce import draw
 from weft.reproduce.draw import Series
 from weft.reproduce.measured import LackingError
-from weft.reproduce.tcep.frames import TCEP, of
+from weft.reproduce.tcep.frames import ENERGY, TCEP, greatest, of, ratio, steady
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from matplotlib.figure import Figure as Drawing
 
@@ -33,12 +34,11 @@ CONTROL = ("uniform", "tornado", "bit_reverse")
 _SHARE = "Share of active links"
 # Parameters as the figure of the sensitivity calls them.
 _NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation", "high_water": "U_hwm"}
-_ENERGY = "energy_network_per_bit_pj"
 
 
 def gaps(frame: pl.DataFrame) -> pl.DataFrame:
     """TCEP's active links above the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
-    points = of(frame, TCEP).filter(~pl.col("saturated")).drop_nulls("links_on_mean")
+    points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
         raise LackingError("no point of TCEP that is not saturated says how many links were on")
     bounds = [bound.active_share(load, ROUTERS, TERMINALS) for load in points["load"]]
@@ -46,17 +46,27 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
     return points.select("load", "links_on_mean", "bound", (pl.col("links_on_mean") - pl.col("bound")).alias("gap"))
 
 
+def adversarial_share(load: float) -> float:
+    """The bound where every router sends to one other: its direct channel takes 1 flit/cycle of what it offers."""
+    offered = load * TERMINALS / ROUTERS
+    return bound.active_share(load, ROUTERS, TERMINALS, min(1.0, 1 / offered) if offered else 1.0)
+
+
 def fig12(measured: Measured) -> Drawing:
     """Both traffics and their bounds; the paper draws those of uniform traffic."""
     series = []
-    for name, words, minimal in ((UNIFORM, "uniform", None), (ADVERSARIAL, "adversarial", 0.0)):
+    bounds: dict[str, Callable[[float], float]] = {
+        UNIFORM: lambda load: bound.active_share(load, ROUTERS, TERMINALS),
+        ADVERSARIAL: adversarial_share,
+    }
+    for name, words in ((UNIFORM, "uniform"), (ADVERSARIAL, "adversarial")):
         if name not in measured.frames:
             continue
         points = of(measured[name], TCEP).drop_nulls("links_on_mean")
         x, y, over = (points[column].to_list() for column in ("load", "links_on_mean", "saturated"))
         series.append(Series(f"TCEP, {words}", x, y, over))
-        loads = np.linspace(0, float(max(points["load"])), 100)[1:].tolist()
-        shares = [bound.active_share(load, ROUTERS, TERMINALS, minimal) for load in loads]
+        loads = np.linspace(0, greatest(points, "load"), 100)[1:].tolist()
+        shares = [bounds[name](load) for load in loads]
         within = [load for load, share in zip(loads, shares, strict=True) if share <= 1]
         series.append(Series(f"bound, {words}", within, shares[: len(within)], theory_of=f"TCEP, {words}"))
     drawing, axes = draw.curves("Fig. 12: active links, 1D flattened butterfly", q.OFFERED.axis, _SHARE, series)
@@ -69,7 +79,7 @@ def control(measured: Measured) -> Drawing:
     series = []
     for name in CONTROL:
         if name in measured.frames:
-            points = of(measured[name], TCEP).filter(~pl.col("saturated")).drop_nulls("control_share")
+            points = steady(of(measured[name], TCEP)).drop_nulls("control_share")
             shares = (100 * points["control_share"]).to_list()
             series.append(Series(name.replace("_", " "), points["load"].to_list(), shares))
     drawing, axes = draw.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)
@@ -108,20 +118,22 @@ def variations(frame: pl.DataFrame) -> list[Variation]:
     found = []
     for policy in others:
         both = points.filter(pl.col("policy") == policy).join(default, on=["load", "seed"], suffix="_default")
-        both = both.filter(~pl.col("saturated") & ~pl.col("saturated_default"))
-        if both.is_empty():
+        both = steady(both)
+        latency, energy = (_geometric(both, name) for name in (q.LATENCY.column, ENERGY))
+        if latency is None or energy is None:
             continue
-        means = [_geometric(both[name], both[f"{name}_default"]) for name in (q.LATENCY.column, _ENERGY)]
         changed = _changed(json.loads(first)["tcep"], json.loads(policy)["tcep"])
         words = ",\n".join(f"{_NAMES.get(name, name)} {value}" for name, value in changed.items())
-        found.append(Variation(words, changed, *means))
+        found.append(Variation(words, changed, latency, energy))
     if not found:
         raise LackingError("no variation has a load in common with the default")
     return found
 
 
-def _geometric(values: pl.Series, of: pl.Series) -> float:
-    return math.exp(float((values / of).log().mean()))  # type: ignore[arg-type] # a number
+def _geometric(both: pl.DataFrame, column: str) -> float | None:
+    """Geometric mean of a column against that of the default; ``None`` where it is known of no point."""
+    known = both.select(ratio(column, "default").log()).to_series().drop_nulls().to_list()
+    return exp(fmean(known)) if known else None
 
 
 def _changed(default: Mapping[str, object], other: Mapping[str, object]) -> dict[str, str]:

@@ -11,8 +11,8 @@ import polars as pl
 
 from weft.reproduce.measured import LackingError
 from weft.reproduce.rules import WITHIN, approx, trend, waits
-from weft.reproduce.tcep.frames import TCEP, greatest, of
-from weft.reproduce.tcep.jobs import PERMUTATION, UNIFORM, mappings
+from weft.reproduce.tcep.frames import TCEP, greatest, of, steady
+from weft.reproduce.tcep.jobs import PERMUTATION, UNIFORM, counted, mappings
 from weft.reproduce.tcep.links import CONTROL, variations
 
 if TYPE_CHECKING:
@@ -29,29 +29,30 @@ _SLOWER = (1.9, 3.6)
 _DEFAULTS = {"activation_epoch": 1000, "deactivation_epoch": 10000}
 
 
-def _most_energy(experiment: str) -> Callable[[Measured], float]:
-    return lambda measured: greatest(mappings(measured[experiment]), "energy")
+def _most_energy(experiment: str) -> Callable[[Measured], tuple[float, str]]:
+    return lambda measured: (greatest(mappings(measured[experiment]), "energy"), counted(measured[experiment]))
 
 
-def _mean_energy(measured: Measured) -> float:
-    return exp(fmean(map(log, mappings(measured[PERMUTATION])["energy"])))
+def _mean_energy(measured: Measured) -> tuple[float, str]:
+    found = exp(fmean(map(log, mappings(measured[PERMUTATION])["energy"])))
+    return found, f"geometric mean, {counted(measured[PERMUTATION])}"
 
 
 def _similar_time(measured: Measured) -> tuple[bool, str]:
     times = mappings(measured[UNIFORM])["time"].to_list()
     told = f"SLaC / TCEP: {fmean(times):.3f} on average, {min(times):.3f} to {max(times):.3f}"
-    return abs(fmean(times) - 1) <= _SIMILAR, f"{told}, {len(times)} mappings"
+    return abs(fmean(times) - 1) <= _SIMILAR, f"{told}, {counted(measured[UNIFORM])}"
 
 
 def _slower(measured: Measured) -> tuple[bool, str]:
     times = mappings(measured[PERMUTATION])["time"].to_list()
     ends = (min(times), max(times))
     near = all(abs(found - printed) <= WITHIN * printed for found, printed in zip(ends, _SLOWER, strict=True))
-    return near, f"{ends[0]:.2f}x to {ends[1]:.2f}x, {len(times)} mappings"
+    return near, f"{ends[0]:.2f}x to {ends[1]:.2f}x, {counted(measured[PERMUTATION])}"
 
 
 def _control(measured: Measured) -> str:
-    points = pl.concat([of(measured[name], TCEP) for name in CONTROL]).filter(~pl.col("saturated"))
+    points = pl.concat([of(measured[name], TCEP) for name in CONTROL]).pipe(steady)
     shares = points["control_share"].drop_nulls()
     if shares.is_empty():
         raise LackingError("no run counted control packets")
