@@ -122,6 +122,7 @@ def test_samples_depend_on_their_seed_alone() -> None:
         (["--hub", "32"], "router 32 as the hub"),
         (["--routers", "8", "--more", "22"], "8 routers have 28 links, 21 of them not in the star"),
         (["--more", "60", "--exact"], "more than 200000"),
+        (["--routers", "3000"], "paths of 3000 routers"),
     ],
 )
 def test_paths_that_make_no_sense(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,6 +130,13 @@ def test_paths_that_make_no_sense(arguments: list[str], words: str, capsys: pyte
     told = capsys.readouterr().err
     assert words in told
     assert "help:" in told
+
+
+def test_a_seed_is_not_negative(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["analyse", "paths", "--seed=-1"])
+    assert ended.value.code == 2
+    assert "write a whole number from 0" in capsys.readouterr().err
 
 
 # Load, and the fewest of the 496 links that carry it: the printed inequality, solved.

@@ -93,6 +93,12 @@ def test_one_word_is_no_query(kept: Results, sql: str, capsys: pytest.CaptureFix
     assert f"{sql!r} is neither a query nor a folder of results" in capsys.readouterr().err
 
 
+def test_a_query_longer_than_a_file_name_is_a_query(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = f"select count(*) as points from points where load >= 0 {'and true ' * 1000}"
+    assert main(["query", str(kept.root), sql, "--csv"]) == 0
+    assert capsys.readouterr().out.split() == ["points", str(len(kept))]
+
+
 def test_a_pivot_is_a_query(kept: Results) -> None:
     answer = kept.query('pivot points on "traffic.load" using max(accepted_load) group by routing')
     assert sorted(answer.columns) == ["0.1", "0.3", "routing"]

@@ -378,13 +378,14 @@ def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: 
     out = tmp_path / "out"
     assert main(["reproduce", "tcep", "--only", "3", "5", "13", "--out", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told == json.loads((out / "scoreboard.json").read_text())
+    assert told == json.loads((out / "scoreboard-3-5-13.json").read_text())
     assert sum(told["count"].values()) == len(told["claims"]) == 88
     assert {path.name for path in (out / "figures").iterdir()} == {f"fig{n}.{f}" for n in (3, 5) for f in draw.FORMATS}
-    with (out / "scoreboard.csv").open(newline="") as file:
+    with (out / "scoreboard-3-5-13.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [claim["id"] for claim in told["claims"]]
-    page = (out / "report.html").read_text()
+    page = (out / "report-3-5-13.html").read_text()
+    assert f"--only 3 5 13 --out {out}" in page
     assert page.count('<img src="data:image/svg+xml;base64,') == 2
     assert "waits for application traces" in page
     assert all(row["id"] in page for row in rows)
@@ -396,7 +397,7 @@ def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["reproduce", "tcep", "--only", "6", "--out", str(tmp_path / "out")]) == 0
     told = capsys.readouterr().out
     assert "T-022" in told
-    assert f"report   {tmp_path / 'out' / 'report.html'}" in told
+    assert f"report   {tmp_path / 'out' / 'report-6.html'}" in told
 
 
 @pytest.mark.parametrize(
@@ -406,6 +407,9 @@ def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["tcep", "--only", "99"], "tcep has no figure '99'"),
         (["tcep", "--only", "3", "--out", "{file}"], "is a file, where the folder of the reproduction belongs"),
         (["tcep", "--only", "3", "--out", "{file}/below"], "is a file, where the folder of the reproduction belongs"),
+        (["tcep", "--only", "3", "--out", "/proc/nope"], "can't hold a reproduction"),
+        (["tcep", "--only", "3", "--out", "{figures}"], "can't hold a reproduction"),
+        (["tcep", "--only", "3", "--out", "{report}"], "report-3.html is a folder"),
         (["tcep", "--only", "3", "--out", "{sweep}"], "holds the results of a sweep"),
     ],
 )
@@ -415,7 +419,10 @@ def test_bad_input_is_refused(
     (tmp_path / "file").touch()
     (tmp_path / "sweep").mkdir()
     (tmp_path / "sweep" / "sweep.json").write_text("{}")
-    places = {"file": tmp_path / "file", "sweep": tmp_path / "sweep"}
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "figures").touch()
+    (tmp_path / "report" / "report-3.html").mkdir(parents=True)
+    places = {name: tmp_path / name for name in ("file", "sweep", "figures", "report")}
     assert main(["reproduce", *(each.format(**places) for each in arguments)]) == 2
     told = capsys.readouterr().err
     assert what in told

@@ -32,6 +32,8 @@ COUNTS = {
     "two_hop_unlinked": "two-hop paths of pairs without an active link",
     "at_most_two": "direct and two-hop paths, at most two of a pair",
 }
+# Most routers of a subnetwork, which is one line of a network: a matrix per placement.
+MOST_ROUTERS = 256
 # Entries of adjacency matrices that are counted at a time.
 _CHUNK = 1 << 22
 # Most placements that are looked at one by one.
@@ -200,7 +202,17 @@ def over_fraction(
         A row per number of links and count: ``active_links``, ``active_share``, ``count`` (see `COUNTS`),
         ``concentrated``, ``random_mean``, ``random_min``, ``random_max`` [paths], ``ratio`` (concentrated to mean),
         ``ratio_to_min``, ``ratio_to_max``; the ratios are null where there is no path to count.
+
+    Raises
+    ------
+    WeftError
+        If there are too few routers, or more than `MOST_ROUTERS`, no such hub, or not so many links.
     """
+    if routers > MOST_ROUTERS:
+        what = (
+            f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links do not fit in memory, many times over"
+        )
+        raise WeftError.saying(what, f"take {MOST_ROUTERS} routers or fewer")
     optional = len(optional_links(routers, hub))
     rows = []
     for links in whole_hubs(routers) if more is None else more:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from weft.analysis import oracle
-from weft.errors import ScenarioError
+from weft.errors import ScenarioError, WeftError
 from weft.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -101,12 +101,17 @@ def write(answers: Sequence[Answer], path: str | Path) -> Path:
     ------
     ScenarioError
         If a file that it names is not there.
+    WeftError
+        If the file can't be written.
     """
     path, target = Path(path), answers[0].found.target
     head = (
         f"# On are the links that a greedy fluid model needs to keep every channel at {target:g} flits/cycle or less.\n"
     )
     text = yaml.safe_dump(scenario(answers), sort_keys=False, default_flow_style=None, width=120)
-    path.write_text(head + text, encoding="utf-8")
+    try:
+        path.write_text(head + text, encoding="utf-8")
+    except OSError as problem:
+        raise WeftError.saying(f"{path} can't be written: {problem}", "name another file with --out") from None
     Scenario.from_file(path).points()
     return path

@@ -60,5 +60,6 @@ def _text(done: Reproduction) -> str:
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]
     lines = [*scoreboard.table(done.rows), "", *absent, "", scoreboard.count_words(done.rows)]
-    places = {"figures": "figures", "scores": "scoreboard.csv", "report": "report.html"}
-    return "\n".join([*lines, "", *(f"{name.ljust(7)}  {done.root / file}" for name, file in places.items())])
+    places = {"figures": done.root / "figures", "scores": done.file("scoreboard", ".csv")}
+    places["report"] = done.file("report", ".html")
+    return "\n".join([*lines, "", *(f"{name.ljust(7)}  {path}" for name, path in places.items())])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from weft.results import Results
 
     Told = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
+
+
+# Stems and endings of the page for people, and of the scoreboard for tables and programs.
+_FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,9 @@ class Reproduction:
         What makes it once more.
     root : Path
         Folder with everything.
+    part : str
+        What the names of its files say of the figures that were chosen, ``-9a-12``; empty for all figures, so that a
+        part does not replace the whole.
     ran : list of tuple
         The experiments and their results; one for each sweep of an experiment.
     shown : list of Shown
@@ -76,9 +84,14 @@ class Reproduction:
     quick: bool
     command: str
     root: Path
+    part: str
     ran: Sequence[tuple[Experiment, Results]]
     shown: Sequence[Shown]
     rows: Sequence[Row]
+
+    def file(self, stem: str, ending: str) -> Path:
+        """One of its files, e.g. of ``report`` and ``.html``."""
+        return self.root / f"{stem}{self.part}{ending}"
 
     @property
     def mode(self) -> str:
@@ -137,9 +150,11 @@ def reproduce(
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
+    only = list(only)
     figures = paper.chosen(only)
     root = Path("results") / f"{paper.name}-{_mode(quick=quick)}" if out is None else Path(out)
-    _check(root)
+    part = _part(figures) if len(figures) < len(paper.figures) else ""
+    _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
     needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
     ran: list[tuple[Experiment, Results]] = []
     for number, (each, name, sets) in enumerate(needed, 1):
@@ -149,7 +164,8 @@ def reproduce(
     measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
     words = ["weft reproduce", paper.name, f"--{_mode(quick=quick)}", *(["--only", *only] if only else [])]
-    done = Reproduction(paper, quick, " ".join(words), root, ran, shown, scoreboard.judge(paper, measured))
+    words += ["--out", str(out)] if out is not None else []
+    done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
     _write(done)
     return done
 
@@ -204,7 +220,12 @@ def _mode(*, quick: bool) -> str:
     return "quick" if quick else "full"
 
 
-def _check(root: Path) -> None:
+def _part(figures: Iterable[Figure]) -> str:
+    return "".join(f"-{each.name}" for each in figures)
+
+
+def _check(root: Path, names: Iterable[str]) -> None:
+    """Before anything is run: whether all of it can be written."""
     for place in (root, *root.parents):
         if place.is_file():
             what = f"{place} is a file, where the folder of the reproduction belongs"
@@ -212,6 +233,16 @@ def _check(root: Path) -> None:
     if (root / "sweep.json").is_file():
         what = f"{root} holds the results of a sweep"
         raise ResultsError.saying(what, "name another folder with --out")
+    try:
+        for folder in (root / "figures", root / "runs"):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        what = f"{root} can't hold a reproduction: {problem}"
+        raise ResultsError.saying(what, "name another folder with --out") from None
+    for place in (root / name for name in names):
+        if place.is_dir():
+            what = f"{place} is a folder, where a file of the reproduction belongs"
+            raise ResultsError.saying(what, "move it away, or name another folder with --out")
 
 
 def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
@@ -226,12 +257,8 @@ def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
 
 def _write(done: Reproduction) -> None:
     """The scoreboard for programs, and the page for people."""
-    texts = {
-        "scoreboard.json": json.dumps(done.document(), indent=1) + "\n",
-        "scoreboard.csv": scoreboard.as_csv(done.rows),
-        "report.html": page.html(done),
-    }
-    done.root.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        with replaced(done.root / name) as partial:
+    document = json.dumps(done.document(), indent=1) + "\n"
+    texts = (page.html(done), scoreboard.as_csv(done.rows), document)
+    for name, text in zip(_FILES, texts, strict=True):
+        with replaced(done.file(*name)) as partial:
             partial.write_text(text, encoding="utf-8")
