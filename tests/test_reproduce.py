@@ -246,6 +246,13 @@ def test_energy_above_the_baseline_is_drawn() -> None:
     assert axes.get_ylim()[1] > max(lines(axes)["SLaC"]) > 1.15
 
 
+def test_a_figure_of_which_nothing_was_run_is_absent() -> None:
+    for figure in PAPER.figures:
+        if figure.draw and figure.needs:
+            with pytest.raises(LackingError):
+                draw.drawn(figure, NOTHING)
+
+
 def test_the_widest_gap_is_known_only_between_loads() -> None:
     rows = judged(changed("bound_uniform", lambda rows: rows.filter(pl.col("load") <= 0.41)))
     assert rows["T-046"].finding.answer == "met"
@@ -475,6 +482,24 @@ def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
             for point in sweep.points:
                 point.check()
     assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"tcep-{each.name.replace('_', '-')}"
+
+
+def test_the_quick_run_varies_what_the_full_one_does_and_warms_up_in_proportion() -> None:
+    (each,) = (each for each in PAPER.experiments if each.name == "epochs")
+    whole, parts = (
+        [
+            point.resolved
+            for _, sets in each.sweeps(quick=quick)
+            for point in weft.load(PAPER.path("epochs.yaml"), set=sets).points
+        ]
+        for quick in (False, True)
+    )
+    policies = [point["power"]["policy"] for point in parts]
+    assert all(point["power"]["policy"] in policies for point in whole)
+    assert policies[0] == whole[0]["power"]["policy"], "the default comes first"
+    for point in parts:
+        epoch = int(point["power"]["policy"]["tcep"]["deactivation_epoch"].removesuffix("cycles"))
+        assert point["measure"]["warmup"] == f"{6 * epoch}cycles"
 
 
 def test_the_full_run_has_every_load_of_its_scenario_once() -> None:

@@ -61,6 +61,8 @@ class Figure:
         Names of experiments.
     reading : str
         What to look at, for the report.
+    wide : bool
+        Whether it takes the width of the page in the report.
     remark : callable, optional
         What has to be known of the points that were run, for the report; empty if nothing.
     waits : str
@@ -72,6 +74,7 @@ class Figure:
     draw: Callable[[Measured], Drawing] | None
     needs: tuple[str, ...] = ()
     reading: str = ""
+    wide: bool = False
     remark: Callable[[Measured], str] | None = None
     waits: str = ""
 

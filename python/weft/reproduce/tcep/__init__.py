@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from weft.reproduce.paper import Experiment, Figure, Paper
 from weft.reproduce.tcep import curves, examples, jobs, links, paths, settings, synthetic, theory, workloads
 from weft.reproduce.tcep.frames import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _TRACES = "application traces, for which Weft has no engine yet"
 # At the higher loads TCEP starts with all links on: from the root network alone the packets that wait until enough are
@@ -67,12 +72,26 @@ _BURSTS = {
     "measure.window": "200000cycles",
     "measure.drain_limit": "100000cycles",
 }
-_EPOCHS = {
-    "sweep.traffic.load": [0.2],
-    "measure.warmup": "60000cycles",
-    "measure.warmup_limit": None,
-    "measure.window": "30000cycles",
-}
+
+
+def _variations(epoch: int, *changes: Mapping[str, object]) -> dict[str, object]:
+    """Overrides of a quick run of TCEP with changed parameters: it warms up for six of its deactivation epochs."""
+    return {
+        "sweep.traffic.load": [0.2],
+        "sweep.power.policy": [{"tcep": change} for change in changes],
+        "measure.warmup": f"{6 * epoch}cycles",
+        "measure.warmup_limit": None,
+        "measure.window": "30000cycles",
+    }
+
+
+_EPOCHS = (
+    _variations(10000, {}, *({"high_water": mark} for mark in (0.5, 0.6, 0.9, 0.99))),
+    _variations(15000, {"activation_epoch": "1500cycles", "deactivation_epoch": "15000cycles"}),
+    _variations(20000, {"activation_epoch": "2000cycles", "deactivation_epoch": "20000cycles"}),
+    _variations(5000, {"deactivation_epoch": "5000cycles"}),
+    _variations(15000, {"deactivation_epoch": "15000cycles"}),
+)
 EXPERIMENTS = (
     Experiment("root"),
     Experiment("uniform", _quick([0.01, 0.1, 0.2, 0.3], [0.5, 0.7, 0.9, 1.0]), _full("uniform")),
@@ -83,7 +102,7 @@ EXPERIMENTS = (
     Experiment("bound_adversarial", _line(0.1, 0.25, 0.41)),
     Experiment("jobs_uniform", (_BATCHES,), scaled=_SCALED),
     Experiment("jobs_permutation", (_BATCHES,), scaled=_SCALED),
-    Experiment("epochs", (_EPOCHS,)),
+    Experiment("epochs", _EPOCHS),
 )
 
 _PATTERNS = (("a", "uniform", "uniform random"), ("b", "tornado", "tornado"), ("c", "bit_reverse", "bit reverse"))
@@ -103,6 +122,7 @@ FIGURES = (
         "3",
         "Paths over a star and six more links",
         paths.fig3,
+        wide=True,
         reading="The paper prints 56 and 40 paths: those are the counts with at most two paths of a pair.",
     ),
     Figure(
@@ -186,6 +206,7 @@ FIGURES = (
         "Sensitivity to epochs and U_hwm",
         links.epochs,
         ("epochs",),
+        wide=True,
         reading="The paper varies the epochs on traces; these are geometric means over the loads of "
         "synthetic traffic that were run.",
     ),

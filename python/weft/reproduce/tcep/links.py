@@ -69,6 +69,8 @@ def fig12(measured: Measured) -> Drawing:
         shares = [bounds[name](load) for load in loads]
         within = [load for load, share in zip(loads, shares, strict=True) if share <= 1]
         series.append(Series(f"bound, {words}", within, shares[: len(within)], theory_of=f"TCEP, {words}"))
+    if not series:
+        raise LackingError(f"neither {UNIFORM} nor {ADVERSARIAL} was run")
     drawing, axes = draw.curves("Fig. 12: active links, 1D flattened butterfly", q.OFFERED.axis, _SHARE, series)
     axes.set_ylim(0, 1.05)
     return drawing
@@ -82,6 +84,8 @@ def control(measured: Measured) -> Drawing:
             points = steady(of(measured[name], TCEP)).drop_nulls("control_share")
             shares = (100 * points["control_share"]).to_list()
             series.append(Series(name.replace("_", " "), points["load"].to_list(), shares))
+    if not series:
+        raise LackingError(f"none of {', '.join(CONTROL)} was run")
     drawing, axes = draw.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)
     for printed, words in ((0.34, "mean on traces, as printed"), (0.65, "most on traces, as printed")):
         axes.axhline(printed, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label=f"_{words}")

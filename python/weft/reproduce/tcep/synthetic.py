@@ -163,7 +163,9 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
     top = _UP_TO * throughput(measured[name], BASELINE).most
     found = steady(normalised(measured[name], mechanism)).filter(pl.col("load").is_between(_FROM, top))
     if found.is_empty():
-        raise LackingError(f"{mechanism} has no load from {_FROM:g} to {top:.3g} under {name} that is not saturated")
+        raise LackingError(
+            f"{mechanism} has no load from {_FROM:g} to {top:.3g} under {_words(name)} that is not saturated"
+        )
     return found
 
 
@@ -172,7 +174,7 @@ def _common(measured: Measured, name: str, mechanism: str, reference: str) -> pl
     ours, theirs = (_moderate(measured, name, each) for each in (mechanism, reference))
     both = ours.join(theirs, on="load", suffix="_reference").sort("load")
     if both.is_empty():
-        raise LackingError(f"{mechanism} and {reference} have no load in common under {name}")
+        raise LackingError(f"{mechanism} and {reference} have no load in common under {_words(name)}")
     return both
 
 
