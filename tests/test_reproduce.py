@@ -393,7 +393,7 @@ def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: 
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [claim["id"] for claim in told["claims"]]
     page = (out / "report-3-5-13.html").read_text()
-    assert f"--only 3 5 13 --out {out}" in page
+    assert f"<code>weft reproduce tcep --quick --only 3 5 13 --out {out}</code>" in page
     assert page.count('<img src="data:image/svg+xml;base64,') == 2
     assert "waits for application traces" in page
     assert all(row["id"] in page for row in rows)

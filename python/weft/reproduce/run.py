@@ -163,7 +163,7 @@ def reproduce(
             ran.append((each, sweep.run(root / "runs" / name, jobs=jobs, watch=watch)))
     measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
-    words = ["weft reproduce", paper.name, f"--{_mode(quick=quick)}", *(["--only", *only] if only else [])]
+    words = ["weft", "reproduce", paper.name, f"--{_mode(quick=quick)}", *(["--only", *only] if only else [])]
     words += ["--out", str(out)] if out is not None else []
     done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
     _write(done)
