@@ -193,6 +193,8 @@ pub(crate) struct Rules {
 }
 
 const PATH: &str = "power.policy.tcep";
+/// Longest epoch or delay.
+const MAX_CYCLES: u64 = 1 << 30;
 
 impl Tcep {
     pub(crate) fn build(&self, spec: &Spec) -> Result<Arc<Rules>, Refusal> {
@@ -202,7 +204,13 @@ impl Tcep {
             let what = format!("{} is not between 0 and 1", self.high_water);
             return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
         }
-        let cycles = |time: Time, key: &str| time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"));
+        let cycles = |time: Time, key: &str| match time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"))? {
+            cycles if cycles > MAX_CYCLES => {
+                let what = format!("{cycles} cycles, more than {MAX_CYCLES}: flits of an epoch are counted in 32 bits");
+                Err(Refusal::new(format!("{PATH}.{key}"), what, format!("write at most {MAX_CYCLES}cycles")))
+            }
+            cycles => Ok(cycles),
+        };
         let epoch = cycles(self.activation_epoch, "activation_epoch")?;
         let long = cycles(self.deactivation_epoch, "deactivation_epoch")?;
         let wake = cycles(self.wake, "wake")?;
@@ -222,7 +230,10 @@ impl Tcep {
         }
         // requests and answers, which go over the hub, must come within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| &spec.links[usize::from(class)]);
-        let way = links.map(|link| 2 * (link.latency + spec.router.delay) + link.credit_latency).max().unwrap_or(0);
+        // on which it may stand behind a broadcast
+        let queue = 2 * u64::from(nets.widest());
+        let way = links.map(|link| 2 * (link.latency + spec.router.delay) + link.credit_latency + queue);
+        let way = way.max().unwrap_or(0);
         if epoch < 4 * way {
             let what =
                 format!("{epoch} cycles, but a request and its answer over the hub take up to {way} cycles each way");

@@ -240,7 +240,7 @@ impl Agents {
     fn goes_round<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> bool {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
         let gained = self.counts(block, o).since(self.links[o].short);
-        let crowded = |all: u32, around: u32| f64::from(all) > mark && 2 * around > all;
+        let crowded = |all: u32, around: u32| f64::from(all) > mark && around > all / 2;
         self.links[o].end.state == LinkState::On
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }

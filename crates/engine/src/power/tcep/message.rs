@@ -1,4 +1,5 @@
-//! Control packets: single flits that go directly or over the hub, ahead of all data flits that wait for the same link.
+//! Control packets: single flits that go directly, over the hub, or where both ways are cut over any member that has links to
+//! both ends, ahead of all data flits that wait for the same link.
 
 use super::Tables;
 use super::agent::Agents;
@@ -149,6 +150,10 @@ impl Agents {
         };
         let (out, link) = (&mut block.outs[o], &mut self.links[o]);
         let depart = (block.now + net.after_grant).max(link.next_control);
+        if depart > block.now + net.after_grant + self.queue {
+            let arrival = Arrival { port: block.routers[r].base, wireless: true, message };
+            return self.messages.push(block.now, block.now + RETRY, arrival);
+        }
         link.next_control = depart + 1;
         // it goes ahead of the flits that wait for the link; the next one that is granted goes a cycle later
         out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + 1;
