@@ -54,7 +54,7 @@ impl Fault {
 
 impl Spec {
     /// Refuses faults that nothing could go round.
-    pub(crate) fn check_faults(&self) -> Result<(), Refusal> {
+    pub fn check_faults(&self) -> Result<(), Refusal> {
         if self.faults.is_empty() {
             return Ok(());
         }

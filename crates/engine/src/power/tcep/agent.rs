@@ -42,6 +42,8 @@ pub(super) struct LinkAgent {
     /// It has failed and not returned, and how often it has failed: what was said before does not hold.
     pub broken: bool,
     pub era: u8,
+    /// First cycle in which another packet can come by its side channel.
+    pub side_free: u64,
     /// Flits that went round because the link was not active: its virtual utilisation; and all that went round.
     pub virtually: u32,
     pub around: u32,
@@ -149,6 +151,7 @@ impl Agents {
             end: End::new(LinkState::of(block.outs[o].state)),
             broken: false,
             era: 0,
+            side_free: 0,
             virtually: 0,
             around: 0,
             short: Counts::default(),

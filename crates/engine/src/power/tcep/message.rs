@@ -142,6 +142,9 @@ impl Agents {
             // cut off for the moment: no wire leads on
             if let Some(o) = self.side_channel(r, message) {
                 let at = block.now + net.links[usize::from(block.outs[o].class)].credit_latency;
+                // one a cycle, so that they keep their order
+                let at = at.max(self.links[o].side_free);
+                self.links[o].side_free = at + 1;
                 return self.post(block, o, at, true, message);
             }
             let port = block.routers[r].base;
