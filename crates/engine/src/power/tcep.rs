@@ -18,8 +18,8 @@
 //! With `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
 //! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after activations.
-//! Best is the highest virtual utilisation, then the lower router; a router with a request of its own agrees only to a
-//! better one. Where both ends ask for the same, one request is void and the other is answered, as is every other request;
+//! Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its own to be
+//! activated agrees only to a better request; what it wants to deactivate itself is no reason to refuse. Where both ends ask for the same, one request is void and the other is answered, as is every other request;
 //! who can't carry out what was agreed withdraws. A link above the mark in the last epoch counts as such when a packet goes
 //! round over it; the first destination of the epoch decides which other way is asked for. A shadow link goes off at the
 //! first end of an epoch at which its router begins nothing else and has no request out.

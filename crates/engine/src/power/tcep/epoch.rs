@@ -332,7 +332,8 @@ impl Agents {
         all.into_iter().map(|(.., o)| o).collect()
     }
 
-    /// Agrees to one request for an outer link, refuses the others. Returns whether there were any.
+    /// Agrees to one request for an outer link, refuses the others, whatever it has asked for itself: it withdraws that if it
+    /// is agreed to as well. Returns whether there were any.
     fn judge_deactivations<const W: usize, const V: usize>(
         &mut self,
         block: &mut Block<W, V>,
@@ -346,13 +347,10 @@ impl Agents {
         if asked.is_empty() {
             return false;
         }
-        let own = self.routers[r].deactivating;
-        let id = self.routers[r].id;
         let may = !activates && !self.has_shadow(r);
         let best = || {
             let candidates = self.candidates(block, r);
-            let better = |o: usize| own.is_none() || self.far_router(r, o) < id;
-            candidates.into_iter().find(|&o| asked.contains(&o) && better(o))
+            candidates.into_iter().find(|o| asked.contains(o))
         };
         let chosen = crossing.or_else(best).filter(|_| may);
         for o in asked {
