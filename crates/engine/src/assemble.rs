@@ -411,7 +411,9 @@ impl Builder<'_> {
         let flits: usize = outs.iter().map(on_wire).sum();
         let credits: usize = outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum();
         let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
-        let horizon = net.after_grant + 4 + longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        let control = self.control_queue();
+        let buffered = longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        let horizon = net.after_grant + 4 + control + buffered;
         let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
         let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
         let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
@@ -519,6 +521,14 @@ impl Builder<'_> {
         matches!(self.spec.policy, PolicyConfig::Tcep(_))
     }
 
+    /// Control packets that may wait for one link: those of several broadcasts by every member of a subnetwork.
+    fn control_queue(&self) -> u64 {
+        match &self.net.routing {
+            AnyRouting::Pal(pal) if self.has_agents() => 16 * u64::from(pal.nets.widest()) + 64,
+            _ => 0,
+        }
+    }
+
     /// The agents of a policy that has some.
     fn add_agents<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         let (AnyPolicy::Tcep(rules), AnyRouting::Pal(pal)) = (block.power.policy(), &self.net.routing) else { return };
@@ -527,7 +537,7 @@ impl Builder<'_> {
             let number = self.bounds.partition_point(|&first| first <= r) - 1;
             (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
         };
-        let longest = self.net.links.iter().map(|l| l.latency + l.credit_latency + u64::from(l.capacity)).max();
+        let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
         let managed = |&d: &usize| self.spec.managed[usize::from(pal.nets.classes[d])] && pal.nets.widths[d] > 1;
         let site = Site {
             rules: rules.clone(),
@@ -537,7 +547,8 @@ impl Builder<'_> {
             block: self.b as u32,
             faults: &self.spec.faults,
             record: self.spec.records.control,
-            horizon: self.net.after_grant + 80 + longest.unwrap_or(0),
+            horizon: self.net.after_grant + 80 + self.control_queue() + longest.unwrap_or(0),
+            queue: self.control_queue(),
         };
         block.agents = Some(Box::new(Agents::new(block, self.net, site)));
         block.meters = Some(Meters::new(block.ins.len()));

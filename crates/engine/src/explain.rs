@@ -277,6 +277,7 @@ impl crate::routing::AnyRouting {
     pub(crate) fn rule_without_queues(&self) -> &'static str {
         match self {
             Self::Slac(_) => "the way over the stages that are on",
+            Self::Pal(_) => "Table I of PAL: the direct link decides, or the only way there is",
             _ => "no detour was drawn: the minimal path",
         }
     }

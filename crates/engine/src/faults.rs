@@ -7,7 +7,9 @@
 //! A list, each: link: the two routers; at \[time\]: the cycle from which it carries nothing new; until \[time\]: when it
 //! is whole again (left out: never).
 //! # Guarantees
-//! Nothing is lost. A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that wait
+//! Nothing is lost. Known to fail: with random epochs in a dragonfly, six faults and `tables: delayed`, one run of 60 was left
+//! with packets that found no way, as two routers waited for an answer to each other for ever; the cause is not isolated.
+//! A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that wait
 //! for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where there is
 //! none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by control
 //! packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never activated.
@@ -20,7 +22,7 @@
 //! Routers that fail; flits that are destroyed; retransmission of whole packets; wrong reports. A router that no active link
 //! leads to speaks on the side channels of its links, which carry credits and are taken to work while the link is whole.
 //! # Validation
-//! `engine/tests/faults.rs`: nothing lost or stranded over random faults, links dark while broken, the hub moves, the same on any
+//! `engine/tests/faults.rs`: nothing lost or stranded over random faults in one row, links dark while broken, the hub moves, the same on any
 //! number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
 
 use crate::power::PolicyConfig;
@@ -54,7 +56,7 @@ impl Fault {
 
 impl Spec {
     /// Refuses faults that nothing could go round.
-    pub(crate) fn check_faults(&self) -> Result<(), Refusal> {
+    pub fn check_faults(&self) -> Result<(), Refusal> {
         if self.faults.is_empty() {
             return Ok(());
         }

@@ -135,6 +135,12 @@ fn subnets_of(spec: &Spec, policy: &str, path: &str) -> Result<Subnets, Refusal>
         Refusal::new(path, what, "take a hyperx, or a dragonfly for the links inside its groups")
     })?;
     nets.check(policy, path)?;
+    let managed = |d: usize| spec.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
+    if !(0..nets.count).any(managed) {
+        let what =
+            format!("{policy} has no link to manage: no managed class has links between routers of one subnetwork");
+        return Err(Refusal::new("power.manages", what, "name such a class, or write policy: always_on"));
+    }
     let others = (1..spec.managed.len()).filter(|&class| spec.managed[class]);
     if let Some(class) = others.filter(|&class| !nets.classes[..nets.count].contains(&(class as u8))).next() {
         let name = &spec.graph.class_names()[class];

@@ -38,7 +38,7 @@ pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
 use crate::net::Net;
-use crate::power::PolicyConfig;
+use crate::power::{AnyPolicy, PolicyConfig};
 use crate::state::Packet;
 use sensor::Congestion;
 use weft_topology::{Graph, Shape};
@@ -132,7 +132,15 @@ impl AnyRouting {
     pub(crate) fn switch_all_on(&mut self) -> bool {
         match self {
             Self::Slac(routing) => routing.switch_all_on(),
+            Self::Pal(routing) => routing.switch_all_on(),
             _ => false,
+        }
+    }
+
+    /// What is implied from now on is for the links with which the policy begins.
+    pub(crate) fn imply_under(&mut self, policy: &AnyPolicy, managed: &[bool]) {
+        if let Self::Pal(routing) = self {
+            routing.imply_under(policy, managed);
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Subnets {
     /// Place of the coordinate in that of the router; bits.
     shifts: [u8; 8],
     /// Between the numbers of neighbouring members.
-    strides: [u32; 8],
+    pub strides: [u32; 8],
     /// Link class of each.
     pub classes: [u8; 8],
     /// Rows before those of each subnetwork in [`Views`].
@@ -61,6 +61,11 @@ impl Subnets {
         (self.ports[d], self.shifts[d], self.strides[d], self.classes[d]) = (port as u8, shift, stride, class);
         self.offsets[d] = if d == 0 { 0 } else { self.offsets[d - 1] + u16::from(self.widths[d - 1]) };
         self.count += 1;
+    }
+
+    /// Most members of a subnetwork.
+    pub fn widest(&self) -> u8 {
+        self.widths[..self.count].iter().copied().max().unwrap_or(1)
     }
 
     /// Refuses subnetworks that are too wide for a word.

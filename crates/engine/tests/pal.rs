@@ -145,3 +145,18 @@ fn a_dragonfly_switches_links_inside_its_groups() {
     assert_eq!((on(1), on(2)), (2 * 9 * 3, 9 * 4 * 2));
     assert!(out.hop_counts.len() <= 6, "local legs of at most 2 hops: {:?}", out.hop_counts);
 }
+
+#[test]
+fn least_power_is_implied_before_the_run() {
+    let mut spec = butterfly(PAL);
+    let bound = weft_engine::imply(&spec).unwrap().channel_load_bound;
+    for (policy_json, full) in [(ROOT, false), (r#"{"tcep": {}}"#, true)] {
+        policy(&mut spec, policy_json);
+        let implied = weft_engine::imply(&spec).unwrap();
+        let hops = 3.0625 * 512.0 / 511.0;
+        assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9, "{implied:?}");
+        assert!((implied.zero_load_latency.unwrap() - (11.0 * hops + 4.0)).abs() < 1e-9);
+        // TCEP has all links on where the network is full; the star stays: a hub's link carries what 1 and 6 others send
+        assert_eq!(implied.channel_load_bound == bound, full, "{implied:?} {bound:?}");
+    }
+}

@@ -233,6 +233,33 @@ fn the_same_on_any_number_of_blocks_and_threads() {
     }
 }
 
+#[test]
+fn timers_that_end_together_do_so_in_one_order() {
+    // an asker wakes 22 cycles after the end of an epoch, and is awake at the end of the next one, in 64 routers
+    let mut spec = spec(r#"{"hyperx": {"widths": [8, 8], "terminals_per_router": 2}}"#, PAL);
+    tcep(&mut spec, r#""activation_epoch": "500cycles", "deactivation_epoch": "1000cycles", "wake": "478cycles""#);
+    pattern(&mut spec, TORNADO);
+    spec.set_load(0.8);
+    phases(&mut spec, 500, 3000);
+    let alone = run(&spec);
+    for blocks in [2, 8, 64] {
+        assert_same(&alone, &run_as(&spec, Execution { threads: 1, blocks }), &format!("{blocks} blocks"));
+    }
+}
+
+#[test]
+fn broadcasts_in_a_wide_row_with_small_buffers_lose_nothing() {
+    let mut spec = spec(r#"{"hyperx": {"widths": [32], "terminals_per_router": 1}}"#, PAL);
+    queues(&mut spec, 2, 2);
+    spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (1, 1));
+    tcep(&mut spec, r#""activation_epoch": "400cycles", "deactivation_epoch": "400cycles", "wake": "50cycles""#);
+    spec.set_load(0.4);
+    phases(&mut spec, 0, 8000);
+    let out = run(&spec);
+    check_channels(&out);
+    assert!(out.control.expect("agents").flit_hops > 100);
+}
+
 /// The stars around the hubs are on in this very cycle, so all routers reach each other.
 fn check_connected(spec: &Spec, states: &[(u32, u32, u32, LinkState)]) {
     let on: HashSet<(u32, u32)> = states.iter().filter(|s| s.3 == LinkState::On).map(|s| (s.0, s.2)).collect();
@@ -247,7 +274,8 @@ fn check_connected(spec: &Spec, states: &[(u32, u32, u32, LinkState)]) {
     assert_eq!(seen.len() as u32, spec.graph.routers());
 }
 
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 7] = [
+    r#"{"hyperx": {"widths": [16], "terminals_per_router": 2}}"#,
     r#"{"hyperx": {"widths": [2], "terminals_per_router": 3}}"#,
     r#"{"hyperx": {"widths": [7], "terminals_per_router": 3}}"#,
     r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#,
@@ -264,23 +292,26 @@ proptest! {
         topology_json in prop::sample::select(&SMALL[..]),
         adverse in any::<bool>(),
         loads in prop::collection::vec(0.0..1.0f64, 4),
-        (epoch, ratio, wake) in (160u64..400, 1u64..6, 1u64..160),
+        (epoch, ratio, wake) in (300u64..600, 1u64..6, 1u64..300),
         hub in 0u8..2,
         (random, all_on, short_shadow, delayed, printed) in any::<(bool, bool, bool, bool, bool)>(),
         flits in prop::sample::select(vec![1u32, 5]),
         rotate in 0u32..4,
+        (slack, outgoing, unguarded, history) in any::<(bool, bool, bool, bool)>(),
         seed in 1u64..1000,
     ) {
-        let mut spec = spec(topology_json, PAL);
+        let mut spec = spec(topology_json, if history { PAL_HISTORY } else { PAL });
         spec.seed = seed;
         let pick = |choice: bool, yes: &'static str, no: &'static str| if choice { yes } else { no };
         tcep(&mut spec, &format!(
             r#""activation_epoch": "{epoch}cycles", "deactivation_epoch": "{}cycles", "wake": "{wake}cycles", "hub": {hub},
-            "phase": "{}", "initial": "{}", "shadow": "{}", "tables": "{}", "algorithm": "{}", "rotate_hub": {rotate}"#,
+            "phase": "{}", "initial": "{}", "shadow": "{}", "tables": "{}", "algorithm": "{}", "rotate_hub": {rotate},
+            "spares": "{}", "utilisation": "{}", "guard": {}"#,
             epoch * ratio,
             pick(random, "random", "together"), pick(all_on, "all_on", "root"),
             pick(short_shadow, "activation_epoch", "deactivation_epoch"),
             pick(delayed, "delayed", "broadcast"), pick(printed, "printed", "corrected"),
+            pick(slack, "slack", "outer"), pick(outgoing, "outgoing", "larger"), !unguarded,
         ));
         if spec.graph.shape().groups().is_some() {
             spec.managed[2] = false;
@@ -316,4 +347,46 @@ fn steps(spec: &mut Spec, loads: &[f64], length: u64) {
         phase
     };
     job.phases = (0..).zip(loads).map(phase).collect();
+}
+
+// ---- refused --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn what_it_cannot_manage_is_refused_with_the_place_and_a_way_out() {
+    let on_butterfly = |keys: &str| {
+        let mut spec = butterfly(PAL);
+        tcep(&mut spec, keys);
+        weft_engine::check(&spec).expect_err(keys)
+    };
+    for (keys, path, says) in [
+        (r#""high_water": 0.0"#, "high_water", "between 0 and 1"),
+        (r#""high_water": 1.0"#, "high_water", "between 0 and 1"),
+        (r#""hub": 8"#, "hub", "8 routers"),
+        (r#""wake": "1001cycles""#, "activation_epoch", "shorter than the wake-up delay of 1001"),
+        (r#""wake": "0cycles""#, "wake", "0 cycles"),
+        (r#""activation_epoch": "100cycles", "wake": "10cycles""#, "activation_epoch", "over the hub"),
+        (r#""deactivation_epoch": "10500cycles""#, "deactivation_epoch", "no multiple"),
+        (r#""deactivation_epoch": "2000000000000cycles""#, "deactivation_epoch", "32 bits"),
+    ] {
+        let refusal = on_butterfly(keys);
+        assert_eq!(refusal.path, format!("power.policy.tcep.{path}"), "{keys}");
+        assert!(refusal.what.contains(says) && !refusal.help.is_empty(), "{keys}: {}", refusal.what);
+    }
+    let refused = |topology_json: &str, routing_json: &str, policy_json: &str, managed: &[bool]| {
+        let mut spec = spec(topology_json, routing_json);
+        policy(&mut spec, policy_json);
+        spec.managed = managed.to_vec();
+        weft_engine::check(&spec).expect_err(policy_json)
+    };
+    const TCEP: &str = r#"{"tcep": {}}"#;
+    let all = [false, true, true];
+    // blind to link states, nothing that would wake links, no subnetworks, global links, nothing managed
+    assert_eq!(refused(HYPERX, UGAL_P, TCEP, &all).path, "power.policy");
+    assert_eq!(refused(HYPERX, PAL, IDLE_TIMEOUT, &all).path, "power.policy");
+    assert_eq!(refused(TORUS, DOR, TCEP, &all).path, "power.policy");
+    assert_eq!(refused(DRAGONFLY, PAL, TCEP, &all).path, "power.manages");
+    assert_eq!(refused(HYPERX, PAL, TCEP, &[false; 3]).path, "power.manages");
+    assert_eq!(refused(HYPERX, PAL, TCEP, &[true; 3]).path, "power.manages");
+    let far = refused(HYPERX, PAL, r#"{"static": {"on": {"links": [[0, 1], [0, 5]]}}}"#, &all);
+    assert!(far.path.starts_with("power.policy.static.on"), "{far:?}");
 }

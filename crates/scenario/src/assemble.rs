@@ -57,6 +57,7 @@ impl Scenario {
             graph,
         };
         spec.check_warmup()?;
+        spec.check_faults()?;
         Ok((self, spec))
     }
 

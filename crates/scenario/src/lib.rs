@@ -54,5 +54,6 @@ pub use schema::{models, schema};
 pub use workload::{BatchSize, JobConfig, Phase, ReplyConfig, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
-/// 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links over time) and changes no number.
+/// 5 adds the power state, control packets and faults, and `history_window` counts what the link has taken, not what has
+/// crossed the switch: numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links over time) and changes no number.
 pub const RESULT_MODEL_VERSION: u32 = 5;

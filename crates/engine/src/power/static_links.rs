@@ -76,7 +76,14 @@ impl Static {
             },
             hub: self.hub,
         };
-        runtime.check(spec, &nets)?;
+        let known = runtime.check(spec, &nets)?;
+        if let On::Links(links) = &self.on {
+            let is_known = |[a, b]: [u32; 2]| known.contains(&(a.min(b), a.max(b)));
+            if let Some((k, [a, b])) = links.iter().enumerate().find(|(_, link)| !is_known(**link)) {
+                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                return Err(Refusal::new(format!("{PATH}.on.links.{k}"), what, "write pairs of neighbouring routers"));
+            }
+        }
         Ok(Arc::new(runtime))
     }
 }
@@ -93,8 +100,8 @@ impl Runtime {
         }
     }
 
-    /// Refuses links that are not there, and sets that leave two routers of a subnetwork without a way.
-    fn check(&self, spec: &Spec, nets: &Subnets) -> Result<(), Refusal> {
+    /// Refuses sets that leave two routers of a subnetwork without a way. Returns all links that are managed.
+    fn check(&self, spec: &Spec, nets: &Subnets) -> Result<HashSet<(u32, u32)>, Refusal> {
         let coords = grid::coordinates(&spec.graph);
         let mut known = HashSet::new();
         for router in 0..spec.graph.routers() {
@@ -122,10 +129,6 @@ impl Runtime {
                 }
             }
         }
-        if let Some(&(a, b)) = self.on.iter().flatten().find(|pair| !known.contains(pair)) {
-            let what = format!("there is no link between routers {a} and {b} that the policy manages");
-            return Err(Refusal::new(format!("{PATH}.on.links"), what, "write pairs of neighbouring routers"));
-        }
-        Ok(())
+        Ok(known)
     }
 }

@@ -7,25 +7,28 @@
 //! # Parameters
 //! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
 //! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off; initial:
-//! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`slack` is ours: see there); utilisation: of which direction of a link; guard: whether the link
-//! activated last is spared while an inner link is above half the mark; deactivate: whether links are switched off at all;
-//! phase: epochs of all routers together, or each from a random cycle on; tables: how others learn of a new state;
+//! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`slack` is ours, not the
+//! paper's); utilisation: of which direction of a link; guard: whether the link activated last is spared while an inner
+//! link is above half the mark; deactivate: whether links are switched off at all; phase: epochs of all routers together, or each from a random cycle on; tables: how others learn of a new state;
 //! rotate_hub \[deactivation epochs\]: the next member becomes the hub that often (0: never).
 //! # Guarantees
 //! The stars stay on, so every router reaches every other at every cycle. A router begins at most one physical transition
 //! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are
 //! drained (nothing waits for it, no VC is held, all credits are home), so nothing is lost; a dark channel carries nothing.
-//! With `deactivate: false` and `initial: all_on` results are those of `always_on` to the last bit.
+//! With `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
 //! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after activations.
-//! Best is the highest virtual utilisation, then the lower router; a router with a request of its own agrees only to a
-//! better one, or to the same link. Every request is answered; who can't carry out what was agreed withdraws.
+//! Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its own to be
+//! activated agrees only to a better request; what it wants to deactivate itself is no reason to refuse. Where both ends ask for the same, one request is void and the other is answered, as is every other request;
+//! who can't carry out what was agreed withdraws. A link above the mark in the last epoch counts as such when a packet goes
+//! round over it; the first destination of the epoch decides which other way is asked for. A shadow link goes off at the
+//! first end of an epoch at which its router begins nothing else and has no request out.
 //! The lower end of a link tells the others of a new state. Control packets are single flits on a VC of their own with
-//! strict priority: they go ahead of data flits that wait for a link, directly or over the hub, one per cycle and link;
-//! their VC is empty after each cycle, so it needs buffers for one round trip only.
+//! strict priority: they go ahead of data flits that wait for a link, directly or over the hub (over any other member where
+//! both are cut), one per cycle and link.
 //! Drained, awake, and credits are said on the link's side channel.
 //! # Not modelled
-//! Crossbar conflicts of control flits, and the cycle by which one delays the flits that already wait for its link (those
+//! The buffers of control flits, which wait for their link as long as it takes; their conflicts in the crossbar, and the cycle by which one delays the flits that already wait for its link (those
 //! behind them pay it); supply droop; clock recovery beyond the wake-up delay.
 //! # Validation
 //! `engine/tests/tcep.rs`: least power and latency there, every message once on networks of two to four routers, equal to
@@ -193,6 +196,8 @@ pub(crate) struct Rules {
 }
 
 const PATH: &str = "power.policy.tcep";
+/// Longest epoch or delay.
+const MAX_CYCLES: u64 = 1 << 30;
 
 impl Tcep {
     pub(crate) fn build(&self, spec: &Spec) -> Result<Arc<Rules>, Refusal> {
@@ -202,7 +207,13 @@ impl Tcep {
             let what = format!("{} is not between 0 and 1", self.high_water);
             return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
         }
-        let cycles = |time: Time, key: &str| time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"));
+        let cycles = |time: Time, key: &str| match time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"))? {
+            cycles if cycles > MAX_CYCLES => {
+                let what = format!("{cycles} cycles, more than {MAX_CYCLES}: flits of an epoch are counted in 32 bits");
+                Err(Refusal::new(format!("{PATH}.{key}"), what, format!("write at most {MAX_CYCLES}cycles")))
+            }
+            cycles => Ok(cycles),
+        };
         let epoch = cycles(self.activation_epoch, "activation_epoch")?;
         let long = cycles(self.deactivation_epoch, "deactivation_epoch")?;
         let wake = cycles(self.wake, "wake")?;
@@ -222,7 +233,10 @@ impl Tcep {
         }
         // requests and answers, which go over the hub, must come within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| &spec.links[usize::from(class)]);
-        let way = links.map(|link| 2 * (link.latency + spec.router.delay) + link.credit_latency).max().unwrap_or(0);
+        // on which it may stand behind a broadcast
+        let queue = 2 * u64::from(nets.widest());
+        let way = links.map(|link| 2 * (link.latency + spec.router.delay) + link.credit_latency + queue);
+        let way = way.max().unwrap_or(0);
         if epoch < 4 * way {
             let what =
                 format!("{epoch} cycles, but a request and its answer over the hub take up to {way} cycles each way");

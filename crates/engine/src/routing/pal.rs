@@ -21,7 +21,7 @@
 
 use super::{Classes, Hop, Sensor, below, draw, grid::Grid, groups, groups::Groups, steps::Cost, steps::Step};
 use super::{sensor::Congestion, wrong_shape};
-use crate::power::LinkState;
+use crate::power::{AnyPolicy, LinkState};
 use crate::state::{AROUND, DETOUR, Packet};
 use crate::subnets::Subnets;
 use schemars::JsonSchema;
@@ -47,6 +47,8 @@ pub struct Runtime {
     pub(super) groups: Option<Groups>,
     threshold: i32,
     pub(super) sensor: Sensor,
+    /// Policy that says which links are on, and the link classes that it manages, where paths are implied for it.
+    begins: Option<(AnyPolicy, Vec<bool>)>,
 }
 
 /// The part of a packet's way that is inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
@@ -76,7 +78,7 @@ impl Pal {
             classes[2] = 1;
         }
         let threshold = super::threshold(self.threshold, "pal")?;
-        Ok((Runtime { nets, groups, threshold, sensor: self.sensor }, classes))
+        Ok((Runtime { nets, groups, threshold, sensor: self.sensor, begins: None }, classes))
     }
 }
 
@@ -245,9 +247,32 @@ impl Runtime {
             let hub = (leg.own != 0 && leg.to != 0).then(|| option(self.over(leg, 0), 2, 0, 0));
             return std::iter::once(direct).chain(hub).collect();
         }
+        let is_on = |a: u8, b: u8| self.is_on(at, leg, a, b);
         let others = self.nets.others(leg.d, leg.own).filter(|&c| c != leg.to);
+        let others = others.filter(|&c| is_on(leg.own, c) && is_on(c, leg.to));
         let detours = others.map(|c| option(self.over(leg, c), 2, self.threshold, DETOUR));
-        std::iter::once(direct).chain(detours).collect()
+        is_on(leg.own, leg.to).then_some(direct).into_iter().chain(detours).collect()
+    }
+
+    /// Whether the link between members `a` and `b` is one that packets may meet: any, unless paths are implied for a policy.
+    fn is_on(&self, at: u64, leg: Leg, a: u8, b: u8) -> bool {
+        let Some((policy, managed)) = &self.begins else { return true };
+        let number = match &self.groups {
+            Some(groups) => groups::group(at) * groups.per_group + groups::index(at),
+            None => (0..self.nets.count).map(|d| u32::from(self.nets.member(at, d)) * self.nets.strides[d]).sum(),
+        };
+        let router = self.nets.router(number, leg.d, leg.own, a);
+        let state = policy.first_state(&self.nets, leg.d, router, a, b);
+        !managed[usize::from(self.nets.classes[leg.d])] || state == LinkState::On
+    }
+
+    pub(super) fn imply_under(&mut self, policy: &AnyPolicy, managed: &[bool]) {
+        self.begins = Some((policy.clone(), managed.to_vec()));
+    }
+
+    /// Under a policy that switches links, all are on when the network is full.
+    pub(super) fn switch_all_on(&mut self) -> bool {
+        self.begins.take().is_some_and(|(policy, _)| matches!(policy, AnyPolicy::Tcep(_)))
     }
 
     /// Rises with each hop of a packet: legs in order, and in each of them class 0, class 0 into hub 0, class 1.

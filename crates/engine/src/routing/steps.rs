@@ -74,7 +74,7 @@ impl AnyRouting {
 
     /// Whether equal costs are drawn among; else the first of them wins.
     pub(crate) fn draws_ties(&self) -> bool {
-        matches!(self, Self::UpDown(_) | Self::Dal(_) | Self::MinimalAdaptive(_))
+        matches!(self, Self::UpDown(_) | Self::Dal(_) | Self::MinimalAdaptive(_) | Self::Pal(_))
     }
 
     /// Whether `next` draws among several hops, afresh at each router.

@@ -122,7 +122,9 @@ impl Sequencer {
                 self.asked.push(fullest as u32);
                 let stage = self.asked.len();
                 let links = self.stages[stage].len() as u64 / 2;
-                self.change = Some(Change::Warming { until: now + self.policy.wake_per_link * links });
+                self.change = Some(Change::Warming {
+                    until: now.saturating_add(self.policy.wake_per_link.saturating_mul(links)),
+                });
                 self.enter(blocks, stage, LinkState::Waking, now);
             }
         } else if let Some(&router) = self.asked.last()

@@ -42,6 +42,8 @@ pub(super) struct LinkAgent {
     /// It has failed and not returned, and how often it has failed: what was said before does not hold.
     pub broken: bool,
     pub era: u8,
+    /// First cycle in which another packet can come by its side channel.
+    pub side_free: u64,
     /// Flits that went round because the link was not active: its virtual utilisation; and all that went round.
     pub virtually: u32,
     pub around: u32,
@@ -119,8 +121,11 @@ pub(crate) struct Agents {
     /// Block and first port there of every router.
     pub(super) places: Arc<[(u32, u32)]>,
     pub(super) block: u32,
+    /// Control packets that wait for one link at most.
+    pub(super) queue: u64,
     /// Scratch.
     pub(super) due: Vec<Arrival>,
+    ended: Vec<u32>,
 }
 
 /// What agents of a block are made from.
@@ -133,6 +138,8 @@ pub(crate) struct Site<'a> {
     pub faults: &'a [Fault],
     /// Cycles that a message is on its way at most.
     pub horizon: u64,
+    /// Control packets that wait for one link at most.
+    pub queue: u64,
     /// Most packets to record.
     pub record: Option<usize>,
 }
@@ -144,6 +151,7 @@ impl Agents {
             end: End::new(LinkState::of(block.outs[o].state)),
             broken: false,
             era: 0,
+            side_free: 0,
             virtually: 0,
             around: 0,
             short: Counts::default(),
@@ -166,6 +174,8 @@ impl Agents {
             links: (0..ports).map(link).collect(),
             routers: block.routers.iter().map(router).collect(),
             hot: vec![0; routers * site.nets.count],
+            queue: site.queue,
+            ended: Vec::with_capacity(ports + routers),
             messages: Wheel::new(site.horizon, 4 * routers * widest),
             timers: Wheel::new(1024, 2 * (ports + routers)),
             wanted: Vec::with_capacity(ports),
@@ -240,28 +250,33 @@ impl Agents {
         }
         self.receive(block, net);
         self.take_back(block, net);
-        while let Some((chunk, len)) = self.timers.due(now) {
-            for k in 0..len {
-                let who = self.timers.item(chunk, k) as usize;
-                let router = who.checked_sub(self.links.len());
-                let due = router.map_or_else(|| self.links[who].due, |r| self.routers[r].due);
-                if due > now {
-                    self.set_timer(who, now, due);
-                    continue;
-                }
-                match router {
-                    None => self.look(block, net, who),
-                    Some(r) => {
-                        self.end_epoch(block, net, r);
-                        self.set_timer(who, now, now + self.rules.epoch);
-                    }
-                }
-            }
-            self.timers.release(now);
-        }
+        self.end_timers(block, net);
         if self.repairs.waits_for_news() {
             self.look_again(block, net);
         }
+    }
+
+    /// Timers that end in this cycle: those of links, then those of routers, whatever their order in the wheel.
+    fn end_timers<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
+        let (now, mut ended) = (block.now, std::mem::take(&mut self.ended));
+        while let Some((chunk, len)) = self.timers.due(now) {
+            ended.extend((0..len).map(|k| self.timers.item(chunk, k)));
+            self.timers.release(now);
+        }
+        ended.sort_unstable();
+        for who in ended.drain(..).map(|who| who as usize) {
+            let router = who.checked_sub(self.links.len());
+            let due = router.map_or_else(|| self.links[who].due, |r| self.routers[r].due);
+            match router {
+                _ if due > now => self.set_timer(who, now, due),
+                None => self.look(block, net, who),
+                Some(r) => {
+                    self.end_epoch(block, net, r);
+                    self.set_timer(who, now, now + self.rules.epoch);
+                }
+            }
+        }
+        self.ended = ended;
     }
 
     /// A link that wakes, or drains, may have come to its end.
@@ -396,7 +411,7 @@ impl Agents {
     pub(super) fn is_news(&mut self, r: usize, m: Message) -> bool {
         let d = usize::from(m.net);
         let stamp = &mut self.stamps[r * self.nets.pairs() + self.nets.pair(d, m.from, m.about)];
-        let news = m.about != self.nets.member(self.routers[r].coords, d) && m.value >= *stamp;
+        let news = m.about != self.nets.member(self.routers[r].coords, d) && m.value.wrapping_sub(*stamp) as i32 >= 0;
         if news {
             *stamp = m.value;
         }
@@ -426,7 +441,7 @@ impl Agents {
                 out.next_free = now as u32;
             }
             LinkState::On => {}
-            LinkState::Shadow => self.links[o].expires = now / self.rules.epoch * self.rules.epoch + self.rules.shadow,
+            LinkState::Shadow => self.links[o].expires = self.epoch_of(now) + self.rules.shadow,
             LinkState::Draining => {
                 self.routers[r].moved = true;
                 self.set_timer(o, now, now + 1);
@@ -450,6 +465,15 @@ impl Agents {
             if own < c && !self.links[o].broken {
                 self.spread(block, net, r, Kind::State, (d, own, c), active);
             }
+        }
+    }
+
+    /// Where a shadow link's time begins: with the epoch, so that both ends let it go together, or at once where each router
+    /// has its own.
+    fn epoch_of(&self, now: u64) -> u64 {
+        match self.rules.config.phase {
+            super::Phase::Together => now / self.rules.epoch * self.rules.epoch,
+            super::Phase::Random => now,
         }
     }
 

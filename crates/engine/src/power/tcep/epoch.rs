@@ -240,7 +240,7 @@ impl Agents {
     fn goes_round<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> bool {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
         let gained = self.counts(block, o).since(self.links[o].short);
-        let crowded = |all: u32, around: u32| f64::from(all) > mark && 2 * around > all;
+        let crowded = |all: u32, around: u32| f64::from(all) > mark && around > all / 2;
         self.links[o].end.state == LinkState::On
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }
@@ -332,7 +332,8 @@ impl Agents {
         all.into_iter().map(|(.., o)| o).collect()
     }
 
-    /// Agrees to one request for an outer link, refuses the others. Returns whether there were any.
+    /// Agrees to one request for an outer link, refuses the others, whatever it has asked for itself: it withdraws that if it
+    /// is agreed to as well. Returns whether there were any.
     fn judge_deactivations<const W: usize, const V: usize>(
         &mut self,
         block: &mut Block<W, V>,
@@ -346,13 +347,10 @@ impl Agents {
         if asked.is_empty() {
             return false;
         }
-        let own = self.routers[r].deactivating;
-        let id = self.routers[r].id;
         let may = !activates && !self.has_shadow(r);
         let best = || {
             let candidates = self.candidates(block, r);
-            let better = |o: usize| own.is_none() || self.far_router(r, o) < id;
-            candidates.into_iter().find(|&o| asked.contains(&o) && better(o))
+            candidates.into_iter().find(|o| asked.contains(o))
         };
         let chosen = crossing.or_else(best).filter(|_| may);
         for o in asked {

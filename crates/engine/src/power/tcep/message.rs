@@ -1,4 +1,5 @@
-//! Control packets: single flits that go directly or over the hub, ahead of all data flits that wait for the same link.
+//! Control packets: single flits that go directly, over the hub, or where both ways are cut over any member that has links to
+//! both ends, ahead of all data flits that wait for the same link.
 
 use super::Tables;
 use super::agent::Agents;
@@ -141,6 +142,9 @@ impl Agents {
             // cut off for the moment: no wire leads on
             if let Some(o) = self.side_channel(r, message) {
                 let at = block.now + net.links[usize::from(block.outs[o].class)].credit_latency;
+                // one a cycle, so that they keep their order
+                let at = at.max(self.links[o].side_free);
+                self.links[o].side_free = at + 1;
                 return self.post(block, o, at, true, message);
             }
             let port = block.routers[r].base;
@@ -149,6 +153,10 @@ impl Agents {
         };
         let (out, link) = (&mut block.outs[o], &mut self.links[o]);
         let depart = (block.now + net.after_grant).max(link.next_control);
+        if depart > block.now + net.after_grant + self.queue {
+            let arrival = Arrival { port: block.routers[r].base, wireless: true, message };
+            return self.messages.push(block.now, block.now + RETRY, arrival);
+        }
         link.next_control = depart + 1;
         // it goes ahead of the flits that wait for the link; the next one that is granted goes a cycle later
         out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + 1;
