@@ -12,7 +12,7 @@ use weft_engine::{Outcome, Simulation, Spec};
 use weft_traffic::stream;
 
 /// Short links and epochs, so that many transitions fit into a short run.
-const QUICK: &str = r#""activation_epoch": "100ns", "deactivation_epoch": "400ns", "wake": "50ns""#;
+const QUICK: &str = r#""activation_epoch": "120ns", "deactivation_epoch": "480ns", "wake": "50ns""#;
 
 /// `routers` routers of 2 terminals that are all neighbours, under TCEP.
 fn row(routers: u32, keys: &str) -> Spec {
@@ -112,7 +112,7 @@ fn another_member_becomes_the_hub_when_the_star_is_cut() {
         // request is refused
         for c in [0, 2, 3, 4] {
             assert!(
-                is_in(&out, (1, c), LinkState::On, 2000 + 3 * 4 * 100),
+                is_in(&out, (1, c), LinkState::On, 2000 + 3 * 4 * 120),
                 "{c}: {:?}",
                 spans(&out, (1, c), LinkState::On)
             );
