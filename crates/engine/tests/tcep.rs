@@ -252,7 +252,10 @@ fn broadcasts_in_a_wide_row_with_small_buffers_lose_nothing() {
     let mut spec = spec(r#"{"hyperx": {"widths": [32], "terminals_per_router": 1}}"#, PAL);
     queues(&mut spec, 2, 2);
     spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (1, 1));
-    tcep(&mut spec, r#""activation_epoch": "400cycles", "deactivation_epoch": "400cycles", "wake": "50cycles", "initial": "all_on""#);
+    tcep(
+        &mut spec,
+        r#""activation_epoch": "400cycles", "deactivation_epoch": "400cycles", "wake": "50cycles", "initial": "all_on""#,
+    );
     spec.set_load(0.2);
     phases(&mut spec, 0, 8000);
     let out = run(&spec);
