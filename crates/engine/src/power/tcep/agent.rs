@@ -517,10 +517,10 @@ impl Agents {
         first..first + usize::from(self.nets.widths[d]) - 1
     }
 
-    /// Whether a link of router `r` is, or is about to be, no longer active while it still has power.
+    /// Whether a link of router `r` is a shadow link.
     pub(super) fn has_shadow(&self, r: usize) -> bool {
-        let ends = |d: usize| self.outputs(r, d).map(|o| self.links[o].end.state);
-        self.managed.iter().any(|&d| ends(d).any(|s| matches!(s, LinkState::Shadow | LinkState::Draining)))
+        let is_shadow = |o: usize| self.links[o].end.state == LinkState::Shadow;
+        self.managed.iter().any(|&d| self.outputs(r, d).any(is_shadow))
     }
 
     /// Whether the link of output `o` belongs to the star of its subnetwork, or to the next one.
