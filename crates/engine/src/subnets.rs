@@ -143,6 +143,9 @@ impl Subnets {
 pub(crate) struct Views {
     rows: Vec<u64>,
     per_router: usize,
+    /// Members over which a packet can go from any member to any other, in each subnetwork of each router; 0 unless all
+    /// links there are active.
+    among_all: Vec<u8>,
     /// The hub and the next hub (itself if none is to follow) of each subnetwork of each router.
     hubs: Vec<u8>,
     nets: usize,
@@ -156,6 +159,7 @@ impl Views {
         Self {
             per_router: nets.rows(),
             rows: one.repeat(routers),
+            among_all: nets.widths.map(|width| width.saturating_sub(2))[..nets.count].repeat(routers),
             hubs: vec![hub; 2 * nets.count * routers],
             nets: nets.count,
         }
@@ -163,13 +167,17 @@ impl Views {
 
     /// For routings that do not look.
     pub fn none() -> Self {
-        Self { rows: Vec::new(), per_router: 0, hubs: Vec::new(), nets: 0 }
+        Self { rows: Vec::new(), per_router: 0, among_all: Vec::new(), hubs: Vec::new(), nets: 0 }
     }
 
     /// The tables of router `r` of the block.
     #[inline(always)]
     pub fn of(&self, r: usize) -> View<'_> {
-        View { rows: self.rows.hot_slice(r * self.per_router), hubs: self.hubs.hot_slice(2 * r * self.nets) }
+        View {
+            rows: self.rows.hot_slice(r * self.per_router),
+            among_all: self.among_all.hot_slice(r * self.nets),
+            hubs: self.hubs.hot_slice(2 * r * self.nets),
+        }
     }
 
     /// Router `r` has a new hub in its subnetwork `d`, or knows the one that follows it.
@@ -185,6 +193,9 @@ impl Views {
             let row = &mut self.rows[base + usize::from(from)];
             *row = if active { *row | 1 << to } else { *row & !(1 << to) };
         }
+        let rows = &self.rows[base..base + usize::from(nets.widths[d])];
+        let all = active && (0..).zip(rows).all(|(c, &row)| row == nets.all(d) & !(1 << c));
+        self.among_all[r * self.nets + d] = if all { nets.widths[d].saturating_sub(2) } else { 0 };
     }
 }
 
@@ -192,6 +203,7 @@ impl Views {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     rows: &'a [u64],
+    among_all: &'a [u8],
     hubs: &'a [u8],
 }
 
@@ -200,6 +212,12 @@ impl View<'_> {
     #[inline(always)]
     pub fn row(&self, nets: &Subnets, d: usize, c: u8) -> u64 {
         *self.rows.hot(usize::from(nets.offsets[d]) + usize::from(c))
+    }
+
+    /// Members over which a packet can go between any two of a subnetwork; 0 unless all its links are active.
+    #[inline(always)]
+    pub fn ways_among_all(&self, d: usize) -> u8 {
+        *self.among_all.hot(d)
     }
 
     /// The member that has links to all.
