@@ -127,7 +127,8 @@ impl Runtime {
         Ok(Leg { d: 0, own, to: router as u8, number: 1, class: 0 })
     }
 
-    #[inline(always)]
+    /// For those who look on; packets come to `choose` by themselves.
+    #[inline(never)]
     pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let Ok(leg) = self.leg(at, packet, seed) else { unreachable!("only members of a subnetwork choose") };
         self.choose(at, leg, queues, packet, seed)
