@@ -5,7 +5,7 @@ use crate::hot::Hot;
 use crate::net::Net;
 use crate::power::LinkState;
 use crate::routing::sensor::Queues;
-use crate::routing::{AnyRouting, Hop, pal};
+use crate::routing::{AnyRouting, Hop, pal, ugal_p};
 use crate::state::{AROUND, ASK, Flit, Kind, NO_KEY, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -190,9 +190,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
         match &net.routing {
-            AnyRouting::Pal(pal) => self.route_pal(net, r, packet, pal),
+            AnyRouting::Pal(pal) if pal.crosses_grids() => self.route_pal::<true>(net, r, packet, pal),
+            AnyRouting::Pal(pal) => self.route_pal::<false>(net, r, packet, pal),
+            AnyRouting::UgalP(ugal) => self.route_ugal_p(net, r, packet, ugal),
             _ => self.route_by_queues(net, r, packet),
         }
+    }
+
+    /// For one routing alone, whose queues need not be laid out in memory.
+    #[inline(never)]
+    fn route_ugal_p(&mut self, net: &Net, r: usize, packet: u32, ugal: &ugal_p::Runtime) -> u16 {
+        let router = self.routers.hot(r);
+        let (views, history) = ((&self.views, r), self.history.as_ref());
+        let queues = Queues::<V, false>::new(&self.outs, router.base, views, history, self.now, net);
+        let packet = self.packets.items.hot_mut(packet as usize);
+        let hop = ugal.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
+        net.key(hop.port as usize, hop.class as usize)
     }
 
     #[inline(never)]
@@ -218,20 +231,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
         net.key(hop.port as usize, hop.class as usize)
     }
 
-    /// The same for PAL, whose choices the agents of the router want to know.
+    /// The same for PAL, whose choices the agents of the router want to know. `GRID`: on a HyperX.
     #[inline(never)]
-    fn route_pal(&mut self, net: &Net, r: usize, id: u32, pal: &pal::Runtime) -> u16 {
+    fn route_pal<const GRID: bool>(&mut self, net: &Net, r: usize, id: u32, pal: &pal::Runtime) -> u16 {
         let router = self.routers.hot(r);
         let (base, at) = (router.base as usize, *net.coords.hot(router.id as usize));
         let (views, history) = ((&self.views, r), self.history.as_ref());
         let queues = Queues::<V, false>::new(&self.outs, router.base, views, history, self.now, net);
         let packet = self.packets.items.hot_mut(id as usize);
-        let Ok(leg) = pal.leg(at, packet, net.seed) else { unreachable!("only members of a subnetwork choose") };
+        let leg = if GRID {
+            pal::Runtime::leg_on_grid(at, packet)
+        } else {
+            pal.leg(at, packet, net.seed).expect("only members of a subnetwork choose")
+        };
         let begins = pal.begins(leg, packet);
         let hop = pal.choose(at, leg, &queues, packet, net.seed);
         if packet.flags & AROUND != 0 {
             self.goes_around(net, r, (id, leg, hop), begins);
-        } else if begins && self.outs.hot(base + usize::from(hop.port)).state == LinkState::Shadow as u8 {
+        } else if self.outs.hot(base + usize::from(hop.port)).state == LinkState::Shadow as u8 && begins {
             self.want_back(base + usize::from(hop.port));
         }
         net.key(hop.port as usize, hop.class as usize)

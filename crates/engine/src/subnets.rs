@@ -290,4 +290,19 @@ mod tests {
         views.set(&nets, 7, 0, (3, 0), true);
         assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0101);
     }
+
+    #[test]
+    fn views_know_whether_all_links_are_active() {
+        let (nets, graph) = nets(serde_json::json!({"hyperx": {"widths": [4, 2, 64], "terminals_per_router": 1}}));
+        let mut views = Views::new(&nets, graph.routers() as usize, 0);
+        let ways = |views: &Views, r| [0, 1, 2].map(|d| views.of(r).ways_among_all(d));
+        assert_eq!(ways(&views, 7), [2, 0, 62], "between two there is only the direct way");
+        for link in [(0, 3), (1, 2)] {
+            views.set(&nets, 7, 0, link, false);
+        }
+        views.set(&nets, 7, 0, (0, 3), true);
+        assert_eq!((ways(&views, 7), ways(&views, 6)), ([0, 0, 62], [2, 0, 62]), "one is still missing, at router 7");
+        views.set(&nets, 7, 0, (2, 1), true);
+        assert_eq!(ways(&views, 7), [2, 0, 62]);
+    }
 }

@@ -107,12 +107,18 @@ impl Runtime {
     /// The leg that the packet is on at `at` (not its destination), or the hop out of the group.
     #[inline(always)]
     pub(crate) fn leg(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
-        if let Some(groups) = &self.groups {
-            return Self::leg_in_group(groups, at, packet, seed);
+        match &self.groups {
+            Some(groups) => Self::leg_in_group(groups, at, packet, seed),
+            None => Ok(Self::leg_on_grid(at, packet)),
         }
+    }
+
+    /// `leg` on a HyperX.
+    #[inline(always)]
+    pub(crate) fn leg_on_grid(at: u64, packet: &Packet) -> Leg {
         let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
         let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
-        Ok(Leg { d, own, to, number: d as u8 + 1, class: 0 })
+        Leg { d, own, to, number: d as u8 + 1, class: 0 }
     }
 
     fn leg_in_group(groups: &Groups, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
