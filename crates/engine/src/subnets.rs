@@ -189,6 +189,9 @@ impl Views {
     /// Router `r` has heard that the link between members `a` and `b` is active, or not.
     pub fn set(&mut self, nets: &Subnets, r: usize, d: usize, (a, b): (u8, u8), active: bool) {
         let base = r * self.per_router + usize::from(nets.offsets[d]);
+        if (self.rows[base + usize::from(a)] >> b & 1 != 0) == active {
+            return;
+        }
         for (from, to) in [(a, b), (b, a)] {
             let row = &mut self.rows[base + usize::from(from)];
             *row = if active { *row | 1 << to } else { *row & !(1 << to) };
@@ -283,7 +286,7 @@ mod tests {
         let (nets, graph) = nets(serde_json::json!({"hyperx": {"widths": [4, 64], "terminals_per_router": 1}}));
         let mut views = Views::new(&nets, graph.routers() as usize, 0);
         assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0101);
-        assert_eq!(views.of(7).between(&nets, 1, 0, 63), u64::MAX & !(1 | 1 << 63));
+        assert_eq!(views.of(7).between(&nets, 1, 0, 63), !(1 | 1 << 63));
         views.set(&nets, 7, 0, (0, 3), false);
         assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0100);
         assert_eq!(views.of(6).between(&nets, 0, 1, 3), 0b0101, "only router 7 has heard of it");
