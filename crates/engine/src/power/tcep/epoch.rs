@@ -106,6 +106,8 @@ impl Agents {
             .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(self.routers[r].id))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
+        // what is asked for goes out behind the answers, which settle what the other end has asked for before
+        let mut wish = None;
         for o in asked {
             let Some(ask) = self.links[o].activate.take() else { continue };
             let agree = chosen == Some(o);
@@ -118,11 +120,13 @@ impl Agents {
                 Some(about) => {
                     self.answer(block, net, o, if agree { Say::Ack } else { Say::Nack }, true);
                     if agree {
-                        let (d, ..) = self.ends(o);
-                        self.ask(block, net, r, self.output(r, d, about), ask.value);
+                        wish = Some((self.output(r, self.ends(o).0, about), ask.value));
                     }
                 }
             }
+        }
+        if let Some((o, value)) = wish {
+            self.ask(block, net, r, o, value);
         }
         chosen.is_some()
     }
