@@ -29,17 +29,50 @@ use crate::power::PolicyConfig;
 use crate::routing::{RoutingConfig, grid};
 use crate::spec::Spec;
 use crate::subnets::Subnets;
+use std::fmt::{Display, Formatter};
 use weft_units::{Cycles, Refusal};
 
-/// A link that fails.
+/// Something that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// Its routers.
-    pub link: [u32; 2],
+    pub what: Part,
     /// First cycle in which it is broken.
     pub at: Cycles,
     /// First cycle in which it is whole again.
     pub until: Option<Cycles>,
+}
+
+/// What can fail: the link between two routers, or a router with all its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Link([u32; 2]),
+    Router(u32),
+}
+
+impl Part {
+    /// Key in a scenario.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Link(_) => "link",
+            Self::Router(_) => "router",
+        }
+    }
+
+    fn routers(self) -> Vec<u32> {
+        match self {
+            Self::Link(ends) => ends.to_vec(),
+            Self::Router(router) => vec![router],
+        }
+    }
+}
+
+impl Display for Part {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Link([a, b]) => write!(f, "the link between routers {a} and {b}"),
+            Self::Router(router) => write!(f, "router {router}"),
+        }
+    }
 }
 
 impl Fault {
@@ -49,8 +82,15 @@ impl Fault {
         self.at <= ends(other) && other.at <= ends(self)
     }
 
-    fn is_between(&self, a: u32, b: u32) -> bool {
-        self.link == [a, b] || self.link == [b, a]
+    fn is_of(&self, part: Part) -> bool {
+        match (self.what, part) {
+            (Part::Link([a, b]), Part::Link(ends)) => ends == [a, b] || ends == [b, a],
+            (what, part) => what == part,
+        }
+    }
+
+    pub(crate) fn is_of_router(&self) -> bool {
+        matches!(self.what, Part::Router(_))
     }
 }
 
@@ -62,7 +102,7 @@ impl Spec {
         }
         let (PolicyConfig::Tcep(tcep), RoutingConfig::Pal(_)) = (&self.policy, &self.routing) else {
             let (policy, routing) = (self.policy.name(), self.routing.name());
-            let what = format!("under {policy} and {routing} nothing finds a way round a link that fails");
+            let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
             return Err(Refusal::new("faults", what, "write power.policy: tcep and routing: pal, or leave faults out"));
         };
         if tcep.rotate_hub > 0 {
@@ -76,27 +116,56 @@ impl Spec {
     }
 
     fn check_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
-        let fault = self.faults[k];
-        let refuse = |key: &str, what: String, help: &str| Err(Refusal::new(format!("faults.{k}{key}"), what, help));
-        let ([a, b], routers) = (fault.link, self.graph.routers());
-        if let Some(router) = [a, b].into_iter().find(|&r| r >= routers) {
+        let (fault, what) = (self.faults[k], self.faults[k].what);
+        let refuse = |key: &str, what: String, help: &str| {
+            let dot = if key.is_empty() { "" } else { "." };
+            Err(Refusal::new(format!("faults.{k}{dot}{key}"), what, help))
+        };
+        let routers = self.graph.routers();
+        if let Some(router) = what.routers().into_iter().find(|&r| r >= routers) {
             let help = format!("write routers from 0 to {}", routers - 1);
-            return refuse(".link", format!("there is no router {router}, the network has {routers}"), &help);
+            return refuse(what.key(), format!("there is no router {router}, the network has {routers}"), &help);
         }
-        if self.subnet_of(nets, a, b).is_none() {
-            let what = format!("there is no link between routers {a} and {b} that the policy manages");
-            return refuse(".link", what, "write two neighbours in a subnetwork that power.manages names");
+        match what {
+            Part::Link([a, b]) if self.subnet_of(nets, a, b).is_none() => {
+                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                return refuse("link", what, "write two neighbours in a subnetwork that power.manages names");
+            }
+            Part::Link(_) => {}
+            Part::Router(_) => self.check_router_fault(nets, k)?,
         }
         if fault.at == 0 {
-            return refuse(".at", "cycle 0".into(), "write 1cycle or more: links begin whole");
+            return refuse("at", "cycle 0".into(), "write 1cycle or more: all is whole at first");
         }
         if let Some(until) = fault.until.filter(|&until| until <= fault.at) {
-            let what = format!("cycle {until}, but the link fails in cycle {}", fault.at);
-            return refuse(".until", what, "write a later time, or leave it out");
+            let what = format!("cycle {until}, but {what} fails in cycle {}", fault.at);
+            return refuse("until", what, "write a later time, or leave it out");
         }
-        if let Some(j) = (0..k).find(|&j| self.faults[j].is_between(a, b) && self.faults[j].overlaps(&fault)) {
-            let what = format!("the link between routers {a} and {b} is broken then already by faults.{j}");
+        if let Some(j) = (0..k).find(|&j| self.faults[j].is_of(what) && self.faults[j].overlaps(&fault)) {
+            let what = format!("{what} is broken then already by faults.{j}");
             return refuse("", what, "write times that do not touch");
+        }
+        Ok(())
+    }
+
+    /// Where a router fails its neighbours must notice, and nobody may wait for what was discarded.
+    fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
+        let refuse = |what: String, help: &str| Err(Refusal::new(format!("faults.{k}.router"), what, help));
+        if let Some(d) = (0..nets.count).find(|&d| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])]) {
+            let name = &self.graph.class_names()[usize::from(nets.classes[d])];
+            let what = format!("its {name} links fail with it, but the policy does not manage them");
+            return refuse(what, &format!("name {name} in power.manages, or let links fail in place of routers"));
+        }
+        for job in &self.traffic.jobs {
+            if job.reply.is_some() {
+                let what = format!("packets are lost with it, and job {} would wait for their replies", job.name);
+                return refuse(what, "leave reply out, or let links fail in place of routers");
+            }
+            if job.batch.is_some() {
+                let what =
+                    format!("packets are lost with it, and the batch of job {} would never be complete", job.name);
+                return refuse(what, "write a load in place of batch, or let links fail in place of routers");
+            }
         }
         Ok(())
     }
@@ -111,14 +180,16 @@ impl Spec {
         })
     }
 
-    /// Links that never return leave a way between any two routers of a subnetwork.
+    /// Links that never return leave a way between any two routers of a subnetwork that do.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
-        let gone = |a: u32, b: u32| self.faults.iter().any(|f| f.until.is_none() && f.is_between(a, b));
+        let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
+        let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
         for (k, fault) in self.faults.iter().enumerate().filter(|(_, fault)| fault.until.is_none()) {
-            let [a, b] = fault.link;
+            let Part::Link([a, b]) = fault.what else { continue };
             let Some((d, own, c)) = self.subnet_of(nets, a, b) else { continue };
             let mut others = nets.others(d, own).filter(|&x| x != c).map(|x| nets.router(a, d, own, x));
-            if !others.any(|x| !gone(a, x) && !gone(x, b)) {
+            let ends_stay = !lost(Part::Router(a)) && !lost(Part::Router(b));
+            if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
                 let what = format!(
                     "no other router keeps links to both routers {a} and {b} for ever: packets between them could wait \
                      for good"

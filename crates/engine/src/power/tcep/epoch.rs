@@ -40,6 +40,9 @@ impl Counts {
 impl Agents {
     /// An activation epoch of router `r` ends.
     pub(super) fn end_epoch<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+        if self.repairs.is_dead(r) {
+            return;
+        }
         self.routers[r].moved = false;
         self.routers[r].epochs += 1;
         let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
@@ -165,7 +168,7 @@ impl Agents {
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
-            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].broken,
+            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].is_broken(),
             Some(Request { yours: Some(about), .. }) => {
                 let (d, own, _) = self.ends(o);
                 let free = self.routers[r].activating.is_none() && about != own;
@@ -176,7 +179,7 @@ impl Agents {
 
     pub(super) fn is_off(&self, o: usize) -> bool {
         let link = &self.links[o];
-        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.broken
+        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()
     }
 
     /// Asks the router behind output `o` to activate the link.
@@ -424,7 +427,7 @@ impl Agents {
         d: usize,
     ) {
         let own = self.member(r, d);
-        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].broken;
+        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();
         if self.routers[r].next_hub[d] != Some(own) || !self.outputs(r, d).all(up) {
             return;
         }
@@ -463,6 +466,6 @@ impl Agents {
         block.views.set_hub(r, d, crowned.1, crowned.1);
         self.routers[r].crowned[d] = crowned;
         self.routers[r].next_hub[d] = None;
-        self.repairs.news();
+        self.repairs.news(r);
     }
 }
