@@ -1,29 +1,41 @@
-//! Faults: links that fail at run time, and return.
+//! Faults: links and routers that fail at run time, and return.
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
 //! activated. The paper says no more; what follows is ours.
 //! # Parameters
-//! A list, each: link: the two routers; at \[time\]: the cycle from which it carries nothing new; until \[time\]: when it
-//! is whole again (left out: never).
+//! A list, each: link: the two routers, or router: its number; at \[time\]: the cycle from which it carries nothing new;
+//! until \[time\]: when it is whole again (left out: never).
 //! # Guarantees
-//! Nothing is lost. Known to fail: with random epochs in a dragonfly, six faults and `tables: delayed`, one run of 60 was left
-//! with packets that found no way, as two routers waited for an answer to each other for ever; the cause is not isolated.
-//! A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that wait
-//! for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where there is
-//! none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by control
-//! packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never activated.
-//! Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as in a rotation
-//! but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that waiting heads need
-//! are asked for first. A link that returns is off; one of a star is asked for at once. Without faults nothing is different.
-//! Hops of class 0 follow each other in the order of members, the hub last, except for packets that a fault meets at the
-//! hub: a deadlock among these would need a fault for each of its links, and the stall analysis would name it.
+//! Links lose nothing. A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that
+//! wait for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where
+//! there is none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by
+//! control packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never
+//! activated. Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as
+//! in a rotation but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that
+//! waiting heads need are asked for first. A link that returns is off; one of a star is asked for at once. Without faults
+//! nothing is different. Hops of class 0 follow each other in the order of members, the hub last, except for packets that
+//! faults meet at intermediates. These may come to wait for each other; they choose again whenever their router hears
+//! something new, so they stay stuck only where what has failed never returns, and the stall analysis would name them.
+//!
+//! A router fails with all its links, those between groups too, and its neighbours see that it is the router. It forwards
+//! nothing and sends no control packets. It discards every packet that has no VC of an output yet, or comes later: those
+//! that were on their way over it, and those that its own terminals go on to send. Elsewhere a head is discarded as soon
+//! as its way leads to a dead router: to its destination, to the corner where it changes the dimension, or to the far end
+//! of its link between groups (dimensions and links between groups keep their order, so there is no other way that can't
+//! deadlock). So no queue waits for a dead router. Discarded packets are counted (`dropped_packets`), give their places
+//! back, and their energy so far is billed: created = delivered + dropped + missing. Where the hub fails, the next one
+//! follows as above, and dead members are not missed by a star. A router that returns learns from its neighbours which
+//! links are active and broken.
 //! # Not modelled
-//! Routers that fail; flits that are destroyed; retransmission of whole packets; wrong reports. A router that no active link
-//! leads to speaks on the side channels of its links, which carry credits and are taken to work while the link is whole.
+//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner. A
+//! control packet that is in a router as it fails still comes to its receiver. A router that no active link leads to
+//! speaks on the side channels of its links, which carry credits and are taken to work while the link is whole.
 //! # Validation
-//! `engine/tests/faults.rs`: nothing lost or stranded over random faults in one row, links dark while broken, the hub moves, the same on any
-//! number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
+//! `engine/tests/faults.rs`: nothing lost or stranded over random faults of links in rows, grids and groups; with faults
+//! of routers, too, all that is not delivered is counted as dropped, and in a row that is the share with an end at the
+//! dead router; links dark while broken, the hub moves, the same on any number of blocks; `power/tcep/link_model.rs`: a
+//! fault between any two messages. No rows of a peer.
 
 use crate::power::PolicyConfig;
 use crate::routing::{RoutingConfig, grid};
