@@ -40,6 +40,9 @@ impl Counts {
 impl Agents {
     /// An activation epoch of router `r` ends.
     pub(super) fn end_epoch<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+        if self.repairs.is_dead(r) {
+            return;
+        }
         self.routers[r].moved = false;
         self.routers[r].epochs += 1;
         let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
@@ -106,6 +109,8 @@ impl Agents {
             .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(self.routers[r].id))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
+        // what is asked for goes out behind the answers, which settle what the other end has asked for before
+        let mut wish = None;
         for o in asked {
             let Some(ask) = self.links[o].activate.take() else { continue };
             let agree = chosen == Some(o);
@@ -118,11 +123,13 @@ impl Agents {
                 Some(about) => {
                     self.answer(block, net, o, if agree { Say::Ack } else { Say::Nack }, true);
                     if agree {
-                        let (d, ..) = self.ends(o);
-                        self.ask(block, net, r, self.output(r, d, about), ask.value);
+                        wish = Some((self.output(r, self.ends(o).0, about), ask.value));
                     }
                 }
             }
+        }
+        if let Some((o, value)) = wish {
+            self.ask(block, net, r, o, value);
         }
         chosen.is_some()
     }
@@ -161,7 +168,7 @@ impl Agents {
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
-            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].broken,
+            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].is_broken(),
             Some(Request { yours: Some(about), .. }) => {
                 let (d, own, _) = self.ends(o);
                 let free = self.routers[r].activating.is_none() && about != own;
@@ -172,7 +179,7 @@ impl Agents {
 
     pub(super) fn is_off(&self, o: usize) -> bool {
         let link = &self.links[o];
-        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.broken
+        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()
     }
 
     /// Asks the router behind output `o` to activate the link.
@@ -433,7 +440,7 @@ impl Agents {
         d: usize,
     ) {
         let own = self.member(r, d);
-        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].broken;
+        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();
         if self.routers[r].next_hub[d] != Some(own) || !self.outputs(r, d).all(up) {
             return;
         }
@@ -472,6 +479,6 @@ impl Agents {
         block.views.set_hub(r, d, crowned.1, crowned.1);
         self.routers[r].crowned[d] = crowned;
         self.routers[r].next_hub[d] = None;
-        self.repairs.news();
+        self.repairs.news(r);
     }
 }
