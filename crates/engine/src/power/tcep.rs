@@ -38,6 +38,7 @@
 pub(crate) mod agent;
 mod epoch;
 mod link;
+pub(crate) mod log;
 pub(crate) mod message;
 pub mod partition;
 pub(crate) mod repair;
