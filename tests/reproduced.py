@@ -9,7 +9,7 @@ import polars as pl
 
 from weft.analysis import bound
 from weft.reproduce.measured import Measured
-from weft.reproduce.tcep.frames import BASELINE, DVFS, SCHEMA, SLAC, TCEP
+from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, SCHEMA, SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,6 +23,7 @@ FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
 def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of a frame; what `of` does not say is usual."""
     usual = {"mechanism": mechanism, "policy": "{}", "seed": 1.0, "saturated": False, "stalled": False}
+    usual |= {"derived": mechanism in (DVFS, COMBINED)}
     usual |= {"energy_network_per_bit_pj": 100.0, "links_on_mean": 1.0, "hops_mean": 1.75, "hops_max": 2}
     return [usual | {"load": load, "offered_load": load, "accepted_load": load} | of(load) for load in loads]
 
@@ -58,6 +59,14 @@ def pattern(name: str) -> pl.DataFrame:
         rows(BASELINE, LOADS, _curve(full, 23.3, 0, 1)),
         rows(DVFS, LOADS, lambda load: _curve(full, 23.3, 0, 1)(load) | {"energy_network_per_bit_pj": 85.0}),
         rows(TCEP, LOADS, _curve(full, 37.8, 1.2, 0.25)),
+        rows(
+            COMBINED,
+            LOADS,
+            lambda load: (
+                (usual := _curve(full, 37.8, 1.2, 0.25)(load))
+                | {"energy_network_per_bit_pj": 0.8 * usual["energy_network_per_bit_pj"]}
+            ),
+        ),
         rows(SLAC, LOADS, slac),
     )
 

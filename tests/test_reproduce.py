@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import weft
-from reproduced import FULL, ideal
+from reproduced import FULL, LOADS, ideal
 from weft import quantities as q
 from weft.cli import main
 from weft.errors import ResultsError, WeftError
@@ -24,7 +24,7 @@ from weft.reproduce.registry import paper
 from weft.reproduce.rules import approx, constructed, exact, trend, untestable, waits
 from weft.reproduce.run import reproduce
 from weft.reproduce.tcep import PAPER
-from weft.reproduce.tcep.frames import BASELINE, SCHEMA, SLAC, TCEP, frame
+from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, SCHEMA, SLAC, TCEP, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,7 +227,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
     late = pl.when(pl.col("load") < 0.15).then(pl.lit(value=False)).alias("power_settled")
     uniform = judged(changed("uniform", lambda rows: rows.with_columns(late)))
     assert uniform["T-042"].verdict == "not run because the points at load 0.01 had not settled"
-    assert "uniform: 12 of 40 points not settled" in uniform["T-028"].finding.measured
+    assert "uniform: 9 of 30 points not settled" in uniform["T-028"].finding.measured
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(late)))
     assert {line[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
     assert line["T-046"].verdict.endswith("1 of 6 points had not settled")
@@ -372,6 +372,43 @@ def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
     assert (baseline["mechanism"], dvfs["mechanism"]) == ("baseline", "DVFS")
     assert baseline["packet_latency_mean_cycles"] == results.summaries[0]["packet_latency_mean_cycles"]
     assert dvfs["energy_network_per_bit_pj"] / baseline["energy_network_per_bit_pj"] == pytest.approx(0.54)
+
+
+def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
+    """At load 0.02 every channel that draws power carries less than a quarter: the lowest rate draws 0.54 of it."""
+    text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
+    two = {
+        "topology.hyperx.widths": "[4, 4]",
+        "topology.hyperx.terminals_per_router": 2,
+        "measure.window": "500cycles",
+        "measure.warmup": "500cycles",
+        "zip.measure.warmup_limit": [None, None],
+        "sweep.traffic.load": [0.02],
+        "zip.routing": ["dimension_order", "pal"],
+        "zip.power.policy": ["always_on", "tcep"],
+    }
+    rows = frame(weft.load(text, set=two).run(tmp_path))
+    energy = dict(zip(rows["mechanism"], rows["energy_network_per_bit_pj"], strict=True))
+    assert rows.filter(pl.col("derived"))["mechanism"].to_list() == [DVFS, COMBINED]
+    assert energy[COMBINED] / energy[TCEP] == pytest.approx(0.54)
+    assert energy[TCEP] < energy[BASELINE]
+
+
+def test_what_rates_save_is_told_with_the_loads() -> None:
+    """DVFS takes 0.85 of the baseline's energy at every load, TCEP and DVFS 0.8 of TCEP's."""
+    (figure,) = PAPER.chosen(["rates"])
+    assert figure.remark
+    told = figure.remark(ideal())
+    assert "uniform: DVFS 15%" in told
+    loads = [load for load in LOADS if load <= FULL["tornado"]]
+    tcep = sum(min(1, 0.25 + 1.2 * (load - LOADS[0])) for load in loads) / len(loads)
+    both = f"TCEP {1 - tcep:.0%}, TCEP and DVFS {1 - 0.8 * tcep:.0%}"
+    assert f"tornado: DVFS 15%, {both} ({len(loads)} loads, 0.01 to {loads[-1]:g})" in told
+    drawing, axes = panel("rates", ideal())
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["uniform", "tornado", "bit reverse"]
+    found = lines(axes)
+    assert np.array(found["TCEP and DVFS"]) == pytest.approx(0.8 * np.array(found["TCEP"]))
+    assert set(found["DVFS"]) == {0.85}
 
 
 def test_a_number_names_all_its_parts() -> None:
