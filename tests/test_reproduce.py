@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,8 @@ def test_a_latency_is_met_within_a_twentieth() -> None:
 def test_an_exact_claim_is_met_to_its_digits() -> None:
     assert exact(1.2, lambda _: 1.24, digits=1).judge(NOTHING).answer == "met"
     assert exact(1.2, lambda _: 1.26, digits=1).judge(NOTHING).answer == "missed"
-    assert exact("1 us", lambda _: "2 us").judge(NOTHING).because == "cause not isolated"
+    finding = exact("1 us", lambda _: "2 us").judge(NOTHING)
+    assert (finding.because, finding.cause) == ("2 us is not 1 us", "cause not isolated")
 
 
 def test_the_other_answers() -> None:
@@ -167,7 +169,41 @@ def test_a_number_that_is_off_misses_its_claim(
 ) -> None:
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
-    assert finding.because == "cause not isolated"
+    assert finding.cause == "cause not isolated"
+    told = finding.because
+    assert re.search(r"\d", told), "what was measured"
+    assert "is allowed" in told or "asked is: " in told or " is not " in told, "and what was asked"
+
+
+def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
+    """Of the two patterns only tornado is off: TCEP accepts 0.9 of what the baseline does."""
+    row = judged(changed("tornado", scaled("accepted_load", 0.9)))["T-036"]
+    assert "tornado 0.900" in row.finding.because
+    assert "bit reverse" in row.finding.measured
+    assert "bit reverse" not in row.finding.because.partition("asked is")[0]
+    assert row.verdict.startswith("missed because tornado 0.900 of the baseline's")
+    assert row.verdict.endswith("; cause not isolated")
+    row = judged(changed("uniform", scaled(q.LATENCY.column, 1.1)))["T-028"]
+    told = "41.58 cycles; at load 0.01: 10.0% off 37.8 cycles, where 5% is allowed"
+    assert row.verdict == f"missed because {told}; cause not isolated"
+    assert row.document()["because"] == told
+    assert any(line.endswith(row.verdict) for line in scoreboard.table([row]))
+    known = approx(1.0, lambda _: 2.0, cause="the paper counts both ends").judge(NOTHING)
+    assert dataclasses.replace(row, finding=known).verdict.endswith("is allowed; the paper counts both ends")
+
+
+def test_every_row_has_what_is_printed_and_a_verdict_with_its_reason() -> None:
+    for measured in (NOTHING, ideal(), changed("tornado", scaled("accepted_load", 0.5))):
+        for row in judged(measured).values():
+            told = row.document()
+            assert told["printed"]
+            assert told["rule"]
+            assert told["measured"] or told["answer"] in ("not run", "waits for traces", "not testable"), told
+            if told["answer"] in ("missed", "not testable", "not run"):
+                assert told["verdict"].startswith(f"{told['answer']} because {told['because']}")
+                assert told["because"]
+            else:
+                assert told["verdict"] == told["answer"]
 
 
 def test_a_claim_about_traces_shows_its_analogue_and_still_waits() -> None:
