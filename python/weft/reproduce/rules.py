@@ -128,8 +128,8 @@ def approx(
     def judge(measured: Measured) -> Finding:
         found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
         told = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
-        off = f"{told}: {abs(found / printed - 1):.1%} off {_number(printed, unit)}, where {within:.0%} is allowed"
-        return _found(low <= found <= high, told, found, off, cause)
+        off = f"{abs(found / printed - 1):.1%} off {_number(printed, unit)}, where {within:.0%} is allowed"
+        return _found(low <= found <= high, told, found, f"{told}, which is {off}", cause)
 
     return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
 
@@ -143,7 +143,7 @@ def trend(
         found = of(measured)
         parts = found if isinstance(found, list) else [Part(*found)]
         told, off = ("; ".join(part.told for part in some) for some in (parts, [p for p in parts if not p.holds]))
-        return _found(all(part.holds for part in parts), told, None, f"{off}, and asked is: {words}", cause)
+        return _found(all(part.holds for part in parts), told, None, f"{off}; asked: {words}", cause)
 
     return Rule(words, needs, judge)
 
