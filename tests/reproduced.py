@@ -9,7 +9,7 @@ import polars as pl
 
 from weft.analysis import bound
 from weft.reproduce.measured import Measured
-from weft.reproduce.tcep.frames import BASELINE, DVFS, SCHEMA, SLAC, TCEP
+from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, SCHEMA, SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,6 +30,7 @@ def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str,
         "hops_mean": 1.75,
         "hops_max": 2,
     }
+    usual |= {"derived": mechanism in (DVFS, COMBINED)}
     return [usual | {"load": load, "offered_load": load, "accepted_load": load} | of(load) for load in loads]
 
 
@@ -39,7 +40,10 @@ def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _curve(full: float, least: float, growth: float, links: float) -> Callable[[float], dict[str, Any]]:
-    """A mechanism that accepts up to `full`; latency, links and energy grow with the load from their least."""
+    """A mechanism that accepts up to `full`; latency, links and energy grow with the load from their least.
+
+    Energy is that of the links that are on, for what is accepted: beyond `full` no more flits share it.
+    """
 
     def of(load: float) -> dict[str, Any]:
         on = min(1.0, links + growth * (load - LOADS[0]))
@@ -47,7 +51,7 @@ def _curve(full: float, least: float, growth: float, links: float) -> Callable[[
             "saturated": load > full,
             "accepted_load": min(load, full),
             "packet_latency_mean_cycles": least if on < 1 else 23.3,
-            "energy_network_per_bit_pj": 100 * on,
+            "energy_network_per_bit_pj": 100 * on / min(load, full),
             "links_on_mean": on,
             "hops_mean": 1.75 + 1.3 * (on < 1),
             "control_share": 0.003,
@@ -56,14 +60,21 @@ def _curve(full: float, least: float, growth: float, links: float) -> Callable[[
     return of
 
 
+def _cheaper(of: Callable[[float], dict[str, Any]], factor: float) -> Callable[[float], dict[str, Any]]:
+    """The same for less energy."""
+    energy = "energy_network_per_bit_pj"
+    return lambda load: (usual := of(load)) | {energy: factor * usual[energy]}
+
+
 def pattern(name: str) -> pl.DataFrame:
     """The four mechanisms under a pattern."""
     full, uniform = FULL[name], name == "uniform"
     slac = _curve(full if uniform else 0.125, 32.7, 1.3 if uniform else 20, 0.1875)
     return frame(
         rows(BASELINE, LOADS, _curve(full, 23.3, 0, 1)),
-        rows(DVFS, LOADS, lambda load: _curve(full, 23.3, 0, 1)(load) | {"energy_network_per_bit_pj": 85.0}),
+        rows(DVFS, LOADS, _cheaper(_curve(full, 23.3, 0, 1), 0.85)),
         rows(TCEP, LOADS, _curve(full, 37.8, 1.2, 0.25)),
+        rows(COMBINED, LOADS, _cheaper(_curve(full, 37.8, 1.2, 0.25), 0.8)),
         rows(SLAC, LOADS, slac),
     )
 

@@ -173,6 +173,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
             "series": {"every": "100cycles", "of": "channel"},
             "transient": {"bin": "100cycles"},
             "link_states": {},
+            "control_packets": {},
         },
     }
     out = tmp_path_factory.mktemp("results")
@@ -199,7 +200,7 @@ def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
     assert {"stall_packets", "stall_wait_for"} <= set(summary) <= _documented("key") | {"jobs", "link_classes"}
 
 
-@pytest.mark.parametrize("table", ["channels", "series", "transient", "link_states"])
+@pytest.mark.parametrize("table", ["channels", "series", "transient", "link_states", "control_packets"])
 def test_every_column_of_a_table_is_documented(results: weft.Results, table: str) -> None:
     columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)
     assert _documented(f"column of {table}") - ({"link_class"} if table == "series" else set()) == columns

@@ -97,7 +97,7 @@ def suitable(kind: str) -> list[str]:
 UNITLESS = {"Share", "Terminals", "To", "From", "Channel", "position", "router"}
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"jobs"}))
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"jobs", "control_packets"}))
 def test_every_axis_has_a_unit_and_every_figure_fits_a_paper(recorded: Results, kind: str, tmp_path: Path) -> None:
     drawing = drawn(kind, recorded, *suitable(kind))
     assert drawing.get_size_inches()[0] in (style.COLUMN, style.PAGE)
@@ -408,7 +408,7 @@ def test_saturated_points_are_called_so(recorded: Results) -> None:
     assert sum(label.endswith("(saturated)") for label in labels) == 1
 
 
-KEPT = {"series": "measure.series", "link_states": "measure.link_states", "transient": "measure.transient"}
+KEPT = {kind: f"measure.{kind}" for kind in ("series", "link_states", "transient", "control_packets")}
 
 
 @pytest.mark.parametrize("kind", KEPT)

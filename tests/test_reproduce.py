@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import polars as pl
 import pytest
 
 import weft
-from reproduced import FULL, ideal
+from reproduced import FULL, LOADS, ideal
 from weft import quantities as q
 from weft.cli import main
 from weft.errors import ResultsError, WeftError
@@ -24,7 +25,7 @@ from weft.reproduce.registry import paper
 from weft.reproduce.rules import approx, constructed, exact, trend, untestable, waits
 from weft.reproduce.run import reproduce
 from weft.reproduce.tcep import PAPER
-from weft.reproduce.tcep.frames import BASELINE, SCHEMA, SLAC, TCEP, frame
+from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, SCHEMA, SLAC, TCEP, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,8 @@ def test_a_latency_is_met_within_a_twentieth() -> None:
 def test_an_exact_claim_is_met_to_its_digits() -> None:
     assert exact(1.2, lambda _: 1.24, digits=1).judge(NOTHING).answer == "met"
     assert exact(1.2, lambda _: 1.26, digits=1).judge(NOTHING).answer == "missed"
-    assert exact("1 us", lambda _: "2 us").judge(NOTHING).because == "cause not isolated"
+    finding = exact("1 us", lambda _: "2 us").judge(NOTHING)
+    assert (finding.because, finding.cause) == ("2 us is not 1 us", "cause not isolated")
 
 
 def test_the_other_answers() -> None:
@@ -167,7 +169,41 @@ def test_a_number_that_is_off_misses_its_claim(
 ) -> None:
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
-    assert finding.because == "cause not isolated"
+    assert finding.cause == "cause not isolated"
+    told = finding.because
+    assert re.search(r"\d", told), "what was measured"
+    assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
+
+
+def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
+    """Of the two patterns only tornado is off: TCEP accepts 0.9 of what the baseline does."""
+    row = judged(changed("tornado", scaled("accepted_load", 0.9)))["T-036"]
+    assert "tornado 0.900" in row.finding.because
+    assert "bit reverse" in row.finding.measured
+    assert "bit reverse" not in row.finding.because.partition("; asked")[0]
+    assert row.verdict.startswith("missed because tornado 0.900 of the baseline's")
+    assert row.verdict.endswith("; cause not isolated")
+    row = judged(changed("uniform", scaled(q.LATENCY.column, 1.1)))["T-028"]
+    told = "41.58 cycles; at load 0.01, which is 10.0% off 37.8 cycles, where 5% is allowed"
+    assert row.verdict == f"missed because {told}; cause not isolated"
+    assert row.document()["because"] == told
+    assert any(line.endswith(row.verdict) for line in scoreboard.table([row]))
+    known = approx(1.0, lambda _: 2.0, cause="the paper counts both ends").judge(NOTHING)
+    assert dataclasses.replace(row, finding=known).verdict.endswith("is allowed; the paper counts both ends")
+
+
+def test_every_row_has_what_is_printed_and_a_verdict_with_its_reason() -> None:
+    for measured in (NOTHING, ideal(), changed("tornado", scaled("accepted_load", 0.5))):
+        for row in judged(measured).values():
+            told = row.document()
+            assert told["printed"]
+            assert told["rule"]
+            assert told["measured"] or told["answer"] in ("not run", "waits for traces", "not testable"), told
+            if told["answer"] in ("missed", "not testable", "not run"):
+                assert told["verdict"].startswith(f"{told['answer']} because {told['because']}")
+                assert told["because"]
+            else:
+                assert told["verdict"] == told["answer"]
 
 
 def test_a_claim_about_traces_shows_its_analogue_and_still_waits() -> None:
@@ -222,7 +258,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
     late = pl.when(pl.col("load") < 0.15).then(pl.lit(value=False)).alias("power_settled")
     uniform = judged(changed("uniform", lambda rows: rows.with_columns(late)))
     assert uniform["T-042"].verdict == "not run because the points at load 0.01 had not settled"
-    assert "uniform: 12 of 40 points not settled" in uniform["T-028"].finding.measured
+    assert "uniform: 9 of 30 points not settled" in uniform["T-028"].finding.measured
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(late)))
     assert {line[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
     assert line["T-046"].verdict.endswith("1 of 6 points had not settled")
@@ -302,8 +338,10 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
     plain |= {"SLaC / TCEP", "Energy per flit / baseline's"}
     for axes in drawing.axes:
         if axes.axison:
-            named = [axes.get_xlabel(), *([axes.get_ylabel()] if not axes.get_yticklabels()[0].get_text() else [])]
-            assert all("[" in label or label in plain or label == "Flits/cycle" for label in named if label), named
+            # rows with names, or beside a panel whose rows have them
+            has_names = len(axes.get_yticks()) == 0 or axes.get_yticklabels()[0].get_text()
+            named = [axes.get_xlabel(), *([] if has_names else [axes.get_ylabel()])]
+            assert all("[" in label or label in plain or label == "Flits/cycle" for label in named), named
 
 
 def test_saturated_latencies_stand_at_the_upper_edge() -> None:
@@ -322,7 +360,7 @@ def test_energy_is_that_of_the_baseline_at_the_same_load() -> None:
     found = lines(axes)
     assert set(found["baseline"]) == {1.0}
     assert found["TCEP"][0] == pytest.approx(0.25 / 2)
-    assert set(found["DVFS"]) == {0.85 / 2}
+    assert found["DVFS"] == pytest.approx([0.85 / 2] * len(LOADS))
 
 
 def test_the_bound_stands_beside_the_links_of_tcep() -> None:
@@ -367,6 +405,43 @@ def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
     assert (baseline["mechanism"], dvfs["mechanism"]) == ("baseline", "DVFS")
     assert baseline["packet_latency_mean_cycles"] == results.summaries[0]["packet_latency_mean_cycles"]
     assert dvfs["energy_network_per_bit_pj"] / baseline["energy_network_per_bit_pj"] == pytest.approx(0.54)
+
+
+def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
+    """At load 0.02 every channel that draws power carries less than a quarter: the lowest rate draws 0.54 of it."""
+    text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
+    two = {
+        "topology.hyperx.widths": "[4, 4]",
+        "topology.hyperx.terminals_per_router": 2,
+        "measure.window": "500cycles",
+        "measure.warmup": "500cycles",
+        "zip.measure.warmup_limit": [None, None],
+        "sweep.traffic.load": [0.02],
+        "zip.routing": ["dimension_order", "pal"],
+        "zip.power.policy": ["always_on", "tcep"],
+    }
+    rows = frame(weft.load(text, set=two).run(tmp_path))
+    energy = dict(zip(rows["mechanism"], rows["energy_network_per_bit_pj"], strict=True))
+    assert rows.filter(pl.col("derived"))["mechanism"].to_list() == [DVFS, COMBINED]
+    assert energy[COMBINED] / energy[TCEP] == pytest.approx(0.54)
+    assert energy[TCEP] < energy[BASELINE]
+
+
+def test_what_rates_save_is_told_with_the_loads() -> None:
+    """DVFS takes 0.85 of the baseline's energy at every load, TCEP and DVFS 0.8 of TCEP's."""
+    (figure,) = PAPER.chosen(["rates"])
+    assert figure.remark
+    told = figure.remark(ideal())
+    assert "uniform: DVFS 15%" in told
+    loads = [load for load in LOADS if load <= FULL["tornado"]]
+    tcep = sum(min(1, 0.25 + 1.2 * (load - LOADS[0])) for load in loads) / len(loads)
+    both = f"TCEP {1 - tcep:.0%}, TCEP and DVFS {1 - 0.8 * tcep:.0%}"
+    assert f"tornado: DVFS 15%, {both} ({len(loads)} loads, 0.01 to {loads[-1]:g})" in told
+    drawing, axes = panel("rates", ideal())
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["uniform", "tornado", "bit reverse"]
+    found = lines(axes)
+    assert np.array(found["TCEP and DVFS"]) == pytest.approx(0.8 * np.array(found["TCEP"]))
+    assert found["DVFS"] == pytest.approx([0.85] * len(LOADS))
 
 
 def test_a_number_names_all_its_parts() -> None:

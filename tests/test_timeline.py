@@ -12,6 +12,7 @@ import pytest
 
 import weft
 from weft import timeline
+from weft import tracks as tracing
 from weft.cli import main
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ SLEEPY = {
 REQUIRED: dict[str, dict[str, Any]] = {
     "X": {"name": str, "cat": str, "ts": (int, float), "dur": (int, float), "pid": int, "tid": int, "args": dict},
     "M": {"name": str, "pid": int, "tid": int, "args": dict},
+    "s": {"name": str, "cat": str, "ts": (int, float), "pid": int, "tid": int, "id": int},
+    "f": {"name": str, "cat": str, "ts": (int, float), "pid": int, "tid": int, "id": int, "bp": str},
 }
 METADATA = {
     "process_name": ("name", str),
@@ -52,6 +55,9 @@ def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]
             key, kind = METADATA[event["name"]]
             assert isinstance(event["args"][key], kind)
             named.add((event["name"], event["pid"], event["tid"]))
+        elif event["ph"] in "sf":
+            # an arrow starts and ends in the slice that was opened last
+            assert tracks[event["pid"], event["tid"]][-1]["ts"] == event["ts"]
         else:
             assert event["ts"] >= 0
             assert event["dur"] >= 0
@@ -94,8 +100,8 @@ def traced(small: Path, tmp_path: Path) -> dict[str, Any]:
 def test_a_trace_is_valid_and_its_tracks_have_names(traced: dict[str, Any]) -> None:
     tracks = validate(traced)
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in traced["traceEvents"] if e["name"] == "thread_name"}
-    packets = [name for (pid, _), name in names.items() if pid == timeline.PACKETS]
-    links = [name for (pid, _), name in names.items() if pid == timeline.LINKS]
+    packets = [name for (pid, _), name in names.items() if pid == tracing.PACKETS]
+    links = [name for (pid, _), name in names.items() if pid == tracing.LINKS]
     # 16 routers with 6 links each, a channel each way
     assert (len(packets), len(links), len(set(links))) == (20, 96, 96)
     assert "link 0 -> 1 (port 4)" in links
@@ -110,14 +116,14 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
     told = [
         (event["args"]["channel"], event["name"], event["args"]["from_cycle"], event["args"]["to_cycle"])
         for (pid, _), slices in tracks.items()
-        if pid == timeline.LINKS
+        if pid == tracing.LINKS
         for event in slices
     ]
     assert sorted(told) == sorted(spans.iter_rows())
     # a packet's outermost slices abut from creation to delivery, in microseconds of cycles of 1 ns
     outer = {"queue", "link", "router", "tail"}
     for (pid, _), slices in tracks.items():
-        if pid == timeline.PACKETS:
+        if pid == tracing.PACKETS:
             steps = [event for event in slices if event["cat"] in outer]
             ends = [(event["ts"], event["ts"] + event["dur"]) for event in steps]
             assert all(one[1] == pytest.approx(next[0]) for one, next in itertools.pairwise(ends))
@@ -131,7 +137,7 @@ def test_named_packets_in_a_part_of_the_run(small: Path) -> None:
     slices = [event for track in tracks.values() for event in track]
     assert slices
     assert all(100 <= event["args"]["from_cycle"] < event["args"]["to_cycle"] <= 200 for event in slices)
-    threads = [e for e in trace["traceEvents"] if e["name"] == "thread_name" and e["pid"] == timeline.PACKETS]
+    threads = [e for e in trace["traceEvents"] if e["name"] == "thread_name" and e["pid"] == tracing.PACKETS]
     assert [e["args"]["name"].split()[0] for e in threads] == ["3:0", "3:1", "3:2"]
 
 
@@ -189,10 +195,10 @@ def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
     stuck = [tid for tid, life in enumerate(made, start=1) if life["delivered_cycle"] is None]
     assert stuck
     for tid in stuck:
-        slices = tracks[timeline.PACKETS, tid]
+        slices = tracks[tracing.PACKETS, tid]
         assert max(event["args"]["to_cycle"] for event in slices) == end
         assert any(event["args"].get("unfinished") for event in slices)
-    inside = [event for tid in stuck for event in tracks[timeline.PACKETS, tid] if event["cat"] == "router"]
+    inside = [event for tid in stuck for event in tracks[tracing.PACKETS, tid] if event["cat"] == "router"]
     assert any(event["args"]["to_cycle"] == end for event in inside), "the router in which it is stuck"
 
 
@@ -236,6 +242,114 @@ def test_a_file_that_can_not_be_written_is_told_before_the_run(small: Path, monk
 
     monkeypatch.setattr("weft.timeline.record", never)
     assert main(["timeline", str(small), "--out", "/no/such/folder/x.json"]) == 2
+
+
+# A router that sends round asks for its link, which is activated; all hear of it.
+TALK = """\
+topology: {hyperx: {widths: [3], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: pal
+traffic: {pattern: tornado, load: 0.9, loads: [{terminals: [0, 3], load: 0}, {terminals: [8, 11], load: 0}]}
+power: {policy: {tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cycles, wake: 120cycles}}}
+measure: {warmup: 0cycles, window: 1000cycles}
+"""
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    """The file of a scenario in which routers talk."""
+    path = tmp_path / "talk.yaml"
+    path.write_text(TALK, encoding="utf-8")
+    return path
+
+
+def told(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
+    """The trace that the command writes."""
+    out = folder / "trace.json"
+    assert main(["timeline", str(talk), *options, "--out", str(out)]) == 0
+    trace: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    validate(trace)
+    return trace
+
+
+def marks(trace: dict[str, Any]) -> list[tuple[int, str, int]]:
+    """What routers said and heard: router, words, cycle."""
+    control = [event for event in trace["traceEvents"] if event["pid"] == tracing.CONTROL and event["ph"] == "X"]
+    return [(event["tid"] - 1, event["name"], event["args"]["from_cycle"]) for event in control]
+
+
+def test_control_packets_are_arrows_from_where_they_leave_to_where_they_come(talk: Path, tmp_path: Path) -> None:
+    trace = told(tmp_path, talk)
+    results = weft.load(talk, set={"measure.control_packets": {}}).run(tmp_path / "run")
+    sent = results.control_packets(0)
+    assert sent["kind"].to_list() == ["activate", "ack", "state", "state"]
+    ends: dict[int, dict[str, tuple[int, float]]] = defaultdict(dict)
+    for event in trace["traceEvents"]:
+        if event["ph"] in "sf":
+            ends[event["id"]][event["ph"]] = (event["tid"] - 1, round(event["ts"] * 1000))
+    for number, row in enumerate(sent.iter_rows(named=True)):
+        assert ends[number] == {
+            "s": (row["from_router"], row["sent_cycle"]),
+            "f": (row["to_router"], row["arrived_cycle"]),
+        }
+    came = sent["arrived_cycle"].to_list()
+    assert marks(trace) == [
+        (1, "activate, to 2", 250),
+        (2, "activate, from 1", came[0]),
+        (2, "ack, to 1", 500),
+        (1, "ack, from 2", came[1]),
+        (1, "link 1-2 is active, to 0, 2", 642),
+        (0, "link 1-2 is active, from 1", came[2]),
+        (2, "link 1-2 is active, from 1", came[3]),
+    ]
+    assert trace["otherData"]["control_packets_complete"] is True
+
+
+def test_control_packets_are_chosen_by_kind_router_number_and_time(
+    talk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kinds = marks(told(tmp_path, talk, "--kinds", "ack"))
+    assert [text for _, text, _ in kinds] == ["ack, to 1", "ack, from 2"]
+    trace = told(tmp_path, talk, "--routers", "0")
+    assert [text for _, text, _ in marks(trace)] == ["link 1-2 is active, to 0", "link 1-2 is active, from 1"]
+    links = [
+        e["args"]["name"] for e in trace["traceEvents"] if e["pid"] == tracing.LINKS and e["name"] == "thread_name"
+    ]
+    assert {name.split(" (")[0] for name in links} == {"link 0 -> 1", "link 1 -> 0", "link 0 -> 2", "link 2 -> 0"}
+    capsys.readouterr()
+    assert len(marks(told(tmp_path, talk, "--control-packets", "1"))) == 2
+    assert "3 control packets left out" in capsys.readouterr().out
+    # one that is on its way at the end has no arrow
+    cut = told(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
+    assert marks(cut) == [(2, "ack, to 1", 500)]
+    assert not [event for event in cut["traceEvents"] if event["ph"] in "sf"]
+    assert marks(told(tmp_path, talk, "--control-packets", "0")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (
+            ["--kinds", "hello"],
+            r"no control packet is called 'hello'\n  = help: the kinds are activate, activate_yours",
+        ),
+        (["--routers", "3"], r"there is no router 3: the network has 3\n  = help: write 0 to 2"),
+    ],
+)
+def test_control_packets_that_can_not_be_are_refused(
+    talk: Path, tmp_path: Path, options: list[str], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["timeline", str(talk), "--out", str(tmp_path / "x.json"), *options]) == 2
+    assert re.search(what, capsys.readouterr().err)
+
+
+def test_a_cut_record_of_control_packets_is_told(
+    talk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told(tmp_path, talk, "--set=measure.control_packets.max_packets=2")
+    assert "raise measure.control_packets.max_packets" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("option", ["--packets", "--threads", "--blocks"])

@@ -32,6 +32,7 @@ _FILES = {
     "series": "flits and link states of a point over time",
     "transient": "latency of a point by time of creation",
     "link_states": "spans of time of a channel in a power state",
+    "control_packets": "what the routers said to each other under a power policy that has them talk",
 }
 TABLES = _SUMMARIES | _FILES
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # a PIVOT is more than one statement

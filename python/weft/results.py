@@ -28,6 +28,7 @@ RECORDS = {
     "series": "measure.series='{every: 100cycles, of: channel}'",
     "transient": "measure.transient='{bin: 100cycles}'",
     "link_states": "measure.link_states={}",
+    "control_packets": "measure.control_packets={}",
 }
 
 # What a resolved scenario always has.
@@ -216,6 +217,14 @@ class Results:
         Columns: ``channel`` (row of `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the whole run.
         """
         return self._recorded(point, "link_states")
+
+    def control_packets(self, point: int) -> pl.DataFrame:
+        """Control packets of the power policy, if `measure.control_packets` asked for them.
+
+        Columns: ``sent_cycle``, ``arrived_cycle`` [cycles], ``kind``, ``from_router``, ``to_router``, ``link_class``,
+        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run.
+        """
+        return self._recorded(point, "control_packets")
 
     def _recorded(self, point: int, name: str) -> pl.DataFrame:
         path = self.folder(point) / f"{name}.parquet"

@@ -1,9 +1,9 @@
-"""A run as a timeline: the lives of packets and the power states of links, in the Trace Event Format.
+"""A run as a timeline: lives of packets, control packets and power states of links, in the Trace Event Format.
 
 The format is that of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open: complete events
-(``X``: a slice with a beginning and a length), and metadata (``M``) that name processes and tracks. Times are
-microseconds of simulated time, whole nanoseconds; where a cycle is not a whole number of them it is drawn as one. The
-cycles stand in the arguments of each slice.
+(``X``: a slice with a beginning and a length), flows (``s`` and ``f``: an arrow from a slice to another), and metadata
+(``M``) that name processes and tracks. Times are microseconds of simulated time, whole nanoseconds; where a cycle is
+not a whole number of them it is drawn as one. The cycles stand in the arguments of each slice.
 """
 
 from __future__ import annotations
@@ -16,74 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft import watch
+from weft import arrows, watch
 from weft.errors import ScenarioError
 from weft.labels import label
+from weft.talk import Wanted
+from weft.tracks import LINKS, PACKETS, Args, Clock, Event, Span, named, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weft._engine import Finished, Point
 
-Event = dict[str, Any]
-Args = dict[str, Any]
-PACKETS, LINKS = 1, 2
 # What of the summary stands beside the events.
-_ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total", "link_states_complete")
-
-
-@dataclass(frozen=True)
-class Span:
-    """A part of the run.
-
-    Attributes
-    ----------
-    first, last : int
-        Cycles from `first` to before `last`.
-    """
-
-    first: int
-    last: int
-
-    def cut(self, first: int, last: int) -> Span | None:
-        """What of a slice lies inside; `None` if it has no length there."""
-        first, last = max(first, self.first), min(last, self.last)
-        return Span(first, last) if first < last else None
-
-
-@dataclass(frozen=True)
-class Clock:
-    """How cycles are drawn.
-
-    Attributes
-    ----------
-    cycle_seconds : float
-        Length of a cycle.
-    """
-
-    cycle_seconds: float
-
-    @property
-    def nanoseconds(self) -> int:
-        """What a cycle is drawn as: viewers know whole nanoseconds only."""
-        return round(self.cycle_seconds * 1e9) if self._is_whole else 1
-
-    @property
-    def note(self) -> str:
-        """What to say where times are not those of the run."""
-        return "" if self._is_whole else f" (each cycle of {self.cycle_seconds * 1e12:g} ps drawn as 1 ns)"
-
-    @property
-    def _is_whole(self) -> bool:
-        # no cycle is shorter than a femtosecond
-        return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
-
-    def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
-        """A complete event on a track: a process, and a number there."""
-        begin, end = span.first * self.nanoseconds, span.last * self.nanoseconds
-        place = {"ph": "X", "pid": track[0], "tid": track[1], "ts": begin / 1000, "dur": (end - begin) / 1000}
-        cycles = {"from_cycle": span.first, "to_cycle": span.last}
-        return {**place, "name": name, "cat": category, "args": {**cycles, **args}}
+_ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
+_RECORDS = ("link_states", "control_packets")
 
 
 @dataclass(frozen=True)
@@ -96,6 +42,10 @@ class Timeline:
         The run, with the journeys of its packets.
     states, channels : DataFrame
         What its links were in, if that was recorded, and what is known of them.
+    control : DataFrame
+        Control packets, if they were recorded and there were any.
+    left_out : int
+        Control packets that are wanted and too many.
     span : Span
         The part.
     about : dict
@@ -105,6 +55,8 @@ class Timeline:
     finished: Finished
     states: pl.DataFrame
     channels: pl.DataFrame
+    control: pl.DataFrame
+    left_out: int
     span: Span
     about: dict[str, Any]
 
@@ -112,6 +64,8 @@ class Timeline:
         """All events, one at a time: there may be millions."""
         clock = Clock(self.finished.summary["cycle_seconds"])
         yield from _packets(self.finished, self.span, clock)
+        if not self.control.is_empty():
+            yield from arrows.events(self.control, self.span, clock)
         if not self.states.is_empty():
             yield from _links(self.states, self.channels, self.span, clock)
 
@@ -138,6 +92,7 @@ def record(
     names: Sequence[str] = (),
     first: int = 100,
     *,
+    wanted: Wanted | None = None,
     from_cycle: int = 0,
     to_cycle: int | None = None,
     threads: int = 1,
@@ -148,11 +103,14 @@ def record(
     Parameters
     ----------
     point : Point
-        What to run. Links are in the trace if its `measure.link_states` keeps them.
+        What to run. Links and control packets are in the trace if its `measure.link_states` and
+        `measure.control_packets` keep them.
     names : sequence of str
         Packets, as `weft.watch.packets` reads them.
     first : int
         Without `names`: as many packets of the measured window.
+    wanted : Wanted, optional
+        Which links and control packets, by default all links and the first 1000 packets.
     from_cycle, to_cycle : int, optional
         The part of the run that is laid out, by default all of it.
     threads, blocks : int
@@ -166,8 +124,11 @@ def record(
     Raises
     ------
     ScenarioError
-        If the point can't run, no packet of `names` is made in it, or no cycle is between `from_cycle` and `to_cycle`.
+        If the point can't run, no packet of `names` is made in it, no cycle is between `from_cycle` and `to_cycle`, or
+        a router or a kind that is wanted does not exist.
     """
+    wanted = wanted or Wanted()
+    wanted.check(len(point.network()["routers"]))
     if to_cycle is not None and to_cycle <= from_cycle:
         what = f"no cycle is from {from_cycle} to before {to_cycle}"
         raise ScenarioError.saying(what, f"write --to-cycle {from_cycle + 1} or more")
@@ -179,40 +140,38 @@ def record(
         raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
     # what is delivered in the last cycle ends after it
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
-    states = channels = pl.DataFrame()
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
-        file = Path(folder) / "point" / "link_states.parquet"
-        if file.exists():
-            inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
-            states = pl.read_parquet(file).filter(inside)
-            channels = pl.read_parquet(file.with_name("channels.parquet"))
-    about = {key: summary[key] for key in _ABOUT if summary[key] is not None}
+        states, control = (_table(Path(folder) / "point", name) for name in _RECORDS)
+        channels = wanted.channels(_table(Path(folder) / "point", "channels"))
+    if not states.is_empty():
+        inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
+        states = states.filter(inside & pl.col("channel").is_in(channels["channel"].implode()))
+    if not control.is_empty():
+        came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
+        control = wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
+    told = [*_ABOUT, *(f"{name}_complete" for name in _RECORDS)]
+    about = {key: summary[key] for key in told if summary[key] is not None}
     about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
-    return Timeline(finished, states, channels, span, about)
+    left_out = max(0, control.height - wanted.most)
+    return Timeline(finished, states, channels, control.head(wanted.most), left_out, span, about)
 
 
-def _name(pid: int, tid: int | None, name: str) -> Event:
-    """The name of a process, or of one of its tracks."""
-    what = "process_name" if tid is None else "thread_name"
-    return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"name": name}}
-
-
-def _order(pid: int, tid: int | None, place: int) -> Event:
-    """Where a process, or a track in its process, stands."""
-    what = "process_sort_index" if tid is None else "thread_sort_index"
-    return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"sort_index": place}}
+def _table(folder: Path, name: str) -> pl.DataFrame:
+    """A table of the point; nothing if it was not recorded."""
+    file = folder / f"{name}.parquet"
+    return pl.read_parquet(file) if file.exists() else pl.DataFrame()
 
 
 def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
     """A track per packet. Steps that the end of the run cut off end with it, and say so."""
-    yield _name(PACKETS, None, f"packets{clock.note}")
-    yield _order(PACKETS, None, PACKETS)
+    yield named(PACKETS, None, f"packets{clock.note}")
+    yield ordered(PACKETS, None, PACKETS)
     made = [journey for journey in finished.journeys if journey["life"] is not None]
     for tid, journey in enumerate(made, start=1):
         life = journey["life"]
-        yield _name(PACKETS, tid, f"{journey['terminal']}:{journey['seq']} to terminal {life['to_terminal']}")
-        yield _order(PACKETS, tid, tid)
+        yield named(PACKETS, tid, f"{journey['terminal']}:{journey['seq']} to terminal {life['to_terminal']}")
+        yield ordered(PACKETS, tid, tid)
         for name, category, begin, end, args in _steps(life):
             known = finished.summary["cycles_total"] if end is None else end
             if inside := span.cut(begin, known):
@@ -262,13 +221,13 @@ def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
 
 def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
     """A track per managed channel, named after the routers at its ends."""
-    yield _name(LINKS, None, f"links{clock.note}")
-    yield _order(LINKS, None, LINKS)
+    yield named(LINKS, None, f"links{clock.note}")
+    yield ordered(LINKS, None, LINKS)
     ends = ["channel", "from_router", "from_port", "to_router"]
-    named = channels.join(states.select("channel").unique(), on="channel").select(ends).sort("channel")
-    for channel, router, port, to in named.iter_rows():
-        yield _name(LINKS, channel + 1, f"link {router} -> {to} (port {port})")
-        yield _order(LINKS, channel + 1, channel + 1)
+    ends_of = channels.join(states.select("channel").unique(), on="channel").select(ends).sort("channel")
+    for channel, router, port, to in ends_of.iter_rows():
+        yield named(LINKS, channel + 1, f"link {router} -> {to} (port {port})")
+        yield ordered(LINKS, channel + 1, channel + 1)
     for channel, state, begin, end in states.select("channel", "state", "from_cycle", "to_cycle").iter_rows():
         if inside := span.cut(begin, end):
             yield clock.slice((LINKS, channel + 1), state, "power", inside, {"channel": channel})

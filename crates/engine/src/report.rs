@@ -4,8 +4,9 @@ use crate::block::Block;
 use crate::clock::NEVER;
 use crate::journey;
 use crate::measure::Findings;
-use crate::outcome::{Batch, ChannelCount, ControlPacket, Exchange, JobOutcome, Measured, Outcome, PacketSums};
+use crate::outcome::{Batch, ChannelCount, Exchange, JobOutcome, Measured, Outcome, PacketSums};
 use crate::power::Account;
+use crate::power::tcep::log;
 use crate::run::Simulation;
 use crate::spans;
 use crate::spec::{Spec, Stop};
@@ -56,20 +57,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             series,
             link_states,
             control: found.control,
-            control_packets: spec.records.control.map(|most| self.control_packets(most)),
+            control_packets: spec.records.control.map(|most| {
+                let logs = self.blocks.iter().filter_map(|block| block.agents.as_ref()?.log.as_ref());
+                log::finish(logs, most)
+            }),
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
         }
-    }
-
-    /// Control packets in the order of their cycles, up to the cycle of the first that has no room.
-    fn control_packets(&self, most: usize) -> (Vec<ControlPacket>, bool) {
-        let logs = self.blocks.iter().filter_map(|block| block.agents.as_ref()?.log.as_ref());
-        let mut all: Vec<ControlPacket> = logs.flatten().copied().collect();
-        all.sort_unstable();
-        let cut = all.get(most).map(|packet| packet.cycle);
-        all.retain(|packet| cut.is_none_or(|cut| packet.cycle < cut));
-        (all, cut.is_none())
     }
 
     fn jobs(

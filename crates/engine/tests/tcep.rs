@@ -150,6 +150,12 @@ fn a_router_that_sends_round_activates_its_direct_link() {
     let out = run(&row(3, &[(1, 0.9)], ""));
     let told = ["642 1>0 state 2 active", "642 1>2 state 2 active"];
     assert_eq!(said(&out), [&["250 1>2 activate", "500 2>1 ack"][..], &told].concat());
+    // the request goes over the hub and may wait there for a flit; the new link may not carry the first word of it
+    let (packets, _) = out.control_packets.as_ref().expect("recorded");
+    let hops: Vec<_> = packets.iter().map(|packet| packet.arrival.expect("came").1).collect();
+    assert_eq!(hops, [2, 2, 1, 1]);
+    assert_eq!(packets[1].arrival, Some((522, 2)));
+    assert!(packets[0].value.expect("of a request") > 0 && packets[1..].iter().all(|packet| packet.value.is_none()));
     // the answer goes over the hub: 2 links of 10 cycles, 2 routers of 1; then 120 cycles each, and 11 on the side channel
     let (waking, on) = (LinkState::Waking, LinkState::On);
     let off = [(1, LinkState::Off, 0), (2, LinkState::Off, 0)];
@@ -212,6 +218,35 @@ fn the_hub_moves_when_the_next_star_is_up() {
 
 // ---- whatever happens -----------------------------------------------------------------------------------------------
 
+/// A packet takes at least the latency of its links and a cycle in each router that it passes, and comes unless it was sent last.
+fn check_arrivals(spec: &Spec, out: &Outcome) {
+    let (packets, _) = out.control_packets.as_ref().expect("recorded");
+    for packet in packets {
+        let Some((cycle, hops)) = packet.arrival else {
+            assert!(out.cycles - packet.cycle < 1000, "{packet:?}");
+            continue;
+        };
+        let least = (spec.links[usize::from(packet.class)].latency + 1) * u64::from(hops);
+        assert!(hops > 0 && cycle - packet.cycle >= least, "{packet:?}");
+    }
+}
+
+#[test]
+fn every_link_that_a_control_packet_crosses_is_counted() {
+    let mut spec = row(4, &[(1, 1.0)], "");
+    spec.records.control = Some(10_000);
+    let out = run(&spec);
+    let (packets, complete) = out.control_packets.as_ref().expect("recorded");
+    // what is under way at the end has crossed links, too
+    let (sent, crossed) =
+        (packets.len() as u64, packets.iter().filter_map(|p| p.arrival).map(|(_, hops)| u64::from(hops)).sum::<u64>());
+    let control = out.control.expect("agents");
+    let away = packets.iter().filter(|packet| packet.arrival.is_none()).count() as u64;
+    assert!(*complete && sent == control.packets.iter().sum::<u64>());
+    assert!(crossed <= control.flit_hops && control.flit_hops <= crossed + 2 * away, "{crossed} {control:?} {away}");
+    check_arrivals(&spec, &out);
+}
+
 #[test]
 fn the_same_on_any_number_of_blocks_and_threads() {
     for (keys, load) in
@@ -225,6 +260,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         spec.records.control = Some(100_000);
         let alone = run(&spec);
         assert!(alone.control.expect("agents").flit_hops > 0);
+        check_arrivals(&spec, &alone);
         for (threads, blocks) in [(1, 2), (2, 4), (2, 16)] {
             let other = run_as(&spec, Execution { threads, blocks });
             assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));

@@ -5,7 +5,7 @@ use crate::bill::{energies, link_classes};
 use crate::channels::{Channel, Channels};
 use crate::energy::Energy;
 use crate::point::Point;
-use crate::records::{LinkStateTable, SeriesTable, TransientTable};
+use crate::records::{ControlPacketTable, LinkStateTable, SeriesTable, TransientTable};
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub struct Finished {
     pub transient: Option<TransientTable>,
     pub series: Option<SeriesTable>,
     pub link_states: Option<LinkStateTable>,
+    pub control_packets: Option<ControlPacketTable>,
     /// The lives of the packets that were watched; not saved.
     pub journeys: Value,
     /// The wait-for cycle in words, where the network stalled.
@@ -73,9 +74,20 @@ impl Finished {
         let series =
             outcome.series.clone().map(|series| SeriesTable { rows: series_rows(&channels, &classes, spec), series });
         let link_states = outcome.link_states.clone().map(|states| LinkStateTable { spans: states.spans });
-        let summary = Value::Object(summary);
-        let journeys = json!(outcome.journeys);
-        Ok(Self { summary, channels, transient, series, link_states, journeys, stalled, scenario_yaml, inputs })
+        let control = outcome.control_packets.clone();
+        let control_packets = control.map(|(packets, _)| ControlPacketTable { packets, classes });
+        Ok(Self {
+            summary: Value::Object(summary),
+            channels,
+            transient,
+            series,
+            link_states,
+            control_packets,
+            journeys: json!(outcome.journeys),
+            stalled,
+            scenario_yaml,
+            inputs,
+        })
     }
 }
 
@@ -162,6 +174,7 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
         "control_packets": packets,
         "control_share": packets.map(share),
         "control_flit_hops": count.map(|count| count.flit_hops),
+        "control_packets_complete": outcome.control_packets.as_ref().map(|(_, complete)| complete),
     }))
 }
 

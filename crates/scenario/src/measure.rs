@@ -42,6 +42,9 @@ pub struct Measure {
     /// When each managed link was in which power state in the whole run, saved as link_states.parquet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_states: Option<LinkStatesConfig>,
+    /// Each control packet that the power policy sent in the whole run, saved as control_packets.parquet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_packets: Option<ControlPacketsConfig>,
 }
 
 /// A time, or `auto`.
@@ -118,6 +121,21 @@ impl Default for LinkStatesConfig {
     }
 }
 
+/// Control packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControlPacketsConfig {
+    /// Packets at most, 1 to 100000000; the record ends, for all routers, in the cycle in which there would be more.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_packets: u32,
+}
+
+impl Default for ControlPacketsConfig {
+    fn default() -> Self {
+        Self { max_packets: 1_000_000 }
+    }
+}
+
 /// What a row of a time series is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -180,6 +198,7 @@ impl Default for Measure {
             transient: None,
             series: None,
             link_states: None,
+            control_packets: None,
         }
     }
 }
@@ -189,7 +208,8 @@ const LEAST_LIMIT: Cycles = 20_000;
 /// The same in periods of the policy: what has settled after 14 of them is seen after 29.
 const LEAST_PERIODS: Cycles = 30;
 const MAX_BATCHES: u32 = 1000;
-const MAX_SPANS: usize = 100_000_000;
+/// Rows of a record at most.
+const MAX_ROWS: usize = 100_000_000;
 /// Parts of a window that grows at most: each has its own sums, for each job.
 const MAX_GROWN: u64 = 100_000;
 
@@ -310,7 +330,7 @@ impl Measure {
             Ok(SeriesSpec { every, channels: series.of == SeriesOf::Channel })
         };
         Ok(Records {
-            control: None,
+            control: self.control_packets.map(ControlPacketsConfig::most).transpose()?,
             transient: self.transient.map(bin).transpose()?,
             series: self.series.map(series).transpose()?,
             link_states: self.link_states.map(|states| states.most(managed)).transpose()?,
@@ -320,11 +340,8 @@ impl Measure {
 
 impl LinkStatesConfig {
     fn most(self, managed: usize) -> Result<usize, Refusal> {
-        let (path, most) = ("measure.link_states.max_spans", self.max_spans as usize);
-        if !(1..=MAX_SPANS).contains(&most) {
-            let what = format!("{most} is not 1 to {MAX_SPANS}");
-            return Err(Refusal::new(path, what, "write 1000000, or leave it out"));
-        }
+        let path = "measure.link_states.max_spans";
+        let most = rows(self.max_spans, path)?;
         if most < managed {
             let what =
                 format!("the policy manages {managed} channels, each of which starts with a span: {most} are too few");
@@ -332,6 +349,22 @@ impl LinkStatesConfig {
         }
         Ok(most)
     }
+}
+
+impl ControlPacketsConfig {
+    fn most(self) -> Result<usize, Refusal> {
+        rows(self.max_packets, "measure.control_packets.max_packets")
+    }
+}
+
+/// How many rows a record may have.
+fn rows(most: u32, path: &str) -> Result<usize, Refusal> {
+    let most = most as usize;
+    if !(1..=MAX_ROWS).contains(&most) {
+        let what = format!("{most} is not 1 to {MAX_ROWS}");
+        return Err(Refusal::new(path, what, "write 1000000, or leave it out"));
+    }
+    Ok(most)
 }
 
 fn times(time: Time, n: u32) -> Time {

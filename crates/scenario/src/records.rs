@@ -1,10 +1,11 @@
-//! What a run recorded on top of its sums: latency by creation time, and the time series of the links.
+//! What a run recorded on top of its sums: latency by creation time, the time series of the links, their states, control
+//! packets.
 
 use crate::table::{Column, write};
 use parquet::errors::ParquetError;
 use std::io::Write;
 use std::sync::Arc;
-use weft_engine::outcome::{Series, Span, TransientBin};
+use weft_engine::outcome::{ControlKind, ControlPacket, Series, Span, TransientBin};
 use weft_engine::power::LinkState;
 
 /// Latency by creation time.
@@ -27,6 +28,14 @@ pub struct SeriesTable {
 #[derive(Debug, Clone)]
 pub struct LinkStateTable {
     pub spans: Vec<Span>,
+}
+
+/// The control packets of the power policy.
+#[derive(Debug, Clone)]
+pub struct ControlPacketTable {
+    pub packets: Vec<ControlPacket>,
+    /// Names of the link classes.
+    pub classes: Vec<Arc<str>>,
 }
 
 impl TransientTable {
@@ -86,5 +95,31 @@ impl LinkStateTable {
             ("to_cycle", counts(|span| span.to)),
         ];
         write("link_states", &columns.map(|(name, column)| (name.to_owned(), column)), out)
+    }
+}
+
+impl ControlPacketTable {
+    /// One row per packet, by the cycle in which it was sent. Null: when it came and how far it went, where it was under
+    /// way at the end; `about_router`, where it is about the link between its ends; `value_flits` of what asks for nothing.
+    pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
+        let names = ControlKind::NAMES.map(Arc::<str>::from);
+        let each = |of: &dyn Fn(&ControlPacket) -> u64| Column::Counts(self.packets.iter().map(of).collect());
+        let maybe =
+            |of: &dyn Fn(&ControlPacket) -> Option<u64>| Column::MaybeCounts(self.packets.iter().map(of).collect());
+        let router = |of: &dyn Fn(&ControlPacket) -> Option<u32>| Column::Maybe(self.packets.iter().map(of).collect());
+        let texts = |of: &dyn Fn(&ControlPacket) -> Arc<str>| Column::Texts(self.packets.iter().map(of).collect());
+        let columns = [
+            ("sent_cycle", each(&|packet| packet.cycle)),
+            ("arrived_cycle", maybe(&|packet| packet.arrival.map(|(cycle, _)| cycle))),
+            ("kind", texts(&|packet| names[packet.kind as usize].clone())),
+            ("from_router", router(&|packet| Some(packet.from))),
+            ("to_router", router(&|packet| Some(packet.to))),
+            ("link_class", texts(&|packet| self.classes[usize::from(packet.class)].clone())),
+            ("about_router", router(&|packet| packet.about)),
+            ("flag", each(&|packet| packet.flag.into())),
+            ("value_flits", maybe(&|packet| packet.value.map(u64::from))),
+            ("hops", maybe(&|packet| packet.arrival.map(|(_, hops)| hops.into()))),
+        ];
+        write("control_packets", &columns.map(|(name, column)| (name.to_owned(), column)), out)
     }
 }

@@ -66,6 +66,11 @@ impl Finished {
             states.write(&mut table).map_err(io::Error::other)?;
             create("link_states.parquet", &table)?;
         }
+        if let Some(packets) = &self.control_packets {
+            table.clear();
+            packets.write(&mut table).map_err(io::Error::other)?;
+            create("control_packets.parquet", &table)?;
+        }
         let summary = serde_json::to_string_pretty(&self.summary)?;
         create(SUMMARY, (summary + "\n").as_bytes())?;
         File::open(folder)?.sync_all()

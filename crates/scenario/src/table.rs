@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub(crate) enum Column {
     /// Where something may be absent (the router at a terminal's end).
     Maybe(Vec<Option<u32>>),
+    MaybeCounts(Vec<Option<u64>>),
     Counts(Vec<u64>),
     Floats(Vec<f64>),
     Texts(Vec<Arc<str>>),
@@ -36,6 +37,7 @@ impl Column {
     fn field(&self, name: &str) -> Result<Arc<Type>, ParquetError> {
         let (physical, meaning, repetition) = match self {
             Self::Maybe(_) => (Physical::INT32, ConvertedType::NONE, Repetition::OPTIONAL),
+            Self::MaybeCounts(_) => (Physical::INT64, ConvertedType::NONE, Repetition::OPTIONAL),
             Self::Counts(_) => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
             Self::Floats(_) => (Physical::DOUBLE, ConvertedType::NONE, Repetition::REQUIRED),
             Self::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8, Repetition::REQUIRED),
@@ -54,8 +56,13 @@ impl Column {
                 let present: Vec<i32> = values.iter().flatten().map(|value| value.cast_signed()).collect();
                 writer.typed::<Int32Type>().write_batch(&present, Some(&levels), None)?
             }
+            Self::MaybeCounts(values) => {
+                let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+                let present: Vec<i64> = values.iter().flatten().map(|&value| whole(value)).collect();
+                writer.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?
+            }
             Self::Counts(values) => {
-                let values: Vec<i64> = values.iter().map(|value| i64::try_from(*value).unwrap_or(i64::MAX)).collect();
+                let values: Vec<i64> = values.iter().map(|&value| whole(value)).collect();
                 writer.typed::<Int64Type>().write_batch(&values, None, None)?
             }
             Self::Floats(values) => writer.typed::<DoubleType>().write_batch(values, None, None)?,
@@ -66,4 +73,9 @@ impl Column {
         };
         writer.close()
     }
+}
+
+/// Parquet's whole numbers have a sign.
+fn whole(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
 }

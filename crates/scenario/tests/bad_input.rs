@@ -33,7 +33,9 @@ fn too_little_room_for_link_states() {
       |
       = help: write 96 or more
     ");
-    assert!(refused(&[], &[("measure.link_states.max_spans", "0")]).contains("0 is not 1 to 100000000"));
+    for path in ["measure.link_states.max_spans", "measure.control_packets.max_packets"] {
+        assert!(refused(&[], &[(path, "0")]).contains("0 is not 1 to 100000000"), "{path}");
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums,
+    Batch, Cause, ChannelCount, ControlKind, ControlPacket, Decisions, Ending, JobOutcome, Measured, PacketName,
+    PacketSums,
 };
 use weft_engine::outcome::{LinkStates, Queue, Sample, Series, Span, Stall, TransientBin, Waiting};
 use weft_engine::power::LinkState;
@@ -102,9 +103,27 @@ fn outcome(ending: Ending) -> Outcome {
             complete: false,
         }),
         control: None,
-        control_packets: None,
+        control_packets: Some((
+            vec![request(), ControlPacket { cycle: 9, arrival: None, value: None, ..request() }],
+            true,
+        )),
         journeys: Vec::new(),
         flit_hops: 160,
+    }
+}
+
+/// A router asks another for its link to a third.
+fn request() -> ControlPacket {
+    ControlPacket {
+        cycle: 8,
+        from: 0,
+        to: 1,
+        kind: ControlKind::ActivateYours,
+        about: Some(2),
+        value: Some(50),
+        flag: false,
+        class: 1,
+        arrival: Some((30, 2)),
     }
 }
 
@@ -153,7 +172,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     near("energy_always_on_per_bit_pj", 2.0 / 800.0);
     near("energy_network_ideal_per_bit_pj", 0.48 / 800.0);
     assert_eq!(s["accepted_bits"], 800);
-    assert_eq!(s["link_states_complete"], false);
+    assert_eq!((&s["link_states_complete"], &s["control_packets_complete"]), (&false.into(), &true.into()));
     // 80 flits of 10 bits were delivered: 1750 fJ / 800 b.
     assert!((s["energy_per_bit_pj"].as_f64().expect("a number") - 1.75 / 800.0).abs() < 1e-15);
     assert_eq!(s["links_on_share"], 0.375);
@@ -267,6 +286,14 @@ fn records_read_back() {
     let spans = rows("link-states", bytes);
     assert_eq!((cell(&spans, 1, "channel"), cell(&spans, 1, "state")), (Field::Long(2), Field::Str("off".to_owned())));
     assert_eq!((cell(&spans, 1, "from_cycle"), cell(&spans, 1, "to_cycle")), (Field::Long(75), Field::Long(140)));
+    let mut bytes = Vec::new();
+    finished.control_packets.as_ref().expect("recorded").write(&mut bytes).expect("written");
+    let packets = rows("control-packets", bytes);
+    let row = |row: usize| -> Vec<Field> { packets[row].get_column_iter().map(|(_, field)| field.clone()).collect() };
+    let text = |word: &str| Field::Str(word.to_owned());
+    let ends = [text("activate_yours"), Field::Int(0), Field::Int(1), text("dim0"), Field::Int(2), Field::Long(0)];
+    assert_eq!(row(0), [&[Field::Long(8), Field::Long(30)][..], &ends, &[Field::Long(50), Field::Long(2)]].concat());
+    assert_eq!(row(1), [&[Field::Long(9), Field::Null][..], &ends, &[Field::Null, Field::Null]].concat());
 }
 
 #[test]
@@ -300,6 +327,7 @@ fn a_folder_is_complete_or_absent_and_never_rewritten() {
         names(&folder),
         [
             "channels.parquet",
+            "control_packets.parquet",
             "link_states.parquet",
             "scenario.yaml",
             "series.parquet",

@@ -165,6 +165,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("measure.transient", "{bin: 100cycles}"),
     ("measure.series", "{every: 1000cycles, of: channel}"),
     ("measure.link_states", "{max_spans: 10000}"),
+    ("measure.control_packets", "{max_packets: 10000}"),
     ("measure.drain_limit", "1us"),
     ("measure.batches", "5"),
     ("measure.stall_limit", "1us"),

@@ -28,6 +28,8 @@ from weft.errors import ResultsError, WeftError
 from weft.frames import frame_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from weft.results import Results
@@ -87,7 +89,9 @@ class Rates:
         return np.asarray(self.powers)[place] * energy, cycles
 
 
-def rate_scaled(results: Results, rates: Rates | None = None, *, over_time: bool = False) -> pl.DataFrame:
+def rate_scaled(
+    results: Results, rates: Rates | None = None, *, over_time: bool = False, points: Sequence[int] | None = None
+) -> pl.DataFrame:
     """Bill the links between routers of every point at the lowest rates that carry their traffic.
 
     Parameters
@@ -98,6 +102,8 @@ def rate_scaled(results: Results, rates: Rates | None = None, *, over_time: bool
         Rates and their powers.
     over_time : bool
         Choose anew for each sample of the time series of the channels, in place of once for the window.
+    points : sequence of int, optional
+        Which points, by their row in the frame of the results; by default all.
 
     Returns
     -------
@@ -113,7 +119,8 @@ def rate_scaled(results: Results, rates: Rates | None = None, *, over_time: bool
         If a point kept no series of its channels, or no states of links that were switched.
     """
     rates = rates or Rates()
-    return frame_of([_row(results, point, rates, over_time=over_time) for point in range(len(results))])
+    chosen = range(len(results)) if points is None else points
+    return frame_of([_row(results, point, rates, over_time=over_time) for point in chosen])
 
 
 def _row(results: Results, point: int, rates: Rates, *, over_time: bool) -> dict[str, Any]:

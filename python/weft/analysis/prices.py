@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Femtojoules, and femtoseconds, of the units that a resolved scenario writes.
 _PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
 _POWER = {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
-_TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
+TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
 _BITS = {"b": 1.0, "B": 8.0}
 
 
@@ -51,10 +51,10 @@ class Prices:
             If it has none that can be read.
         """
         try:
-            bits, cycle = _number(scenario["flit"], _BITS), _number(scenario["cycle"], _TIME)
+            bits, cycle = number(scenario["flit"], _BITS), number(scenario["cycle"], TIME)
             prices = scenario["power"]["prices"]
             static = {state: _static(price["static"], bits, cycle) for state, price in prices.items()}
-            return cls(bits, static, _number(prices["on"]["per_bit"], _PER_BIT) * bits)
+            return cls(bits, static, number(prices["on"]["per_bit"], _PER_BIT) * bits)
         except (KeyError, TypeError, ValueError) as problem:
             what = f"the scenario of the point has no prices that can be read: {problem}"
             raise ResultsError.saying(what, "run the point again") from problem
@@ -79,10 +79,17 @@ def cycles_of(text: str, scenario: Mapping[str, Any]) -> int:
 
 def _static(text: str, bits: float, cycle_fs: float) -> float:
     """Femtojoules per cycle: a channel carries a flit per cycle, and a watt is a femtojoule per femtosecond."""
-    return _number(text, _POWER) * cycle_fs if text.endswith("W") else _number(text, _PER_BIT) * bits
+    return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits
 
 
-def _number(text: str, units: Mapping[str, float]) -> float:
+def number(text: str, units: Mapping[str, float]) -> float:
+    """A quantity as a resolved scenario writes it, in the unit whose factor is 1.
+
+    Raises
+    ------
+    ValueError
+        If it is in none of the units.
+    """
     found = re.fullmatch(r"([0-9.]+) ?(\D+)", text)
     if not found or found[2] not in units:
         raise ValueError(f"{text!r} is in none of {', '.join(units)}")

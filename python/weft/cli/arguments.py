@@ -77,6 +77,11 @@ def packet(text: str) -> str:
     return _no_scenario(text)
 
 
+def word(text: str) -> str:
+    """A name of something."""
+    return _no_scenario(text)
+
+
 def _no_scenario(text: str) -> str:
     """The word of an option that takes all that follows, the scenario too."""
     if Path(text).suffix in _SCENARIOS:
@@ -87,7 +92,7 @@ def _no_scenario(text: str) -> str:
 def natural(text: str) -> int:
     """A number from 0 on."""
     if not text.isdecimal() or int(text) >= 1 << 32:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of a terminal")
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to {_MOST}")
     return int(text)
 
 

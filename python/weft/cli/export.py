@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 # What is asked for each; tables of files are scanned by several threads and need an order.
 _TABLES = {name: f"select * from {name}" for name in ("points", "jobs", "latencies")}
-_TABLES |= {name: f"select * from {name} order by all" for name in ("channels", "series", "transient")}
+_TABLES |= {
+    name: f"select * from {name} order by all" for name in ("channels", "series", "transient", "control_packets")
+}
 _TABLES["link_states"] = "select * exclude (state), state from link_states order by all"
 
 

@@ -1,4 +1,4 @@
-"""``weft timeline``: the lives of packets and the states of links as a trace for Perfetto or chrome://tracing."""
+"""``weft timeline``: lives of packets, control packets and states of links as a trace for Perfetto or chrome://tracing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "timeline",
-        "write packets and link states as a trace that ui.perfetto.dev and chrome://tracing open",
+        "write packets, control packets and link states as a trace that ui.perfetto.dev and chrome://tracing open",
         "weft timeline examples/quickstart.yaml --set traffic.load=0.3 --packets 20 --out trace.json",
     )
     arguments.add_scenario(parser)
@@ -47,6 +47,29 @@ def add(commands: Commands) -> None:
         "--from-cycle", metavar="A", type=arguments.cycle, default=0, help="first cycle of the trace (default: 0)"
     )
     parser.add_argument("--to-cycle", metavar="B", type=arguments.cycle, help="end of the trace (default: of the run)")
+    parser.add_argument(
+        "--control-packets",
+        metavar="N",
+        type=arguments.natural,
+        default=1000,
+        help="the first control packets of the power policy (default: 1000)",
+    )
+    parser.add_argument(
+        "--kinds",
+        metavar="KIND",
+        nargs="+",
+        type=arguments.word,
+        default=[],
+        help="only control packets of these kinds",
+    )
+    parser.add_argument(
+        "--routers",
+        metavar="ROUTER",
+        nargs="+",
+        type=arguments.natural,
+        default=[],
+        help="only links at these routers, and control packets from them, to them and about them",
+    )
     parser.add_argument("--threads", metavar="N", type=arguments.positive, default=1, help="threads (default: 1)")
     parser.add_argument(
         "--blocks", metavar="N", type=arguments.positive, default=0, help="blocks of routers (default: chosen)"
@@ -57,6 +80,7 @@ def main(options: argparse.Namespace) -> int:
     """Run the first point and write its trace; returns the exit status."""
     from weft import timeline, watch
     from weft.cli.interrupt import interruptible
+    from weft.talk import Wanted
 
     file = _writable(Path(options.out))
     sweep = _recording(options)
@@ -65,6 +89,7 @@ def main(options: argparse.Namespace) -> int:
             sweep.points[0],
             options.watch,
             options.packets,
+            wanted=Wanted(options.kinds, options.routers, options.control_packets),
             from_cycle=options.from_cycle,
             to_cycle=options.to_cycle,
             threads=options.threads,
@@ -77,6 +102,12 @@ def main(options: argparse.Namespace) -> int:
     print(f"{slices} slices in {file}: open it at https://ui.perfetto.dev or in chrome://tracing")
     if finished.summary["link_states_complete"] is False:
         print("the links end early: raise measure.link_states.max_spans to have all of their states")
+    if finished.summary["control_packets_complete"] is False:
+        print("control packets end early: raise measure.control_packets.max_packets to have all of them")
+    if recorded.left_out:
+        print(
+            f"{recorded.left_out} control packets left out: choose with --kinds, --routers, --control-packets, cycles"
+        )
     if finished.stalled is None:
         return DONE
     print(f"\n{finished.stalled}", file=sys.stderr)
@@ -97,9 +128,8 @@ def _writable(file: Path) -> Path:
 
 
 def _recording(options: argparse.Namespace) -> Sweep:
-    """The sweep, with the states of its links recorded."""
+    """The sweep, with the states of its links and its control packets recorded."""
     named, sets = overrides.scenario(options)
-    sweep = named.sweep(dict(sets))
-    if "link_states" in sweep.points[0].resolved["measure"]:
-        return sweep
-    return named.sweep(dict([*sets, ("measure.link_states", "{}")]))
+    kept = named.sweep(dict(sets)).points[0].resolved["measure"]
+    more = [(f"measure.{name}", "{}") for name in ("link_states", "control_packets") if name not in kept]
+    return named.sweep(dict([*sets, *more]))

@@ -67,6 +67,12 @@ KINDS = {
             Takes.POINT,
             "measure.link_states: {max_spans: 1000000}",
         ),
+        Kind(
+            "control_packets",
+            "what routers say to each other, as arrows between them over time, above the states of their links",
+            Takes.POINT,
+            "measure.control_packets: {} and measure.link_states: {}",
+        ),
         Kind("series", "utilisation and power states over time", Takes.POINT, "measure.series: {every: 100cycles}"),
         Kind("transient", "latency by time of creation", Takes.POINTS, "measure.transient: {bin: 100cycles}"),
         Kind("jobs", "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),

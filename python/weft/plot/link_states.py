@@ -32,28 +32,34 @@ _ROW, _LEAST, _MOST = 0.16, 1.5, 6.5
 def figure(choice: Choice) -> Figure:
     """One point."""
     spot = choice.spot()
-    spans, kept = _spans(spot)
+    spans, kept = spans_of(spot)
     shown = [state for state in style.STATES if state in spans["state"].unique()]
-    channels = sorted(spans["channel"].unique())
+    channels = spans["channel"].n_unique()
     title = f"{choice.title} ({kept})" if kept else choice.title
     drawing = style.canvas(
         title,
         [*style.state_entries(shown), style.window_entry()],
         width=style.PAGE,
-        height=min(_MOST, max(_LEAST, _ROW * len(channels))),
+        height=min(_MOST, max(_LEAST, _ROW * channels)),
     )
     axes = drawing.add_subplot()
+    gantt(axes, spans, shown)
+    axes.set_ylabel("Channel (number in channels.parquet)")
+    over_time.axis(axes, spot, float(spans["to_cycle"].max()))  # type: ignore[arg-type] # a number
+    return drawing
+
+
+def gantt(axes: Axes, spans: pl.DataFrame, states: list[str]) -> None:
+    """A row per channel, named by its number."""
+    channels = sorted(spans["channel"].unique())
     rows = spans["channel"].replace_strict(channels, range(len(channels)))
-    for state in shown:
+    for state in states:
         of_state = spans["state"] == state
         _bars(axes, spans.filter(of_state), rows.filter(of_state).to_numpy(), state, many=spans.height > _MANY)
     axes.set_ylim(len(channels) - 0.5, -0.5)
-    axes.set_ylabel("Channel (number in channels.parquet)")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=20, integer=True))
     axes.yaxis.set_major_formatter(lambda row, _: f"{channels[int(row)]}" if 0 <= row < len(channels) else "")
     axes.grid(visible=False, axis="y")
-    over_time.axis(axes, spot, float(spans["to_cycle"].max()))  # type: ignore[arg-type] # a number
-    return drawing
 
 
 def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: str, *, many: bool) -> None:
@@ -64,7 +70,7 @@ def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: s
     axes.add_collection(PolyCollection(corners, label=state, rasterized=many, **fill), autolim=False)  # type: ignore[arg-type] # an array is faster
 
 
-def _spans(spot: Spot) -> tuple[pl.DataFrame, str]:
+def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
     """Spans of every channel, and what of them is missing.
 
     Raises

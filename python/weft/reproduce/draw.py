@@ -79,12 +79,12 @@ def curves(
     """
     known = style.looks([*looks, *(each.theory_of or each.label for each in series)])
     shown = {each.label: known[each.theory_of or each.label] for each in series}
-    drawing = style.canvas(title, _legend(series, shown), width=style.COLUMN, height=_HEIGHT)
+    drawing = style.canvas(title, legend(series, shown), width=style.COLUMN, height=_HEIGHT)
     axes = drawing.add_subplot()
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     for each in series:
-        _line(axes, each, shown[each.label], at_top=at_top)
+        line(axes, each, shown[each.label], at_top=at_top)
     values = [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
     ends = [end for each in series for end in each.x]
     axes.set_xlim(0, 1.04 * max(ends, default=1.0))
@@ -94,7 +94,8 @@ def curves(
     return drawing, axes
 
 
-def _legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
+def legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
+    """Entries for curves."""
     lines = [
         Line2D([], [], label=each.label, **(looks[each.label].line | _DASHED))
         if each.theory_of
@@ -109,13 +110,14 @@ def _steady(series: Series) -> list[bool]:
     return [not over for over in series.over] or [True] * len(series.x)
 
 
-def _line(axes: Axes, series: Series, look: style.Look, *, at_top: bool) -> None:
+def line(axes: Axes, series: Series, look: style.Look, *, at_top: bool = False) -> None:
+    """A curve in a panel."""
     if series.theory_of:
         axes.plot(series.x, series.y, label=series.label, zorder=2, **(look.line | _DASHED))
         return
     points = list(zip(series.x, series.y, _steady(series), strict=True))
-    line = [(x, y) for x, y, full in points if full or not at_top]
-    axes.plot(*_columns(line), label=series.label, zorder=3, **look.line)
+    shown = [(x, y) for x, y, full in points if full or not at_top]
+    axes.plot(*_columns(shown), label=series.label, zorder=3, **look.line)
     axes.plot(*_columns([(x, y) for x, y, full in points if full]), label="_steady", zorder=3, **look.full)
     if not at_top:
         hollow = [(x, y) for x, y, full in points if not full]

@@ -32,7 +32,7 @@ class Measured:
     ----------
     frames : mapping of str to polars.DataFrame
         By the name of the experiment; one that was not run is missing. Each has the columns ``saturated``,
-        ``warmup_settled`` and ``power_settled``.
+        ``warmup_settled``, ``power_settled`` and ``derived``: what was worked out from another row was not run.
     quick : bool
         Whether fewer loads and shorter windows were run, so that analyses should take fewer samples, too.
     """
@@ -54,9 +54,8 @@ class Measured:
 
     def unsettled(self, experiments: Iterable[str]) -> str:
         """How many points of these had not settled, in words; empty if none."""
-        found = {
-            name: (frame.filter(unsettled()).height, frame.height) for name in experiments for frame in [self[name]]
-        }
+        ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
+        found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
         return ", ".join(f"{name}: {late} of {all_} points not settled" for name, (late, all_) in found.items() if late)
 
     def has(self, experiments: Iterable[str]) -> bool:

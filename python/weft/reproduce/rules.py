@@ -45,13 +45,32 @@ class Finding:
     value : float or None
         The same as a number, where it is one.
     because : str
-        Why a claim is not met.
+        Why a claim is not met: of a miss, what was measured where, and what was asked.
+    cause : str
+        What makes a miss one, where that was checked.
     """
 
     answer: Answer
     measured: str = ""
     value: float | None = None
     because: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a trend, such as one pattern or one mechanism.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the inequality holds there.
+    told : str
+        What was measured, and where.
+    """
+
+    holds: bool
+    told: str
 
 
 @dataclass(frozen=True)
@@ -79,17 +98,20 @@ def exact(
     *needs: str,
     digits: int = 6,
     unit: str = "",
-    because: str = UNKNOWN,
+    cause: str = UNKNOWN,
 ) -> Rule:
     """The same value; a number is rounded to so many decimal places, those that are printed."""
+    asked = printed if isinstance(printed, str) else _number(printed, unit)
 
     def judge(measured: Measured) -> Finding:
         found = of(measured)
         if isinstance(found, str) or isinstance(printed, str):
-            return _found(found == printed, str(found), None, because)
-        return _found(round(_finite(found), digits) == round(printed, digits), _number(found, unit), found, because)
+            holds, told, value = found == printed, str(found), None
+        else:
+            holds, told, value = round(_finite(found), digits) == round(printed, digits), _number(found, unit), found
+        return _found(holds, told, value, f"{told} is not {asked}", cause)
 
-    return Rule(f"equal to {printed if isinstance(printed, str) else _number(printed, unit)}", needs, judge)
+    return Rule(f"equal to {asked}", needs, judge)
 
 
 def approx(
@@ -98,7 +120,7 @@ def approx(
     *needs: str,
     within: float = WITHIN,
     unit: str = "",
-    because: str = UNKNOWN,
+    cause: str = UNKNOWN,
 ) -> Rule:
     """Within a share of the printed value; what was measured may come with a remark."""
     low, high = sorted(((1 - within) * printed, (1 + within) * printed))
@@ -106,17 +128,22 @@ def approx(
     def judge(measured: Measured) -> Finding:
         found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
         told = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
-        return _found(low <= found <= high, told, found, because)
+        off = f"{abs(found / printed - 1):.1%} off {_number(printed, unit)}, where {within:.0%} is allowed"
+        return _found(low <= found <= high, told, found, f"{told}, which is {off}", cause)
 
     return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
 
 
-def trend(words: str, of: Callable[[Measured], tuple[bool, str]], *needs: str, because: str = UNKNOWN) -> Rule:
-    """An inequality; the function says whether it holds, and what was measured."""
+def trend(
+    words: str, of: Callable[[Measured], tuple[bool, str] | list[Part]], *needs: str, cause: str = UNKNOWN
+) -> Rule:
+    """An inequality; the function says whether it holds, of each part, and what was measured there."""
 
     def judge(measured: Measured) -> Finding:
-        holds, told = of(measured)
-        return _found(holds, told, None, because)
+        found = of(measured)
+        parts = found if isinstance(found, list) else [Part(*found)]
+        told, off = ("; ".join(part.told for part in some) for some in (parts, [p for p in parts if not p.holds]))
+        return _found(all(part.holds for part in parts), told, None, f"{off}; asked: {words}", cause)
 
     return Rule(words, needs, judge)
 
@@ -167,8 +194,8 @@ def _finite(value: float) -> float:
     return value
 
 
-def _found(holds: bool, told: str, value: float | None, because: str) -> Finding:
-    return Finding("met", told, value) if holds else Finding("missed", told, value, because)
+def _found(holds: bool, told: str, value: float | None, because: str, cause: str) -> Finding:
+    return Finding("met", told, value) if holds else Finding("missed", told, value, because, cause)
 
 
 def _number(value: float, unit: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import WeftError
 from weft.reproduce import claims
 from weft.reproduce.measured import LackingError
-from weft.reproduce.rules import UNKNOWN, WORDS, Finding
+from weft.reproduce.rules import WORDS, Finding
 from weft.text import columns
 
 if TYPE_CHECKING:
@@ -48,10 +48,13 @@ class Row:
     @property
     def verdict(self) -> str:
         """The answer with its reason, as a sentence reads it."""
-        word, because = WORDS[self.finding.answer], self.finding.because
-        if because == UNKNOWN:
-            return f"{word}: {because}"
-        return f"{word} because {because}" if self.finding.answer in _REASONED else word
+        word = WORDS[self.finding.answer]
+        return f"{word} because {self.reason}" if self.finding.answer in _REASONED else word
+
+    @property
+    def reason(self) -> str:
+        """Why it is not met; the cause of a miss stands at the end."""
+        return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
 
     def document(self) -> dict[str, Any]:
         """For programs and tables."""
@@ -68,6 +71,7 @@ class Row:
             "value": finding.value,
             "answer": WORDS[finding.answer],
             "because": finding.because,
+            "cause": finding.cause,
             "verdict": self.verdict,
         }
 
@@ -118,7 +122,7 @@ def table(rows: Sequence[Row]) -> list[str]:
     cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
     cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]
     misses = [row for row in rows if row.finding.answer == "missed"]
-    reasons = [f"  {row.claim.id}: {row.finding.measured}; asked: {row.rule.words}; {row.verdict}" for row in misses]
+    reasons = [f"  {row.claim.id}: {row.claim.metric}: {row.verdict}" for row in misses]
     return [*columns(_SHOWN, cut, left=len(_SHOWN)), *(["", "Missed:", *reasons] if reasons else [])]
 
 

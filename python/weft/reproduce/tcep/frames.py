@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 ENERGY = "energy_network_per_bit_pj"
 BASELINE, TCEP, SLAC, DVFS = "baseline", "TCEP", "SLaC", "DVFS"
+COMBINED = "TCEP and DVFS"
+# What stands there once more, with its links at the lowest rates.
+_RATED = {BASELINE: DVFS, TCEP: COMBINED}
 # Mechanisms as the paper calls them, by the power policy.
 _MECHANISMS = {"always_on": BASELINE, "tcep": TCEP, "slac": SLAC, "static": "root network"}
 # Numbers of a summary that frames keep; one that a version or a policy does not have is null.
@@ -42,6 +45,7 @@ SCHEMA: dict[str, Any] = {
     "load": pl.Float64,
     "hops_max": pl.Int64,
     "stalled": pl.Boolean,
+    "derived": pl.Boolean,
     **dict.fromkeys(_FLAGS, pl.Boolean),
     **dict.fromkeys(NUMBERS, pl.Float64),
 }
@@ -58,20 +62,29 @@ def frame(results: Results) -> pl.DataFrame:
     -------
     polars.DataFrame
         ``mechanism``, ``policy`` (its parameters as JSON), ``load`` (as set) [flits/terminal/cycle], ``saturated``,
-        ``warmup_settled``, ``power_settled``, ``hops_max`` [links], ``stalled`` and the columns of `NUMBERS`. Points
-        of the baseline stand there once more as ``DVFS``, with the energy of links at the lowest rate that carries
-        what they carried.
+        ``warmup_settled``, ``power_settled``, ``hops_max`` [links], ``stalled``, ``derived`` and the columns of
+        `NUMBERS`. Beside a baseline, its points and those of TCEP stand there once more (``derived``), with the energy
+        of links at the lowest rate that carries what they carried.
     """
     rows = [_row(results, point) for point in range(len(results))]
-    scaled = dvfs.rate_scaled(results)["normalised_energy"].to_list() if rows else []
-    rows += [
-        row | {"mechanism": DVFS} | {name: row[name] * factor for name in ("energy_network_j", ENERGY) if row[name]}
-        for row, factor in zip(rows[:], scaled, strict=True)
-        if row["mechanism"] == BASELINE and factor is not None
-    ]
+    if any(row["mechanism"] == BASELINE for row in rows):
+        rows += _rated(results, rows)
     floats = pl.col(pl.Float64)
     finite = floats.is_finite()
     return pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.when(finite).then(floats).name.keep())
+
+
+def _rated(results: Results, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same points with their links at the lowest rates."""
+    points = [point for point, row in enumerate(rows) if row["mechanism"] in _RATED]
+    factors = dvfs.rate_scaled(results, points=points)["normalised_energy"].to_list()
+    return [
+        (row := rows[point])
+        | {"mechanism": _RATED[row["mechanism"]], "derived": True}
+        | {name: row[name] * factor for name in ("energy_network_j", ENERGY) if row[name]}
+        for point, factor in zip(points, factors, strict=True)
+        if factor is not None
+    ]
 
 
 def _row(results: Results, point: int) -> dict[str, Any]:
@@ -83,6 +96,7 @@ def _row(results: Results, point: int) -> dict[str, Any]:
         "load": summary["load"],
         "hops_max": len(summary.get("hop_histogram") or [0]) - 1,
         "stalled": summary["ending"] == "stalled",
+        "derived": False,
         **{name: summary.get(name) for name in (*_FLAGS, *NUMBERS)},
     }
 

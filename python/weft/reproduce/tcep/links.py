@@ -165,7 +165,8 @@ def epochs(measured: Measured) -> Drawing:
         axes.barh(range(len(found)), changes, height=0.6, label=f"_{name}", **style.fill(0))
         axes.axvline(0, color="black", linewidth=0.8, label="_default")
         axes.set_xlabel(f"{words}, change [%]")
-        axes.set_yticks(range(len(found)), [each.words for each in found] if name == "latency" else [])
+        rows = {place: each.words for place, each in enumerate(found)} if name == "latency" else {}
+        axes.set_yticks(list(rows), list(rows.values()))
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
     return drawing

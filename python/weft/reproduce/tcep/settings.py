@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import weft
 from weft.analysis.dvfs import Rates
+from weft.analysis.prices import TIME, Prices, number
 from weft.labels import at
 from weft.reproduce.rules import approx, constructed, exact, given
 
@@ -34,11 +34,29 @@ def _at(path: str, policy: str = "tcep") -> Any:
     return at(_points()[policy].resolved, path)
 
 
-def _number(path: str, policy: str = "tcep") -> float:
-    """The number of a quantity, without its unit."""
-    found = re.match(r"[0-9.]+", str(_at(path, policy)))
-    assert found
-    return float(found[0])
+def _cycle_fs() -> float:
+    return number(_at("cycle"), TIME)
+
+
+def _cycles(path: str, policy: str = "tcep") -> float:
+    """A time, in cycles."""
+    return number(
+        _at(path, policy), {"cycle": 1.0, "cycles": 1.0, **{unit: fs / _cycle_fs() for unit, fs in TIME.items()}}
+    )
+
+
+def _flits(path: str) -> float:
+    return number(_at(path), {"flit": 1.0, "flits": 1.0})
+
+
+def _prices_of() -> Prices:
+    return Prices.of(_points()["tcep"].resolved)
+
+
+def _of_a_cycle() -> tuple[float, float]:
+    """What a channel that is on uses in a cycle without a flit, and in one with a flit [fJ]."""
+    idle = _prices_of().static_fj["on"]
+    return idle, idle + _prices_of().flit_fj
 
 
 def _words(of: Callable[[], str]) -> Callable[[Measured], str]:
@@ -56,38 +74,34 @@ def _network() -> str:
 
 def _buffers() -> str:
     link = "links.dim0"
-    latency = re.sub(r"(\d)(\D)", r"\1 \2", str(_at(f"{link}.latency")), count=1)
-    return f"{_number(f'{link}.vcs'):g} / {_number(f'{link}.buffer'):g} / {latency}"
+    return f"{_at(f'{link}.vcs')} / {_flits(f'{link}.buffer'):g} / {_cycles(f'{link}.latency'):g} cycles"
 
 
 def _times() -> str:
-    cycle = _number("cycle")  # in ns
-    words = [cycle * _number(f"power.policy.tcep.{name}") / 1000 for name in ("wake", "activation_epoch")]
-    return "; ".join(f"{value:g} us" for value in words)
+    spans = [_cycle_fs() * _cycles(f"power.policy.tcep.{name}") for name in ("wake", "activation_epoch")]
+    return "; ".join(f"{span / TIME['us']:g} us" for span in spans)
 
 
 def _prices() -> str:
-    idle, sent = (_number(f"power.prices.on.{name}") for name in ("static", "per_bit"))
-    return f"{idle + sent:.2f} pJ/bit, {idle:.2f} pJ/bit"
+    idle, busy = (fj * 1e-3 / _prices_of().flit_bits for fj in _of_a_cycle())
+    return f"{busy:.2f} pJ/bit, {idle:.2f} pJ/bit"
 
 
 def _peak_w() -> float:
     """A router of 64 ports that all send in every cycle [W]."""
-    bits_per_second = _number("flit") / (_number("cycle") * 1e-9)
-    pj = sum(_number(f"power.prices.on.{name}") for name in ("static", "per_bit"))
-    return 64 * bits_per_second * pj * 1e-12
+    # a femtojoule per femtosecond is a watt
+    return 64 * _of_a_cycle()[1] / _cycle_fs()
 
 
 def _thresholds() -> str:
-    return " / ".join(f"{_number(f'power.policy.slac.{name}', 'slac'):.0%}" for name in ("low", "high"))
+    return " / ".join(f"{_at(f'power.policy.slac.{name}', 'slac'):.0%}" for name in ("low", "high"))
 
 
 def _stage() -> str:
     columns, rows = _at("topology.hyperx.widths")
     links = [columns * (columns - 1) // 2 + columns * (rows - stage) for stage in range(1, rows + 1)]
-    return (
-        f"{_number('power.policy.slac.wake_per_link', 'slac'):g} cycles x links in stage; {','.join(map(str, links))}"
-    )
+    wake = _cycles("power.policy.slac.wake_per_link", "slac")
+    return f"{wake:g} cycles x links in stage; {','.join(map(str, links))}"
 
 
 def _classes() -> float:
@@ -103,7 +117,7 @@ RULES: dict[str, Rule] = {
     "T-005": exact("1 us; 1 us", _words(_times)),
     "T-006": exact(
         10.0,
-        lambda _: _number("power.policy.tcep.deactivation_epoch") / _number("power.policy.tcep.activation_epoch"),
+        lambda _: _cycles("power.policy.tcep.deactivation_epoch") / _cycles("power.policy.tcep.activation_epoch"),
     ),
     "T-007": exact("31.25 pJ/bit, 23.44 pJ/bit", _words(_prices)),
     "T-008": approx(100.0, lambda _: _peak_w(), unit="W"),

@@ -12,7 +12,7 @@ import polars as pl
 from weft import quantities as q
 from weft.analysis import bound
 from weft.reproduce.measured import LackingError
-from weft.reproduce.rules import WITHIN_LATENCY, approx, exact, trend, untestable
+from weft.reproduce.rules import WITHIN_LATENCY, Part, approx, exact, trend, untestable
 from weft.reproduce.tcep.frames import (
     BASELINE,
     DVFS,
@@ -76,49 +76,52 @@ def _loss(experiment: str) -> Callable[[Measured], tuple[float, str]]:
     return told
 
 
-def _similar_throughput(measured: Measured) -> tuple[bool, str]:
+def _similar_throughput(measured: Measured) -> list[Part]:
     shares = {mechanism: compared(measured[UNIFORM], mechanism) for mechanism in (TCEP, SLAC)}
-    told = "; ".join(f"{mechanism} {share:.3f} ({remark})" for mechanism, (share, remark) in shares.items())
-    return all(abs(share - 1) <= _SIMILAR for share, _ in shares.values()), f"of the baseline's: {told}"
+    return [
+        Part(abs(share - 1) <= _SIMILAR, f"{mechanism} {share:.3f} of the baseline's ({remark})")
+        for mechanism, (share, remark) in shares.items()
+    ]
 
 
-def _same_throughput(measured: Measured) -> tuple[bool, str]:
+def _same_throughput(measured: Measured) -> list[Part]:
     shares = {name: compared(measured[name], TCEP) for name in _HARD}
-    told = "; ".join(f"{_words(name)} {share:.3f} ({remark})" for name, (share, remark) in shares.items())
-    return all(abs(share - 1) <= _SAME for share, _ in shares.values()), f"of the baseline's: {told}"
+    return [
+        Part(abs(share - 1) <= _SAME, f"{_words(name)} {share:.3f} of the baseline's ({remark})")
+        for name, (share, remark) in shares.items()
+    ]
 
 
-def _all_on(measured: Measured) -> tuple[bool, str]:
+def _all_on(measured: Measured) -> list[Part]:
     """At the highest load that neither a mechanism nor the baseline saturates at.
 
     What it does at a high load can't be seen from one that is far below what the baseline carries.
     """
     frame = measured[UNIFORM]
     high = _HIGH * greatest(steady(of(measured[UNIFORM], BASELINE)), "load")
-    holds, told = True, []
+    parts = []
     for mechanism in (TCEP, SLAC):
         latencies = relative_latency(frame, mechanism).filter(pl.col("load") >= high)
         if latencies.is_empty():
             raise LackingError(f"no load of {high:.3g} or more was run that does not saturate {mechanism}")
         load, latency = latencies.sort("load").row(-1)
         on = near(of(frame, mechanism).drop_nulls("links_on_mean"), load)["links_on_mean"]
-        holds = holds and on >= 1 - 0.01 and abs(latency - 1) <= WITHIN_LATENCY
-        told.append(f"{mechanism} at {load:g}: {on:.1%} of the links on, latency x {latency:.3f}")
-    return holds, "; ".join(told)
+        holds = on >= 1 - 0.01 and abs(latency - 1) <= WITHIN_LATENCY
+        parts.append(Part(holds, f"{mechanism} at {load:g}: {on:.1%} of the links on, latency x {latency:.3f}"))
+    return parts
 
 
 def _advantage(measured: Measured) -> tuple[float, str]:
     return max(compared(measured[name], TCEP, SLAC) for name in _HARD)
 
 
-def _lower_latency(measured: Measured) -> tuple[bool, str]:
-    holds, told = True, []
+def _lower_latency(measured: Measured) -> list[Part]:
+    parts = []
     for name in _HARD:
         load, rows = least(measured[name], q.LATENCY.column, SLAC, TCEP)
         slac, tcep = (row[q.LATENCY.column] for row in rows)
-        holds = holds and slac < tcep
-        told.append(f"{_words(name)} at load {load:g}: SLaC {slac:.1f}, TCEP {tcep:.1f} cycles")
-    return holds, "; ".join(told)
+        parts.append(Part(slac < tcep, f"{_words(name)} at load {load:g}: SLaC {slac:.1f}, TCEP {tcep:.1f} cycles"))
+    return parts
 
 
 def _similar_energy(measured: Measured) -> tuple[bool, str]:
@@ -138,13 +141,15 @@ def _grows(energy: pl.DataFrame) -> bool:
     return all(after >= before * (1 - _SAME) for before, after in pairwise(values))
 
 
-def _no_saving(measured: Measured) -> tuple[bool, str]:
-    most = {}
+def _no_saving(measured: Measured) -> list[Part]:
+    parts = []
     for name in _HARD:
         energy = normalised(measured[name], SLAC).filter(pl.col("load") >= _FROM)
-        most[name] = greatest(energy.with_columns(saving=1 - pl.col("energy")), "saving")
-    told = ", ".join(f"{_words(name)} {saving:.1%}" for name, saving in most.items())
-    return all(saving <= _NONE for saving in most.values()), f"at most {told}"
+        saving = energy.with_columns(saving=1 - pl.col("energy"))
+        most = greatest(saving, "saving")
+        load = saving.filter(pl.col("saving") == most)["load"][0]
+        parts.append(Part(most <= _NONE, f"{_words(name)}: at most {most:.1%}, at load {load:g}"))
+    return parts
 
 
 def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
@@ -175,25 +180,24 @@ def _loads(points: pl.DataFrame) -> str:
     return f"load {found[0]:g}" if len(found) == 1 else f"{len(found)} loads, {found[0]:g} to {found[-1]:g}"
 
 
-def _lower_energy(measured: Measured) -> tuple[bool, str]:
-    holds, told = True, []
+def _lower_energy(measured: Measured) -> list[Part]:
+    parts = []
     for name in _HARD:
         both = _common(measured, name, TCEP, SLAC)
         shares = (both["energy"] / both["energy_reference"]).to_list()
-        holds = holds and fmean(shares) <= 1 - _SIGNIFICANT and max(shares) < 1
         mean, most = fmean(shares), max(shares)
-        told.append(f"{_words(name)}: {mean:.2f} of SLaC's on average, at most {most:.2f}, {_loads(both)}")
-    return holds, "; ".join(told)
+        told = f"{_words(name)}: {mean:.2f} of SLaC's on average, at most {most:.2f}, {_loads(both)}"
+        parts.append(Part(mean <= 1 - _SIGNIFICANT and most < 1, told))
+    return parts
 
 
-def _dvfs_saves_less(measured: Measured) -> tuple[bool, str]:
-    holds, told = True, []
+def _dvfs_saves_less(measured: Measured) -> list[Part]:
+    parts = []
     for name in (UNIFORM, *_HARD):
         both = _common(measured, name, TCEP, DVFS)
         tcep, dvfs = (1 - fmean(both[column]) for column in ("energy", "energy_reference"))
-        holds = holds and dvfs < tcep
-        told.append(f"{_words(name)}: DVFS {dvfs:.1%}, TCEP {tcep:.1%}, {_loads(both)}")
-    return holds, "; ".join(told)
+        parts.append(Part(dvfs < tcep, f"{_words(name)}: DVFS {dvfs:.1%}, TCEP {tcep:.1%}, {_loads(both)}"))
+    return parts
 
 
 def _least_links(measured: Measured) -> str:

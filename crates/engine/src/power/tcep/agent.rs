@@ -3,7 +3,8 @@
 
 use super::Rules;
 use super::link::{End, Say, Want};
-use super::message::{Arrival, ControlCount, ControlPacket, Kind, Message};
+use super::log::Log;
+use super::message::{Arrival, ControlCount, Kind, Message};
 use super::repair::Repairs;
 use crate::block::Block;
 use crate::faults::Fault;
@@ -121,9 +122,8 @@ pub(crate) struct Agents {
     stamps: Vec<u32>,
     pub counts: ControlCount,
     pub repairs: Repairs,
-    /// Packets that were sent, where they are recorded, and how many of them at most.
-    pub log: Option<Vec<ControlPacket>>,
-    pub(super) most: usize,
+    /// Packets that were sent and have come, where they are recorded.
+    pub log: Option<Log>,
     /// Block and first port there of every router.
     pub(super) places: Arc<[(u32, u32)]>,
     pub(super) block: u32,
@@ -188,8 +188,7 @@ impl Agents {
             stamps: vec![0; routers * site.nets.pairs()],
             counts: ControlCount::default(),
             repairs: Repairs::new(block, &site),
-            log: site.record.map(|_| Vec::new()),
-            most: site.record.unwrap_or(0),
+            log: site.record.map(Log::new),
             due: Vec::with_capacity(4 * routers * widest),
             managed: site.managed,
             nets: site.nets.clone(),

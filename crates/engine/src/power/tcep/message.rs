@@ -62,6 +62,10 @@ pub struct Message {
     pub flag: bool,
     /// Requests: virtual utilisation \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
     pub value: u32,
+    /// Links that it has crossed.
+    pub hops: u8,
+    /// Its place in the log of its sender's block, where it is recorded.
+    pub note: Option<u32>,
 }
 
 /// Control packets over the window.
@@ -83,10 +87,14 @@ pub struct ControlPacket {
     pub kind: Kind,
     /// The router at the far end of the link that it is about; `None`: the link between the two.
     pub about: Option<u32>,
-    /// Requests: virtual utilisation [flits].
-    pub value: u32,
-    /// `State`: active. `Ack`, `Nack`: of an `ActivateYours`.
+    /// Flits by which requests are compared: virtual utilisation; to deactivate, minimal traffic.
+    pub value: Option<u32>,
+    /// `State`: active. `Fault`: broken. `Ack`, `Nack`: of an `ActivateYours`.
     pub flag: bool,
+    /// Of the links of its subnetwork.
+    pub class: u8,
+    /// When it came, and links that it crossed; `None`: it was under way when the run ended.
+    pub arrival: Option<(u64, u8)>,
 }
 
 impl ControlCount {
@@ -120,17 +128,27 @@ impl Agents {
             return;
         }
         self.counts.packets[message.kind as usize] += 1;
-        self.note(block.now, r, message);
-        self.forward(block, net, r, message);
+        let note = self.note(block.now, r, message);
+        self.forward(block, net, r, Message { note, ..message });
     }
 
-    fn note(&mut self, cycle: u64, r: usize, m: Message) {
-        let Some(log) = self.log.as_mut().filter(|log| log.len() <= self.most) else { return };
-        let (d, id) = (usize::from(m.net), self.routers[r].id);
-        let router = |c: u8| self.nets.router(id, d, m.from, c);
-        let about = matches!(m.kind, Kind::ActivateYours | Kind::State).then(|| router(m.about));
-        let value = if m.kind == Kind::State { 0 } else { m.value };
-        log.push(ControlPacket { cycle, from: id, to: router(m.to), kind: m.kind, about, value, flag: m.flag });
+    fn note(&mut self, cycle: u64, r: usize, m: Message) -> Option<u32> {
+        let log = self.log.as_mut()?;
+        let (d, from) = (usize::from(m.net), self.routers[r].id);
+        let router = |c: u8| self.nets.router(from, d, m.from, c);
+        let about = matches!(m.kind, Kind::ActivateYours | Kind::State | Kind::Fault).then(|| router(m.about));
+        let is_request = matches!(m.kind, Kind::Activate | Kind::ActivateYours | Kind::Deactivate);
+        let (to, class) = (router(m.to), self.nets.classes[d]);
+        let value = is_request.then_some(m.value);
+        log.leaves(ControlPacket { cycle, from, to, kind: m.kind, about, value, flag: m.flag, class, arrival: None })
+    }
+
+    /// A packet has come to router `r`, to which it was sent.
+    fn note_arrival(&mut self, now: u64, r: usize, m: Message) {
+        if let (Some(log), Some(place)) = (&mut self.log, m.note) {
+            let sender = self.nets.router(self.routers[r].id, usize::from(m.net), m.to, m.from);
+            log.comes(self.places[sender as usize].0, place, now, m.hops);
+        }
     }
 
     /// The packet leaves router `r` for the next one.
@@ -175,7 +193,7 @@ impl Agents {
         }
         self.counts.flit_hops += 1;
         let at = depart + net.links[usize::from(out.class)].latency;
-        self.post(block, o, at, false, message);
+        self.post(block, o, at, false, Message { hops: message.hops.saturating_add(1), ..message });
     }
 
     /// The output toward the packet's member: over an active link, else over the hub, else over whoever has links to both.
@@ -296,6 +314,7 @@ impl Agents {
                 continue; // nobody is there
             }
             if message.to == own {
+                self.note_arrival(block.now, r, message);
                 self.take(block, net, r, message);
             } else {
                 self.forward(block, net, r, message);

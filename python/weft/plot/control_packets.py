@@ -1,0 +1,128 @@
+"""What routers say to each other: a line per router over time, arrows of control packets, states of the links below.
+
+Where there are too many packets for arrows, only marks stand where they leave.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from weft.errors import ResultsError
+from weft.plot import link_states, over_time, style
+from weft.talk import KINDS
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from weft.plot.choice import Choice, Spot
+
+# Packets up to which each is an arrow; channels up to which each has a name.
+_ARROWS, _NAMES = 300, 32
+# Inches: between routers, between channels; a panel at least and at most.
+_ROUTER, _CHANNEL, _LEAST, _MOST = 0.42, 0.16, 0.9, 4.0
+_HEAD = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
+
+
+def figure(choice: Choice) -> Figure:
+    """One point."""
+    spot = choice.spot()
+    packets, cut = _packets(spot)
+    spans, kept = link_states.spans_of(spot)
+    routers = sorted({*packets["from_router"], *packets["to_router"]})
+    kinds = [kind for kind in KINDS if kind in packets["kind"].unique()]
+    states = [state for state in style.STATES if state in spans["state"].unique()]
+    heights = [
+        min(_MOST, max(_LEAST, rows * of))
+        for rows, of in ((len(routers), _ROUTER), (spans["channel"].n_unique(), _CHANNEL))
+    ]
+    missing = ", ".join(words for words in (cut, kept) if words)
+    drawing = style.canvas(
+        f"{choice.title} ({missing})" if missing else choice.title,
+        [*_entries(kinds), *style.state_entries(states), style.window_entry()],
+        width=style.PAGE,
+        height=sum(heights) + 0.5,
+    )
+    above, below = drawing.subplots(2, 1, sharex=True, height_ratios=heights)
+    _talk(above, packets, routers)
+    link_states.gantt(below, spans, states)
+    _name(below, spot, spans)
+    over_time.axis(below, spot, float(spot.summary["cycles_total"]))
+    style.mark_window(above, spot.summary["warmup_cycles"], spot.summary["window_cycles"])
+    return drawing
+
+
+def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
+    """The packets, and what of them is missing.
+
+    Raises
+    ------
+    ResultsError
+        If none were kept, or none were sent.
+    """
+    packets = spot.results.control_packets(spot.point)
+    if packets.is_empty():
+        what = f"{spot.name} of {spot.results.root}: no router sent a control packet"
+        raise ResultsError.saying(
+            what, "set power.policy: tcep and routing: pal, let the load change, and run the point"
+        )
+    complete = spot.summary["control_packets_complete"]
+    return packets, "" if complete else "cut off at measure.control_packets.max_packets"
+
+
+def _talk(axes: Axes, packets: pl.DataFrame, routers: list[int]) -> None:
+    """Arrows from the line of a router to that of another."""
+    row = {router: place for place, router in enumerate(routers)}
+    for kind in packets["kind"].unique(maintain_order=True):
+        of_kind = packets.filter(pl.col("kind") == kind)
+        look = _look(kind)
+        axes.plot(of_kind["sent_cycle"], [row[router] for router in of_kind["from_router"]], **look | {"linestyle": ""})
+        if packets.height > _ARROWS:
+            continue
+        for sent, arrived, source, target in of_kind.select(
+            "sent_cycle", "arrived_cycle", "from_router", "to_router"
+        ).iter_rows():
+            if arrived is not None:
+                arrow = _HEAD | {key: look[key] for key in ("color", "linestyle", "linewidth")}
+                axes.annotate("", (arrived, row[target]), (sent, row[source]), arrowprops=arrow)
+    axes.set_ylim(len(routers) - 0.5, -0.5)
+    axes.set_ylabel("Router")
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=20, integer=True))
+    axes.yaxis.set_major_formatter(lambda place, _: f"{routers[int(place)]}" if 0 <= place < len(routers) else "")
+    axes.grid(visible=False, axis="x")
+
+
+def _entries(kinds: list[str]) -> list[Artist]:
+    """Entries of the legend for the kinds of packets."""
+    return [Line2D([], [], **_look(kind)) for kind in kinds]
+
+
+def _look(kind: str) -> dict[str, Any]:
+    """Colour and marker of a kind, the same in every figure; a second round pairs them anew, with dashes."""
+    number = list(KINDS).index(kind)
+    turn, count = number // len(style.COLOURS), len(style.MARKERS)
+    return {
+        "label": kind,
+        "color": style.COLOURS[number % len(style.COLOURS)],
+        "marker": style.MARKERS[(number + 3 * turn) % count],
+        "markersize": 3.5,
+        "linestyle": style.LINES[turn],
+        "linewidth": 0.9,
+    }
+
+
+def _name(axes: Axes, spot: Spot, spans: pl.DataFrame) -> None:
+    """The ends of each channel beside its row, where there is room."""
+    axes.set_ylabel("Channel (number in channels.parquet)")
+    numbers = spans["channel"].unique().sort()
+    if len(numbers) > _NAMES:
+        return
+    ends = spot.results.channels(spot.point).filter(pl.col("channel").is_in(numbers.implode())).sort("channel")
+    names = [f"{source} to {target}" for source, target in ends.select("from_router", "to_router").iter_rows()]
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylabel("Channel")

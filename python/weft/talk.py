@@ -1,0 +1,87 @@
+"""Control packets of a power policy: which of them to show, and what they say in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What routers ask each other, what they answer, and what they tell all others.
+KINDS = {
+    "activate": "activate the link between us",
+    "activate_yours": "activate your link to that router",
+    "deactivate": "deactivate the link between us",
+    "ack": "agreed",
+    "nack": "refused",
+    "withdraw": "what was agreed to can't be done any more",
+    "reactivate": "the shadow link between us is active again",
+    "state": "my link to that router is active, or is not any more",
+    "hub": "I am the hub",
+    "fault": "my link to that router has failed, or returned",
+}
+# What is told of a link: without the flag, and with it.
+_TOLD = {"state": ("is not active", "is active"), "fault": ("has returned", "has failed")}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which control packets, and links, to show.
+
+    Attributes
+    ----------
+    kinds : sequence of str
+        Of `KINDS`; all if empty.
+    routers : sequence of int
+        Only what they send, get or are spoken of in, and links at them; all if empty.
+    most : int
+        Packets at most: the first ones.
+    """
+
+    kinds: Sequence[str] = ()
+    routers: Sequence[int] = ()
+    most: int = 1000
+
+    def check(self, routers: int) -> None:
+        """Refuse what no run can have.
+
+        Raises
+        ------
+        ScenarioError
+            If a kind or a router is unknown.
+        """
+        if unknown := [kind for kind in self.kinds if kind not in KINDS]:
+            raise ScenarioError.saying(
+                f"no control packet is called {unknown[0]!r}", f"the kinds are {', '.join(KINDS)}"
+            )
+        if beyond := [router for router in self.routers if router >= routers]:
+            what = f"there is no router {beyond[0]}: the network has {routers}"
+            raise ScenarioError.saying(what, f"write 0 to {routers - 1}")
+
+    def packets(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """What of a table of control packets is wanted, however many."""
+        if self.kinds:
+            frame = frame.filter(pl.col("kind").is_in(list(self.kinds)))
+        return self._at(frame, "from_router", "to_router", "about_router")
+
+    def channels(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The channels at the routers."""
+        return self._at(frame, "from_router", "to_router")
+
+    def _at(self, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+        return frame.filter(pl.any_horizontal(pl.col(columns).is_in(list(self.routers)))) if self.routers else frame
+
+
+def words(packet: dict[str, Any]) -> str:
+    """What a packet says, without its ends: ``link 1-2 is active``."""
+    kind, flag = packet["kind"], packet["flag"]
+    if kind == "activate_yours":
+        return f"activate your link to {packet['about_router']}"
+    if kind in _TOLD:
+        return f"link {packet['from_router']}-{packet['about_router']} {_TOLD[kind][flag]}"
+    return f"{kind} (of activate_yours)" if kind in ("ack", "nack") and flag else str(kind)

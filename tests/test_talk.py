@@ -1,0 +1,84 @@
+"""What routers say: the page that shows it shows every kind of control packet, and figures hold what the files hold."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from matplotlib.text import Annotation
+
+import weft
+from weft.cli import main
+from weft.plot.choice import Choice
+from weft.plot.draw import figure
+from weft.talk import KINDS
+
+if TYPE_CHECKING:
+    from weft.results import Results
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "messages.md"
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
+    """The runs of the page, by the names of their folders."""
+    folder = tmp_path_factory.mktemp("messages")
+    text = PAGE.read_text(encoding="utf-8")
+    (scenario,) = re.findall(r"```\{file\} talk\.yaml\n(.*?)```", text, re.DOTALL)
+    (folder / "talk.yaml").write_text(scenario, encoding="utf-8")
+    runs = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for command in re.findall(r"^weft (run talk\.yaml .*?)$", text.replace("\\\n", " "), re.MULTILINE):
+            words = shlex.split(command)
+            assert main(words) == 0
+            out = words[words.index("--out") + 1]
+            runs[Path(out).name] = weft.open(folder / out)
+    return runs
+
+
+def test_the_page_shows_every_kind_in_small_networks(shown: dict[str, Results]) -> None:
+    said = {name: set(results.control_packets(0)["kind"]) for name, results in shown.items()}
+    assert set.union(*said.values()) == set(KINDS)
+    wanted = {
+        "activate": {"activate", "ack", "state"},
+        "yours": {"activate_yours"},
+        "one": {"withdraw", "nack"},
+        "shadow": {"deactivate", "reactivate"},
+        "off": {"deactivate", "ack", "state"},
+        "hub": {"hub"},
+        "fault": {"fault"},
+    }
+    assert all(kinds <= said[name] for name, kinds in wanted.items()), said
+    for results in shown.values():
+        assert results.channels(0)["from_router"].max() <= 3  # type: ignore[operator] # a number
+        (summary,) = results.summaries
+        assert summary["control_packets_complete"]
+
+
+def test_a_figure_has_an_arrow_for_every_packet_that_came(shown: dict[str, Results]) -> None:
+    for results in shown.values():
+        above, below = figure("control_packets", Choice.of([results], ["0"])).axes
+        assert "[cycles]" in below.get_xlabel()
+        packets = results.control_packets(0).drop_nulls("arrived_cycle")
+        rows = sorted({*results.control_packets(0)["from_router"], *results.control_packets(0)["to_router"]})
+        arrows = [each for each in above.texts if isinstance(each, Annotation)]
+        drawn = Counter((*each.xyann, *each.xy) for each in arrows)
+        ends = packets.select("sent_cycle", "from_router", "arrived_cycle", "to_router").iter_rows()
+        assert drawn == Counter((sent, rows.index(a), came, rows.index(b)) for sent, a, came, b in ends)
+        assert [label.get_text() for label in below.get_yticklabels()][:2] == ["0 to 1", "0 to 2"]
+
+
+def test_no_control_packets_are_told(tmp_path: Path, shown: dict[str, Results]) -> None:
+    scenario = shown["off"].file(0, "scenario.yaml")
+    quiet = weft.load(scenario, set={"power.policy": "always_on"}).run(tmp_path / "quiet")
+    assert quiet.control_packets(0).is_empty()
+    with pytest.raises(weft.ResultsError, match="no router sent a control packet"):
+        figure("control_packets", Choice.of([quiet], ["0"]))
+    asked = {"measure.control_packets": {"max_packets": 1}}
+    cut = weft.load(scenario, set=asked).run(tmp_path / "cut")
+    assert cut.summaries[0]["control_packets_complete"] is False
