@@ -70,8 +70,8 @@ def cycles_of(text: str, scenario: Mapping[str, Any]) -> int:
     """
     try:
         if text.endswith(("cycles", "cycle")):
-            return int(_number(text, {"cycle": 1.0, "cycles": 1.0}))
-        return round(_number(text, _TIME) / _number(scenario["cycle"], _TIME))
+            return int(number(text, {"cycle": 1.0, "cycles": 1.0}))
+        return round(number(text, TIME) / number(scenario["cycle"], TIME))
     except (KeyError, TypeError, ValueError) as problem:
         what = f"the scenario of the point has a time that can't be read: {problem}"
         raise ResultsError.saying(what, "run the point again") from problem
