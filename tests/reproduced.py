@@ -23,8 +23,14 @@ FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
 def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of a frame; what `of` does not say is usual."""
     usual = {"mechanism": mechanism, "policy": "{}", "seed": 1.0, "saturated": False, "stalled": False}
+    usual |= {
+        "terminals": 1024.0,
+        "energy_network_per_bit_pj": 100.0,
+        "links_on_mean": 1.0,
+        "hops_mean": 1.75,
+        "hops_max": 2,
+    }
     usual |= {"derived": mechanism in (DVFS, COMBINED)}
-    usual |= {"energy_network_per_bit_pj": 100.0, "links_on_mean": 1.0, "hops_mean": 1.75, "hops_max": 2}
     return [usual | {"load": load, "offered_load": load, "accepted_load": load} | of(load) for load in loads]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from weft.analysis.recovery import from_series
+from weft.analysis.prices import cycles_of
+from weft.analysis.recovery import from_series, mean_latency
 from weft.errors import ResultsError
 
 
@@ -48,3 +49,17 @@ def test_bins_without_packets_say_nothing() -> None:
 def test_a_fault_outside_of_the_window_is_refused() -> None:
     with pytest.raises(ResultsError, match="no packets in whole bins"):
         from_series(series([40, 40]), 0, 200, 0.05)
+
+
+def test_latency_during_a_fault_is_of_whole_bins_in_it() -> None:
+    # bins 2 and 3 lie in it, bin 1 and bin 4 only with a part: (10 * 40 + 30 * 80) / 40 = 70
+    bins = series([20, 30, 40, 80, 90], [10, 10, 10, 30, 10])
+    assert mean_latency(bins, 150, 450) == pytest.approx(70)
+    assert mean_latency(bins, 450, 500) is None
+
+
+def test_times_of_a_scenario_become_cycles() -> None:
+    scenario = {"cycle": "2ns"}
+    assert (cycles_of("10us", scenario), cycles_of("700cycles", scenario)) == (5000, 700)
+    with pytest.raises(ResultsError, match="a time that can't be read"):
+        cycles_of("soon", scenario)

@@ -231,31 +231,26 @@ def test_what_the_model_repeats_is_counted_apart() -> None:
     assert constructed(exact(1.0, lambda _: 2.0)).judge(NOTHING).answer == "missed"
 
 
-def test_throughput_is_the_most_at_any_load_with_that_at_the_knee_beside_it() -> None:
+def test_throughput_is_what_the_knee_accepts_with_the_most_at_any_load_beside_it() -> None:
     """SLaC saturates at load 0.2 with 0.125, and accepts 0.2 at load 1; the baseline 0.57 wherever it is saturated."""
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
-    assert row.finding.value == pytest.approx(0.2 / 0.57 - 1)
-    assert f"{0.125 / 0.57:.3f} at the lowest saturated loads" in row.finding.measured
+    assert row.finding.value == pytest.approx(0.125 / 0.57 - 1)
+    assert f"{0.2 / 0.57:.3f} of the most at any load" in row.finding.measured
 
 
 def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
     """TCEP starts with all links on at the higher loads."""
     begun = (pl.col("mechanism") == TCEP) & (pl.col("load") >= 0.45)
     policy = pl.when(begun).then(pl.lit(json.dumps({"tcep": {"initial": "all_on"}}))).otherwise(pl.col("policy"))
-    return rows.with_columns(policy.alias("policy"), pl.lit(20000.0).alias("warmup_cycles"))
+    return rows.with_columns(policy.alias("policy"))
 
 
-def test_where_tcep_starts_with_all_links_on_is_said() -> None:
-    measured = changed("uniform", from_all_on)
-    rows = judged(measured)
-    assert rows["T-032"].finding.answer == "not run"
-    assert "from the root network" in rows["T-032"].verdict
-    assert "from all links on" in rows["T-031"].finding.measured
-    assert rows["T-038"].finding.measured.endswith("from all links on at loads from 0.45")
+def test_where_links_start_all_on_is_said() -> None:
     (figure,) = PAPER.chosen(["10a"])
     assert figure.remark
-    assert "from 0.45, where this quick run shows the state after a short warm-up of 20,000" in figure.remark(measured)
+    told = "TCEP and SLaC start with all links on at loads from 0.45, with the fewest below."
+    assert figure.remark(changed("uniform", from_all_on)) == told
     assert figure.remark(ideal()) == ""
 
 
@@ -559,22 +554,18 @@ def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
     assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"tcep-{each.name.replace('_', '-')}"
 
 
-def test_the_quick_run_varies_what_the_full_one_does_and_warms_up_in_proportion() -> None:
+def test_the_quick_run_varies_what_the_full_one_does() -> None:
     (each,) = (each for each in PAPER.experiments if each.name == "epochs")
     whole, parts = (
         [
-            point.resolved
+            point.resolved["power"]["policy"]
             for _, sets in each.sweeps(quick=quick)
             for point in weft.load(PAPER.path("epochs.yaml"), set=sets).points
         ]
         for quick in (False, True)
     )
-    policies = [point["power"]["policy"] for point in parts]
-    assert all(point["power"]["policy"] in policies for point in whole)
-    assert policies[0] == whole[0]["power"]["policy"], "the default comes first"
-    for point in parts:
-        epoch = int(point["power"]["policy"]["tcep"]["deactivation_epoch"].removesuffix("cycles"))
-        assert point["measure"]["warmup"] == f"{6 * epoch}cycles"
+    assert all(policy in parts for policy in whole)
+    assert parts[0] == whole[0], "the default comes first"
 
 
 def test_the_full_run_has_every_load_of_its_scenario_once() -> None:

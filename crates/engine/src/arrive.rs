@@ -5,7 +5,7 @@ use crate::hot::Hot;
 use crate::net::Net;
 use crate::power::LinkState;
 use crate::routing::sensor::Queues;
-use crate::routing::{AnyRouting, pal};
+use crate::routing::{AnyRouting, Hop, pal, ugal_p};
 use crate::state::{AROUND, ASK, Flit, Kind, NO_KEY, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -189,9 +189,27 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Route key of a packet whose routing reads the queues of router `r`, where it is.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
-        if let AnyRouting::Pal(pal) = &net.routing {
-            return self.route_pal(net, r, packet, pal);
+        match &net.routing {
+            AnyRouting::Pal(pal) if pal.crosses_grids() => self.route_pal::<true>(net, r, packet, pal),
+            AnyRouting::Pal(pal) => self.route_pal::<false>(net, r, packet, pal),
+            AnyRouting::UgalP(ugal) => self.route_ugal_p(net, r, packet, ugal),
+            _ => self.route_by_queues(net, r, packet),
         }
+    }
+
+    /// For one routing alone, whose queues need not be laid out in memory.
+    #[inline(never)]
+    fn route_ugal_p(&mut self, net: &Net, r: usize, packet: u32, ugal: &ugal_p::Runtime) -> u16 {
+        let router = self.routers.hot(r);
+        let (views, history) = ((&self.views, r), self.history.as_ref());
+        let queues = Queues::<V, false>::new(&self.outs, router.base, views, history, self.now, net);
+        let packet = self.packets.items.hot_mut(packet as usize);
+        let hop = ugal.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
+        net.key(hop.port as usize, hop.class as usize)
+    }
+
+    #[inline(never)]
+    fn route_by_queues(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
         let key = if net.trunk.width == 1 {
             self.route_beside::<false>(net, r, packet)
         } else {
@@ -213,33 +231,50 @@ impl<const W: usize, const V: usize> Block<W, V> {
         net.key(hop.port as usize, hop.class as usize)
     }
 
-    /// The same for PAL, whose choices the agents of the router want to know.
+    /// The same for PAL, whose choices the agents of the router want to know. `GRID`: on a HyperX.
     #[inline(never)]
-    fn route_pal(&mut self, net: &Net, r: usize, packet: u32, pal: &pal::Runtime) -> u16 {
+    fn route_pal<const GRID: bool>(&mut self, net: &Net, r: usize, id: u32, pal: &pal::Runtime) -> u16 {
         let router = self.routers.hot(r);
-        let at = *net.coords.hot(router.id as usize);
+        let (base, at) = (router.base as usize, *net.coords.hot(router.id as usize));
         let (views, history) = ((&self.views, r), self.history.as_ref());
         let queues = Queues::<V, false>::new(&self.outs, router.base, views, history, self.now, net);
-        let packet = self.packets.items.hot_mut(packet as usize);
-        let Ok(leg) = pal.leg(at, packet, net.seed) else { unreachable!("only members of a subnetwork choose") };
+        let packet = self.packets.items.hot_mut(id as usize);
+        let leg = if GRID {
+            pal::Runtime::leg_on_grid(at, packet)
+        } else {
+            pal.leg(at, packet, net.seed).expect("only members of a subnetwork choose")
+        };
         let begins = pal.begins(leg, packet);
         let hop = pal.choose(at, leg, &queues, packet, net.seed);
-        if net.single
-            && packet.flags & AROUND != 0
-            && let Some(meters) = &mut self.meters
-        {
-            meters.sent_one_around(router.base as usize + usize::from(hop.port));
-        }
-        if begins && let Some(agents) = &mut self.agents {
-            let direct = router.base as usize + usize::from(pal.direct_port(leg));
-            let state = self.outs.hot(direct).state;
-            if packet.flags & AROUND != 0 {
-                agents.goes_around(self.now, r, leg, (hop, packet.len), (direct, state));
-            } else if state == LinkState::Shadow as u8 {
-                agents.want_back(direct);
-            }
+        if packet.flags & AROUND != 0 {
+            self.goes_around(net, r, (id, leg, hop), begins);
+        } else if self.outs.hot(base + usize::from(hop.port)).state == LinkState::Shadow as u8 && begins {
+            self.want_back(base + usize::from(hop.port));
         }
         net.key(hop.port as usize, hop.class as usize)
+    }
+
+    /// Packet `id` goes round at router `r`, where it begins its leg, or goes on.
+    #[inline(never)]
+    fn goes_around(&mut self, net: &Net, r: usize, (id, leg, hop): (u32, pal::Leg, Hop), begins: bool) {
+        let base = self.routers.hot(r).base as usize;
+        if net.single
+            && let Some(meters) = &mut self.meters
+        {
+            meters.sent_one_around(base + usize::from(hop.port));
+        }
+        if begins && let (Some(agents), AnyRouting::Pal(pal)) = (&mut self.agents, &net.routing) {
+            let direct = base + usize::from(pal.direct_port(leg));
+            let flits = self.packets.items.hot(id as usize).len;
+            agents.goes_around(self.now, r, leg, (hop, flits), (direct, self.outs.hot(direct).state));
+        }
+    }
+
+    #[cold]
+    fn want_back(&mut self, direct: usize) {
+        if let Some(agents) = &mut self.agents {
+            agents.want_back(direct);
+        }
     }
 }
 

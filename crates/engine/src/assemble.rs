@@ -13,7 +13,7 @@ use crate::parts::Parts;
 use crate::power::tcep::agent::{Agents, Site};
 use crate::power::{AnyPolicy, LinkState, Manager, PolicyConfig, slac};
 use crate::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
-use crate::spec::{FlowControl, LinkClass, Spec};
+use crate::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use crate::subnets::Views;
 use crate::tally::Tally;
@@ -77,6 +77,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         crosses_apart: by_age || watches || spec.router.routing_delay > 0,
         heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
         faults,
+        routers_fail: spec.faults.iter().any(Fault::is_of_router),
         trunk,
         routing,
         apart,

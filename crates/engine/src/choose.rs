@@ -30,6 +30,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 if net.priority == Priority::Age { packet.created } else { packet.injected };
         }
         let r = self.ins.hot(i).router as usize;
+        if net.routers_fail && self.is_doomed(net, i, v, packet) {
+            return None;
+        }
         if key == ASK && !net.routing.chooses() {
             // the routing decides once, the trunk member is chosen again and again
             key = self.route_here(net, r, packet);

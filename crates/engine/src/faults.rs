@@ -1,45 +1,90 @@
-//! Faults: links that fail at run time, and return.
+//! Faults: links and routers that fail at run time, and return.
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
 //! activated. The paper says no more; what follows is ours.
 //! # Parameters
-//! A list, each: link: the two routers; at \[time\]: the cycle from which it carries nothing new; until \[time\]: when it
-//! is whole again (left out: never).
+//! A list, each: link: the two routers, or router: its number; at \[time\]: the cycle from which it carries nothing new;
+//! until \[time\]: when it is whole again (left out: never).
 //! # Guarantees
-//! Nothing is lost. Known to fail: with random epochs in a dragonfly, six faults and `tables: delayed`, one run of 60 was left
-//! with packets that found no way, as two routers waited for an answer to each other for ever; the cause is not isolated.
-//! A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that wait
-//! for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where there is
-//! none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by control
-//! packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never activated.
-//! Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as in a rotation
-//! but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that waiting heads need
-//! are asked for first. A link that returns is off; one of a star is asked for at once. Without faults nothing is different.
-//! Hops of class 0 follow each other in the order of members, the hub last, except for packets that a fault meets at the
-//! hub: a deadlock among these would need a fault for each of its links, and the stall analysis would name it.
+//! Links lose nothing. A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that
+//! wait for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where
+//! there is none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by
+//! control packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never
+//! activated. Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as
+//! in a rotation but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that
+//! waiting heads need are asked for first. A link that returns is off; one of a star is asked for at once. Without faults
+//! nothing is different. Hops of class 0 follow each other in the order of members, the hub last, except for packets that
+//! faults meet at intermediates. These may come to wait for each other; they choose again whenever their router hears
+//! something new, so they stay stuck only where what has failed never returns, and the stall analysis would name them.
+//!
+//! A router fails with all its links, those between groups too, and its neighbours see that it is the router. It forwards
+//! nothing and sends no control packets. It discards every packet that has no VC of an output yet, or comes later: those
+//! that were on their way over it, and those that its own terminals go on to send. Elsewhere a head is discarded as soon
+//! as its way leads to a dead router: to its destination, to the corner where it changes the dimension, or to the far end
+//! of its link between groups (dimensions and links between groups keep their order, so there is no other way that can't
+//! deadlock). So no queue waits for a dead router. Discarded packets are counted (`dropped_packets`), give their places
+//! back, and their energy so far is billed: created = delivered + dropped + missing. Where the hub fails, the next one
+//! follows as above, and dead members are not missed by a star. A router that returns learns from its neighbours which
+//! links are active and broken.
 //! # Not modelled
-//! Routers that fail; flits that are destroyed; retransmission of whole packets; wrong reports. A router that no active link
-//! leads to speaks on the side channels of its links, which carry credits and are taken to work while the link is whole.
+//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner. A
+//! control packet that is in a router as it fails still comes to its receiver. A router that no active link leads to
+//! speaks on the side channels of its links, which carry credits and are taken to work while the link is whole.
 //! # Validation
-//! `engine/tests/faults.rs`: nothing lost or stranded over random faults in one row, links dark while broken, the hub moves, the same on any
-//! number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
+//! `engine/tests/faults.rs`: nothing lost or stranded over random faults of links in rows, grids and groups; with faults
+//! of routers, too, all that is not delivered is counted as dropped, and in a row that is the share with an end at the
+//! dead router; links dark while broken, the hub moves, the same on any number of blocks; `power/tcep/link_model.rs`: a
+//! fault between any two messages. No rows of a peer.
 
 use crate::power::PolicyConfig;
 use crate::routing::{RoutingConfig, grid};
 use crate::spec::Spec;
 use crate::subnets::Subnets;
+use std::fmt::{Display, Formatter};
 use weft_units::{Cycles, Refusal};
 
-/// A link that fails.
+/// Something that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// Its routers.
-    pub link: [u32; 2],
+    pub what: Part,
     /// First cycle in which it is broken.
     pub at: Cycles,
     /// First cycle in which it is whole again.
     pub until: Option<Cycles>,
+}
+
+/// What can fail: the link between two routers, or a router with all its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Link([u32; 2]),
+    Router(u32),
+}
+
+impl Part {
+    /// Key in a scenario.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Link(_) => "link",
+            Self::Router(_) => "router",
+        }
+    }
+
+    fn routers(self) -> Vec<u32> {
+        match self {
+            Self::Link(ends) => ends.to_vec(),
+            Self::Router(router) => vec![router],
+        }
+    }
+}
+
+impl Display for Part {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Link([a, b]) => write!(f, "the link between routers {a} and {b}"),
+            Self::Router(router) => write!(f, "router {router}"),
+        }
+    }
 }
 
 impl Fault {
@@ -49,8 +94,15 @@ impl Fault {
         self.at <= ends(other) && other.at <= ends(self)
     }
 
-    fn is_between(&self, a: u32, b: u32) -> bool {
-        self.link == [a, b] || self.link == [b, a]
+    fn is_of(&self, part: Part) -> bool {
+        match (self.what, part) {
+            (Part::Link([a, b]), Part::Link(ends)) => ends == [a, b] || ends == [b, a],
+            (what, part) => what == part,
+        }
+    }
+
+    pub(crate) fn is_of_router(&self) -> bool {
+        matches!(self.what, Part::Router(_))
     }
 }
 
@@ -62,7 +114,7 @@ impl Spec {
         }
         let (PolicyConfig::Tcep(tcep), RoutingConfig::Pal(_)) = (&self.policy, &self.routing) else {
             let (policy, routing) = (self.policy.name(), self.routing.name());
-            let what = format!("under {policy} and {routing} nothing finds a way round a link that fails");
+            let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
             return Err(Refusal::new("faults", what, "write power.policy: tcep and routing: pal, or leave faults out"));
         };
         if tcep.rotate_hub > 0 {
@@ -76,27 +128,56 @@ impl Spec {
     }
 
     fn check_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
-        let fault = self.faults[k];
-        let refuse = |key: &str, what: String, help: &str| Err(Refusal::new(format!("faults.{k}{key}"), what, help));
-        let ([a, b], routers) = (fault.link, self.graph.routers());
-        if let Some(router) = [a, b].into_iter().find(|&r| r >= routers) {
+        let (fault, what) = (self.faults[k], self.faults[k].what);
+        let refuse = |key: &str, what: String, help: &str| {
+            let dot = if key.is_empty() { "" } else { "." };
+            Err(Refusal::new(format!("faults.{k}{dot}{key}"), what, help))
+        };
+        let routers = self.graph.routers();
+        if let Some(router) = what.routers().into_iter().find(|&r| r >= routers) {
             let help = format!("write routers from 0 to {}", routers - 1);
-            return refuse(".link", format!("there is no router {router}, the network has {routers}"), &help);
+            return refuse(what.key(), format!("there is no router {router}, the network has {routers}"), &help);
         }
-        if self.subnet_of(nets, a, b).is_none() {
-            let what = format!("there is no link between routers {a} and {b} that the policy manages");
-            return refuse(".link", what, "write two neighbours in a subnetwork that power.manages names");
+        match what {
+            Part::Link([a, b]) if self.subnet_of(nets, a, b).is_none() => {
+                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                return refuse("link", what, "write two neighbours in a subnetwork that power.manages names");
+            }
+            Part::Link(_) => {}
+            Part::Router(_) => self.check_router_fault(nets, k)?,
         }
         if fault.at == 0 {
-            return refuse(".at", "cycle 0".into(), "write 1cycle or more: links begin whole");
+            return refuse("at", "cycle 0".into(), "write 1cycle or more: all is whole at first");
         }
         if let Some(until) = fault.until.filter(|&until| until <= fault.at) {
-            let what = format!("cycle {until}, but the link fails in cycle {}", fault.at);
-            return refuse(".until", what, "write a later time, or leave it out");
+            let what = format!("cycle {until}, but {what} fails in cycle {}", fault.at);
+            return refuse("until", what, "write a later time, or leave it out");
         }
-        if let Some(j) = (0..k).find(|&j| self.faults[j].is_between(a, b) && self.faults[j].overlaps(&fault)) {
-            let what = format!("the link between routers {a} and {b} is broken then already by faults.{j}");
+        if let Some(j) = (0..k).find(|&j| self.faults[j].is_of(what) && self.faults[j].overlaps(&fault)) {
+            let what = format!("{what} is broken then already by faults.{j}");
             return refuse("", what, "write times that do not touch");
+        }
+        Ok(())
+    }
+
+    /// Where a router fails its neighbours must notice, and nobody may wait for what was discarded.
+    fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
+        let refuse = |what: String, help: &str| Err(Refusal::new(format!("faults.{k}.router"), what, help));
+        if let Some(d) = (0..nets.count).find(|&d| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])]) {
+            let name = &self.graph.class_names()[usize::from(nets.classes[d])];
+            let what = format!("its {name} links fail with it, but the policy does not manage them");
+            return refuse(what, &format!("name {name} in power.manages, or let links fail in place of routers"));
+        }
+        for job in &self.traffic.jobs {
+            if job.reply.is_some() {
+                let what = format!("packets are lost with it, and job {} would wait for their replies", job.name);
+                return refuse(what, "leave reply out, or let links fail in place of routers");
+            }
+            if job.batch.is_some() {
+                let what =
+                    format!("packets are lost with it, and the batch of job {} would never be complete", job.name);
+                return refuse(what, "write a load in place of batch, or let links fail in place of routers");
+            }
         }
         Ok(())
     }
@@ -111,14 +192,16 @@ impl Spec {
         })
     }
 
-    /// Links that never return leave a way between any two routers of a subnetwork.
+    /// Links that never return leave a way between any two routers of a subnetwork that do.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
-        let gone = |a: u32, b: u32| self.faults.iter().any(|f| f.until.is_none() && f.is_between(a, b));
+        let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
+        let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
         for (k, fault) in self.faults.iter().enumerate().filter(|(_, fault)| fault.until.is_none()) {
-            let [a, b] = fault.link;
+            let Part::Link([a, b]) = fault.what else { continue };
             let Some((d, own, c)) = self.subnet_of(nets, a, b) else { continue };
             let mut others = nets.others(d, own).filter(|&x| x != c).map(|x| nets.router(a, d, own, x));
-            if !others.any(|x| !gone(a, x) && !gone(x, b)) {
+            let ends_stay = !lost(Part::Router(a)) && !lost(Part::Router(b));
+            if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
                 let what = format!(
                     "no other router keeps links to both routers {a} and {b} for ever: packets between them could wait \
                      for good"

@@ -236,13 +236,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    /// Whether all packets of the window are delivered, and no clock has another one to make.
+    /// Whether all packets of the window are delivered or discarded, and no clock has another one to make.
     fn is_drained(&self, spec: &Spec) -> bool {
         let end = self.blocks[0].tally.window.1;
         let packets = |(j, job): (usize, &Job)| self.created(j) * (1 + u64::from(job.reply.is_some()));
         let clocks = || self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.clock != NEVER);
         let offered: u64 = spec.traffic.jobs.iter().enumerate().map(packets).sum();
-        self.delivered() == offered && clocks().all(|t| t.next_packet >= end)
+        self.delivered() + self.lost() == offered && clocks().all(|t| t.next_packet >= end)
     }
 
     /// Whether a steady load was accepted in the part of the window since its middle so much less than it was offered that
@@ -263,12 +263,17 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt()
     }
 
+    /// What was discarded is no load that the network could not carry.
     fn accepted(&self) -> u64 {
-        self.blocks.iter().map(|b| b.tally.accepted_flits).sum()
+        self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
     }
 
     fn delivered(&self) -> u64 {
         self.blocks.iter().map(|b| b.tally.delivered).sum()
+    }
+
+    fn lost(&self) -> u64 {
+        self.blocks.iter().map(|b| b.tally.lost).sum()
     }
 
     /// Packets of the window that the sources of job `j` have made.

@@ -41,6 +41,13 @@ impl Meters {
         self.0.hot_mut(port).sent_around += 1;
     }
 
+    /// A packet of one flit that was to go round over this port does not. Returns the flits that do.
+    pub fn not_around(&mut self, port: usize) -> u32 {
+        let meter = &mut self.0[port];
+        meter.sent_around = meter.sent_around.wrapping_sub(1);
+        meter.sent_around
+    }
+
     /// A packet of one flit has come.
     #[inline(always)]
     pub fn came_one(&mut self, port: usize, around: bool) {

@@ -71,6 +71,8 @@ pub struct Net {
     pub heads_apart: bool,
     /// Links fail, and heads may find no way (`power/tcep/repair.rs`).
     pub faults: bool,
+    /// Routers fail, and heads may be discarded (`power/tcep/lost.rs`).
+    pub routers_fail: bool,
     pub trunk: Trunk,
     /// Packets get an intermediate at their source.
     pub detours: bool,

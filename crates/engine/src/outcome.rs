@@ -183,6 +183,8 @@ pub struct JobOutcome {
     pub accepted_flits: u64,
     /// Packets created in the window (and replies to such) that were not delivered when the run ended.
     pub missing_packets: u64,
+    /// Packets created in the window that were discarded, as a router had failed.
+    pub dropped_packets: u64,
     pub packets: Measured,
     pub exchange: Option<Exchange>,
     /// The batch: packets delivered in the whole run, of how many, and the cycle in which the last one came.
@@ -253,6 +255,9 @@ pub struct Outcome {
     pub sums: PacketSums,
     /// Packets created in the window and not delivered when the run ended (0 unless saturated, stalled or interrupted).
     pub missing_packets: u64,
+    /// Packets created in the window that were discarded, as a router had failed, and their flits.
+    pub dropped_packets: u64,
+    pub dropped_flits: u64,
     /// The same sums per batch of the window, by creation time.
     pub batches: Vec<PacketSums>,
     /// Packet latency [cycles], 3 significant digits.

@@ -48,6 +48,8 @@ pub struct Parts {
     of_job: Vec<u16>,
     parts: Vec<Part>,
     done: Vec<Done>,
+    /// Measured packets of each job that were discarded.
+    lost: Vec<u64>,
     transient: Option<Transient>,
     pub seen: Seen,
 }
@@ -83,6 +85,7 @@ impl Parts {
             of_job,
             parts,
             done: vec![Done::default(); jobs.len()],
+            lost: vec![0; jobs.len()],
             transient: transient.map(|width| Transient { width, bins: Vec::with_capacity(BINS) }),
             seen: Seen::default(),
         }
@@ -100,6 +103,14 @@ impl Parts {
         if let Some(&p) = self.of_job.get(job as usize) {
             self.parts[p as usize].created += u64::from(measured);
         }
+    }
+
+    pub fn lose(&mut self, job: usize) {
+        self.lost[job] += 1;
+    }
+
+    pub fn lost(&self, job: usize) -> u64 {
+        self.lost[job]
     }
 
     pub fn done(&self, job: usize) -> Done {
@@ -128,6 +139,7 @@ impl Parts {
         for (a, b) in self.done.iter_mut().zip(&other.done) {
             *a = Done { packets: a.packets + b.packets, last: a.last.max(b.last) };
         }
+        self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += b);
         if let (Some(a), Some(b)) = (&mut self.transient, &other.transient) {
             a.merge(b);
         }

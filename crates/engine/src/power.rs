@@ -141,8 +141,8 @@ fn subnets_of(spec: &Spec, policy: &str, path: &str) -> Result<Subnets, Refusal>
             format!("{policy} has no link to manage: no managed class has links between routers of one subnetwork");
         return Err(Refusal::new("power.manages", what, "name such a class, or write policy: always_on"));
     }
-    let others = (1..spec.managed.len()).filter(|&class| spec.managed[class]);
-    if let Some(class) = others.filter(|&class| !nets.classes[..nets.count].contains(&(class as u8))).next() {
+    let mut others = (1..spec.managed.len()).filter(|&class| spec.managed[class]);
+    if let Some(class) = others.find(|&class| !nets.classes[..nets.count].contains(&(class as u8))) {
         let name = &spec.graph.class_names()[class];
         let what = format!("{policy} can't switch {name} links: their routers are not all neighbours");
         return Err(Refusal::new("power.manages", what, format!("leave {name} out of manages")));

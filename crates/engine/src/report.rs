@@ -44,7 +44,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             accepted_flits: tally.accepted_flits,
             backlog_packets: self.backlog(self.now).0,
             sums,
-            missing_packets: found.offered.packets - tally.delivered,
+            missing_packets: found.offered.packets - tally.delivered - tally.lost,
+            dropped_packets: tally.lost,
+            dropped_flits: tally.lost_flits,
             batches: packets.batches,
             latency: packets.latency,
             network_latency,
@@ -96,7 +98,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 offered_flits: offered * job.flits_per_packet(),
                 injected_flits: injected[j],
                 accepted_flits,
-                missing_packets: offered * (1 + u64::from(job.reply.is_some())) - packets.sums.packets,
+                missing_packets: offered * (1 + u64::from(job.reply.is_some()))
+                    - packets.sums.packets
+                    - tally.parts.lost(j),
+                dropped_packets: tally.parts.lost(j),
                 packets,
                 exchange,
                 batch: net.total.map(|packets| Batch {

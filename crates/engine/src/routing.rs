@@ -38,7 +38,7 @@ pub use sensor::Sensor;
 
 use crate::dependency::Dependencies;
 use crate::net::Net;
-use crate::power::{AnyPolicy, PolicyConfig};
+use crate::power::{AnyPolicy, PolicyConfig, slac::Initial};
 use crate::state::Packet;
 use sensor::Congestion;
 use weft_topology::{Graph, Shape};
@@ -121,10 +121,13 @@ impl AnyRouting {
         })
     }
 
-    /// A run with this policy begins: stage 1 alone is on.
+    /// A run with this policy begins, which may have stage 1 alone on.
     pub(crate) fn begin(&mut self, policy: &PolicyConfig) {
-        if let (Self::Slac(routing), PolicyConfig::Slac(_)) = (self, policy) {
+        if let (Self::Slac(routing), PolicyConfig::Slac(slac)) = (self, policy) {
             routing.switch_to(1);
+            if slac.initial == Initial::AllOn {
+                routing.switch_all_on();
+            }
         }
     }
 

@@ -182,6 +182,21 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
+    /// Checks that as many flits have come by a detour as were counted when they left; holds when nothing is under way.
+    /// Returns how many (for tests, in one block).
+    pub fn assert_meters(&self) -> u64 {
+        let block = &self.blocks[0];
+        let meters = block.meters.as_ref().expect("a policy that meters its links");
+        let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == Kind::Local);
+        links
+            .map(|(o, out)| {
+                let (sent, came) = (meters.of(o).sent_around, meters.of(out.peer as usize).came_around);
+                assert_eq!(sent, came, "output {o}");
+                u64::from(sent)
+            })
+            .sum()
+    }
+
     /// Checks that an empty network is back to its start: all credits home, no requests, no holders.
     pub fn assert_empty(&self) {
         for block in &self.blocks {

@@ -126,7 +126,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A flit has left the queue of VC `v` of input `i`.
     #[inline(always)]
-    fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
+    pub(crate) fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
         let port = self.ins.hot_mut(i);
         let (upstream, credit_at) = (port.upstream, self.now + u64::from(port.credit_latency));
         if port.remote {

@@ -1,6 +1,6 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
-pub use crate::faults::Fault;
+pub use crate::faults::{Fault, Part};
 pub use crate::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
 pub use crate::watch::Watched;
 use crate::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};

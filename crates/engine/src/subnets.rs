@@ -143,6 +143,9 @@ impl Subnets {
 pub(crate) struct Views {
     rows: Vec<u64>,
     per_router: usize,
+    /// Members over which a packet can go from any member to any other, in each subnetwork of each router; 0 unless all
+    /// links there are active.
+    among_all: Vec<u8>,
     /// The hub and the next hub (itself if none is to follow) of each subnetwork of each router.
     hubs: Vec<u8>,
     nets: usize,
@@ -156,6 +159,7 @@ impl Views {
         Self {
             per_router: nets.rows(),
             rows: one.repeat(routers),
+            among_all: nets.widths.map(|width| width.saturating_sub(2))[..nets.count].repeat(routers),
             hubs: vec![hub; 2 * nets.count * routers],
             nets: nets.count,
         }
@@ -163,13 +167,17 @@ impl Views {
 
     /// For routings that do not look.
     pub fn none() -> Self {
-        Self { rows: Vec::new(), per_router: 0, hubs: Vec::new(), nets: 0 }
+        Self { rows: Vec::new(), per_router: 0, among_all: Vec::new(), hubs: Vec::new(), nets: 0 }
     }
 
     /// The tables of router `r` of the block.
     #[inline(always)]
     pub fn of(&self, r: usize) -> View<'_> {
-        View { rows: self.rows.hot_slice(r * self.per_router), hubs: self.hubs.hot_slice(2 * r * self.nets) }
+        View {
+            rows: self.rows.hot_slice(r * self.per_router),
+            among_all: self.among_all.hot_slice(r * self.nets),
+            hubs: self.hubs.hot_slice(2 * r * self.nets),
+        }
     }
 
     /// Router `r` has a new hub in its subnetwork `d`, or knows the one that follows it.
@@ -181,10 +189,16 @@ impl Views {
     /// Router `r` has heard that the link between members `a` and `b` is active, or not.
     pub fn set(&mut self, nets: &Subnets, r: usize, d: usize, (a, b): (u8, u8), active: bool) {
         let base = r * self.per_router + usize::from(nets.offsets[d]);
+        if (self.rows[base + usize::from(a)] >> b & 1 != 0) == active {
+            return;
+        }
         for (from, to) in [(a, b), (b, a)] {
             let row = &mut self.rows[base + usize::from(from)];
             *row = if active { *row | 1 << to } else { *row & !(1 << to) };
         }
+        let rows = &self.rows[base..base + usize::from(nets.widths[d])];
+        let all = active && (0..).zip(rows).all(|(c, &row)| row == nets.all(d) & !(1 << c));
+        self.among_all[r * self.nets + d] = if all { nets.widths[d].saturating_sub(2) } else { 0 };
     }
 }
 
@@ -192,6 +206,7 @@ impl Views {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     rows: &'a [u64],
+    among_all: &'a [u8],
     hubs: &'a [u8],
 }
 
@@ -200,6 +215,12 @@ impl View<'_> {
     #[inline(always)]
     pub fn row(&self, nets: &Subnets, d: usize, c: u8) -> u64 {
         *self.rows.hot(usize::from(nets.offsets[d]) + usize::from(c))
+    }
+
+    /// Members over which a packet can go between any two of a subnetwork; 0 unless all its links are active.
+    #[inline(always)]
+    pub fn ways_among_all(&self, d: usize) -> u8 {
+        *self.among_all.hot(d)
     }
 
     /// The member that has links to all.
@@ -265,11 +286,26 @@ mod tests {
         let (nets, graph) = nets(serde_json::json!({"hyperx": {"widths": [4, 64], "terminals_per_router": 1}}));
         let mut views = Views::new(&nets, graph.routers() as usize, 0);
         assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0101);
-        assert_eq!(views.of(7).between(&nets, 1, 0, 63), u64::MAX & !(1 | 1 << 63));
+        assert_eq!(views.of(7).between(&nets, 1, 0, 63), !(1 | 1 << 63));
         views.set(&nets, 7, 0, (0, 3), false);
         assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0100);
         assert_eq!(views.of(6).between(&nets, 0, 1, 3), 0b0101, "only router 7 has heard of it");
         views.set(&nets, 7, 0, (3, 0), true);
         assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0101);
+    }
+
+    #[test]
+    fn views_know_whether_all_links_are_active() {
+        let (nets, graph) = nets(serde_json::json!({"hyperx": {"widths": [4, 2, 64], "terminals_per_router": 1}}));
+        let mut views = Views::new(&nets, graph.routers() as usize, 0);
+        let ways = |views: &Views, r| [0, 1, 2].map(|d| views.of(r).ways_among_all(d));
+        assert_eq!(ways(&views, 7), [2, 0, 62], "between two there is only the direct way");
+        for link in [(0, 3), (1, 2)] {
+            views.set(&nets, 7, 0, link, false);
+        }
+        views.set(&nets, 7, 0, (0, 3), true);
+        assert_eq!((ways(&views, 7), ways(&views, 6)), ([0, 0, 62], [2, 0, 62]), "one is still missing, at router 7");
+        views.set(&nets, 7, 0, (2, 1), true);
+        assert_eq!(ways(&views, 7), [2, 0, 62]);
     }
 }

@@ -22,6 +22,9 @@ pub struct Tally {
     /// Packets created in the window, and those of them that were delivered.
     pub created: u64,
     pub delivered: u64,
+    /// Those of them that were discarded, and their flits.
+    pub lost: u64,
+    pub lost_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
     pub flit_hops: u64,
@@ -42,6 +45,8 @@ impl Tally {
             window,
             created: 0,
             delivered: 0,
+            lost: 0,
+            lost_flits: 0,
             injected_flits: 0,
             accepted_flits: 0,
             flit_hops: 0,
@@ -82,6 +87,15 @@ impl Tally {
     pub fn deliver_in_time(&mut self, net: &Net, packet: &Packet, at: u64) {
         self.parts.in_time(packet.created, at - packet.created);
         self.count(net, packet, at);
+    }
+
+    /// `packet` of job `job` will never reach its terminal.
+    pub fn lose(&mut self, packet: &Packet, job: usize) {
+        if packet.flags & MEASURED != 0 {
+            self.lost += 1;
+            self.lost_flits += u64::from(packet.len);
+            self.parts.lose(job);
+        }
     }
 
     /// Adds `packet` to the sums of the window.
@@ -134,6 +148,8 @@ impl Tally {
     pub fn merge(&mut self, other: &Tally) {
         self.created += other.created;
         self.delivered += other.delivered;
+        self.lost += other.lost;
+        self.lost_flits += other.lost_flits;
         self.injected_flits += other.injected_flits;
         self.accepted_flits += other.accepted_flits;
         self.flit_hops += other.flit_hops;

@@ -357,6 +357,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Some((reason, p as u32))
     }
 
+    /// The head of VC `v` of input `i` is discarded.
+    #[cold]
+    pub(crate) fn watch_loss(&mut self, i: usize, v: usize) {
+        let now = self.now;
+        if let Some(n) = self.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
+            let live = self.watch.live.swap_remove(n);
+            self.watch.stays[live.stay].stops_waiting(now);
+        }
+    }
+
     /// The first `count` moves of router `r` are about to be carried out.
     pub(crate) fn watch_moves(&mut self, net: &Net, r: usize, count: usize) {
         let mut watch = std::mem::take(&mut self.watch);

@@ -95,7 +95,7 @@ fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Optio
     }
     router(&mut spec, c.router);
     spec.router.routing_delay = c.seed % 3 % (c.router.0 + 1);
-    spec.router.hold_switch = c.router.1 == 0 && !c.worms && c.seed % 2 == 0;
+    spec.router.hold_switch = c.router.1 == 0 && !c.worms && c.seed.is_multiple_of(2);
     allocator(&mut spec, c.allocator);
     if c.sleep {
         policy(&mut spec, IDLE_TIMEOUT);

@@ -274,7 +274,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
             let mut spec = spec(topology, &via(name));
             packets(&mut spec, flits, flow, 8);
             policy(&mut spec, QUICK_STAGES);
-            if seed % 2 > 0 {
+            if !seed.is_multiple_of(2) {
                 // the end of warming is no end of a window
                 policy(
                     &mut spec,

@@ -41,7 +41,7 @@ pub struct Scenario {
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
-    /// Links that fail during the run, and may return.
+    /// Links and routers that fail during the run, and may return.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultConfig>,
     /// Phases of the run.

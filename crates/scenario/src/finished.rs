@@ -168,7 +168,8 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
 fn control(outcome: &Outcome) -> Map<String, Value> {
     let count = outcome.control.as_ref();
     let packets = count.map(|count| count.packets.iter().sum::<u64>());
-    let share = |packets: u64| per_packet(packets, packets + outcome.sums.packets + outcome.missing_packets);
+    let of_data = outcome.sums.packets + outcome.missing_packets + outcome.dropped_packets;
+    let share = |packets: u64| per_packet(packets, packets + of_data);
     object(json!({
         "control_packets": packets,
         "control_share": packets.map(share),
@@ -182,6 +183,7 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
     let mut fields = object(json!({
         "packets": sums.packets,
         "missing_packets": outcome.missing_packets,
+        "dropped_packets": outcome.dropped_packets,
         "backlog_packets": outcome.backlog_packets,
         "hops_mean": per_packet(sums.hops, sums.packets),
         "minimal_share": per_packet(sums.minimal, sums.packets),
@@ -229,6 +231,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
         "accepted_load": load(job.accepted_flits),
         "packets": sums.packets,
         "missing_packets": job.missing_packets,
+        "dropped_packets": job.dropped_packets,
         "hops_mean": per_packet(sums.hops, sums.packets),
         "network_latency_mean_cycles": per_packet(sums.network_latency, sums.packets),
         "batch_packets": job.batch.map(|batch| batch.packets),

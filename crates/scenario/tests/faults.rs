@@ -1,6 +1,6 @@
-//! Links that fail: what a scenario says of them, and what is refused.
+//! Links and routers that fail: what a scenario says of them, and what is refused.
 
-use weft_engine::spec::Fault;
+use weft_engine::spec::{Fault, Part};
 use weft_scenario::expand;
 
 const GOOD: &str = "\
@@ -13,6 +13,7 @@ traffic: {pattern: uniform, load: 0.1}
 faults:
   - {link: [1, 4], at: 10us, until: 30us}
   - {link: [0, 2], at: 500cycles}
+  - {router: 5, at: 1us, until: 2us}
 ";
 
 fn refused(from: &str, to: &str) -> String {
@@ -24,14 +25,19 @@ fn refused(from: &str, to: &str) -> String {
 fn times_become_cycles() {
     let points = expand("faults.yaml", GOOD, &[]).expect("good");
     let spec = points[0].scenario.spec().expect("good");
-    let faults = [Fault { link: [1, 4], at: 5000, until: Some(15_000) }, Fault { link: [0, 2], at: 500, until: None }];
+    let fault = |what, at, until| Fault { what, at, until };
+    let faults = [
+        fault(Part::Link([1, 4]), 5000, Some(15_000)),
+        fault(Part::Link([0, 2]), 500, None),
+        fault(Part::Router(5), 500, Some(1000)),
+    ];
     assert_eq!(spec.faults, faults);
 }
 
 #[test]
 fn faults_need_a_network_that_goes_round_them() {
     let text = refused("{policy: tcep}", "{policy: always_on}");
-    assert!(text.contains("faults: under always_on and pal nothing finds a way round a link that fails"), "{text}");
+    assert!(text.contains("faults: under always_on and pal nothing finds a way round a link or router that fails"), "{text}");
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
 }
@@ -46,9 +52,12 @@ fn what_fails_is_a_managed_link() {
         let text = refused("[1, 4]", link);
         assert!(text.contains(what) && text.contains("faults.yaml:8:"), "{text}");
     }
-    let text = refused("link: [1, 4]", "router: 1");
-    assert!(text.contains("faults.0.router: unknown key `router`"), "{text}");
-    assert!(refused("link: [1, 4], ", "").contains("link"));
+    let text = refused("link: [1, 4]", "switch: 1");
+    assert!(text.contains("faults.0.switch: unknown key `switch`"), "{text}");
+    let text = refused("link: [1, 4], ", "");
+    assert!(text.contains("faults.0: neither a link nor a router"), "{text}");
+    let text = refused("link: [1, 4], ", "link: [1, 4], router: 1, ");
+    assert!(text.contains("faults.0: both a link and a router"), "{text}");
     let text = refused("power: {policy: tcep}", "power: {policy: tcep, manages: dim0}");
     assert!(text.contains("no link between routers 1 and 4 that the policy manages"), "{text}");
 }
@@ -57,10 +66,30 @@ fn what_fails_is_a_managed_link() {
 fn times_of_a_link_follow_each_other() {
     let text = refused("at: 10us", "at: 0ns");
     assert!(text.contains("faults.0.at: cycle 0"), "{text}");
+    let text = refused("router: 5, at: 1us", "router: 5, at: 3us");
+    assert!(text.contains("faults.2.until: cycle 1000, but router 5 fails in cycle 1500"), "{text}");
+    let text = refused("until: 2us}", "until: 2us}\n  - {router: 5, at: 2us}");
+    assert!(text.contains("faults.3: router 5 is broken then already by faults.2"), "{text}");
     let text = refused("until: 30us", "until: 10us");
     assert!(text.contains("faults.0.until: cycle 5000, but the link fails in cycle 5000"), "{text}");
     let text = refused("[0, 2], at: 500cycles", "[4, 1], at: 29us");
     assert!(text.contains("faults.1: the link between routers 4 and 1 is broken then already by faults.0"), "{text}");
+}
+
+#[test]
+fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost() {
+    let text = refused("router: 5", "router: 12");
+    assert!(text.contains("faults.2.router: there is no router 12, the network has 12"), "{text}");
+    // only the links along dimension 1 are managed, and its fault is left
+    let only = GOOD.replace("  - {link: [0, 2], at: 500cycles}\n", "");
+    let text = expand("faults.yaml", &only.replace("{policy: tcep}", "{policy: tcep, manages: dim1}"), &[]);
+    let text = text.expect_err("dim0 fails, too").text;
+    assert!(text.contains("its dim0 links fail with it, but the policy does not manage them"), "{text}");
+    let text = refused(
+        "traffic: {pattern: uniform, load: 0.1}",
+        "traffic: {jobs: [{name: a, terminals: {range: [0, 11]}, pattern: uniform, load: 0.1, reply: {packet: 1flit}}]}",
+    );
+    assert!(text.contains("packets are lost with it, and job a would wait for their replies"), "{text}");
 }
 
 #[test]

@@ -64,6 +64,8 @@ fn outcome(ending: Ending) -> Outcome {
         backlog_packets: 10,
         sums: batch(4, 120),
         missing_packets: 1,
+        dropped_packets: 0,
+        dropped_flits: 0,
         batches: vec![batch(2, 40), batch(2, 80), batch(0, 0)],
         network_latency: latency.clone(),
         latency: latency.clone(),
@@ -81,6 +83,7 @@ fn outcome(ending: Ending) -> Outcome {
             injected_flits: 90,
             accepted_flits: 80,
             missing_packets: 1,
+            dropped_packets: 0,
             packets: Measured { sums: batch(4, 120), batches: vec![batch(2, 40), batch(2, 80)], latency },
             exchange: None,
             batch: Some(Batch { delivered: 4, packets: 4, completed: Some(77) }),
@@ -143,7 +146,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["packet_latency_max_cycles"], 50);
     assert_eq!(s["latency_histogram"], serde_json::json!([[20, 2], [30, 1], [50, 1]]));
     assert_eq!(s["hops_mean"], 1.0);
-    assert_eq!(s["missing_packets"], 1);
+    assert_eq!((&s["missing_packets"], &s["dropped_packets"]), (&1.into(), &0.into()));
     // Static: (100 + 100 + 75 + 0) * 2 fJ; dynamic: 120 * 10 fJ.
     assert_eq!(s["energy_static_fj"], "550");
     assert_eq!(s["energy_dynamic_fj"], "1200");

@@ -174,7 +174,7 @@ impl Dragonfly {
             return Err(Refusal::new(format!("{path}.global_links_per_router"), what, help));
         }
         let copies = links_per_pair(a, h, g);
-        if copies > 1 && g % 2 == 0 {
+        if copies > 1 && g.is_multiple_of(2) {
             let what = format!(
                 "{g} groups with floor({a} x {h} / {}) = {copies} links per pair: circulant can't pair up the {} links of \
                  a group to the others",

@@ -192,7 +192,7 @@ fn peer(graph: &Graph, router: u32, port: u32) -> Peer {
 /// What holds for all: links agree from either end, terminals come first and follow the routers (the first ones, where
 /// only the leaves of a tree have any), links are counted.
 fn check_structure(graph: &Graph) {
-    let levels = graph.shape().levels().unwrap_or_else(|| vec![0..graph.routers()]);
+    let levels = graph.shape().levels().unwrap_or_else(|| std::iter::once(0..graph.routers()).collect());
     assert!(levels.iter().flat_map(Clone::clone).eq(0..graph.routers()));
     if let Some(each) = graph.shape().terminals_per_router() {
         assert_eq!(graph.terminals(), each * levels[0].len() as u32);

@@ -155,7 +155,7 @@ fn refused_json() -> Vec<TopologyConfig> {
         json(r#"{"nodes": [{"id": 1, "terminals": 4000000000}], "edges": []}"#),
         json(&one_link("terminal")),
         json(
-            &r#"{"directed": true, "nodes": [{"id": 1, "terminals": 1}, {"id": 2}], "edges": [
+            r#"{"directed": true, "nodes": [{"id": 1, "terminals": 1}, {"id": 2}], "edges": [
             {"source": 1, "target": 2, "class": "a"}, {"source": 2, "target": 1, "class": "b"}]}"#,
         ),
         json("{\"nodes\": [{\"id\": 1,\n"),

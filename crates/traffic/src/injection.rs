@@ -47,6 +47,7 @@ pub struct Process {
 }
 
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "the table is read for every packet, and there are few of them")]
 enum Times {
     Bernoulli(GapTable),
     OnOff(Box<on_off::Bursts>),

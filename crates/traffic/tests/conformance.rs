@@ -94,7 +94,7 @@ fn csv(terminals: u32) -> InputFile {
 }
 
 fn csv_text(terminals: u32) -> Vec<u8> {
-    let value = |s: u32, d: u32| if s % 5 == 0 { 0 } else { (7 * s + 3 * d) % 11 };
+    let value = |s: u32, d: u32| if s.is_multiple_of(5) { 0 } else { (7 * s + 3 * d) % 11 };
     let line = |s| (0..terminals).map(|d| value(s, d).to_string()).collect::<Vec<_>>().join(",");
     (0..terminals).map(line).collect::<Vec<_>>().join("\n").into_bytes()
 }

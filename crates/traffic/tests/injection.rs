@@ -19,7 +19,9 @@ fn build(config: &InjectionConfig, load: f64, packet_flits: u32) -> Process {
 }
 
 /// Process, load, flits of a packet, and for bursts their mean length in cycles and their load.
-fn instances() -> Vec<(InjectionConfig, f64, u32, Option<(f64, f64)>)> {
+type Instance = (InjectionConfig, f64, u32, Option<(f64, f64)>);
+
+fn instances() -> Vec<Instance> {
     let ns = |ns| Time::Femtoseconds(ns * CYCLE_FS);
     vec![
         (InjectionConfig::Bernoulli(bernoulli::Bernoulli {}), 0.3, 1, None),

@@ -33,6 +33,13 @@ _HEADS = {
     "energy_per_flit_pj": "pJ/flit",
     "energy_scaled_per_flit_pj": "scaled",
     "normalised_energy": "ratio",
+    "before_cycles": "before",
+    "during_cycles": "during",
+    "after_cycles": "after",
+    "worst_cycles": "worst",
+    "recovery_cycles": "recovery",
+    "delivered_share": "delivered",
+    "dropped_share": "dropped",
 }
 
 
@@ -51,6 +58,7 @@ def add(commands: Commands) -> None:
     _add_examples(kinds)
     _add_dvfs(kinds)
     _add_oracle(kinds)
+    _add_recovery(kinds)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -228,6 +236,27 @@ def _oracle(options: argparse.Namespace) -> Answered:
     if options.out is None:
         return frame, [*notes, "name a file with --out for a scenario in which just these links are on"]
     return frame, [*notes, f"scenario {static.write(answers, options.out)}"]
+
+
+def _add_recovery(kinds: Commands) -> None:
+    about = "how the points of a finished run with faults recover from the first of them"
+    parser = _kind(kinds, "recovery", about, "results/faults", _recovery)
+    parser.add_argument("results", metavar="DIR", help="folder of results, with measure.transient")
+    tolerance = "share by which the mean latency of a bin may differ from that before (default: 0.05)"
+    parser.add_argument("--tolerance", metavar="SHARE", type=float, default=0.05, help=tolerance)
+
+
+def _recovery(options: argparse.Namespace) -> Answered:
+    from weft.analysis import recovery
+    from weft.cli import folders
+
+    frame = recovery.table(folders.opened(options.results), options.tolerance)
+    notes = [
+        "mean packet latency [cycles] before the fault, until its end, behind that, and of the worst bin in between",
+        "recovery: cycles until a bin is within the tolerance of before again; 0: none left it; -: none came back",
+        "delivered, dropped: shares of the packets of the window",
+    ]
+    return frame, notes
 
 
 def _table(frame: pl.DataFrame) -> list[str]:

@@ -6,12 +6,13 @@
 //! rows. Stage 1 is always on.
 //! # Parameters
 //! low, high: mean occupied share of the input buffers of a router, from 0 to 1; wake_per_link \[time\]: warming a stage
-//! takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions.
+//! takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions; initial:
+//! stages that are on in cycle 0.
 //! # Guarantees
 //! One sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of the
 //! fullest of its input ports from other routers, over all VCs. Above `high` anywhere, the next stage warms (state
 //! `waking`, at the router with the highest utilisation; of equal ones, the lowest). Below `low` at the router that asked
-//! for the newest stage, and above `high` nowhere, that stage takes no new packets, drains and goes dark, which is noticed
+//! for the newest stage (at every router, if it was on from the beginning), and above `high` nowhere, that stage takes no new packets, drains and goes dark, which is noticed
 //! at the end of a window. Last on, first off; one stage at a time: while one warms or drains, and for one whole window
 //! after, nothing else is decided. A dark stage has no packet under way that might need it, no flit and no credit.
 //! # Not modelled
@@ -56,6 +57,19 @@ pub struct Slac {
     /// Window over which utilisation is averaged.
     #[serde(default = "default_time")]
     pub averaging: Time,
+    /// Stages that are on in cycle 0.
+    #[serde(default)]
+    pub initial: Initial,
+}
+
+/// Stages that are on in cycle 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// The first.
+    #[default]
+    FirstStage,
+    AllOn,
 }
 
 fn default_low() -> f64 {
@@ -77,6 +91,7 @@ pub(crate) struct Runtime {
     high: f64,
     wake_per_link: u64,
     averaging: u64,
+    initial: Initial,
 }
 
 impl Slac {
@@ -106,6 +121,7 @@ impl Slac {
             high: self.high,
             wake_per_link: cycles("wake_per_link", &self.wake_per_link)?,
             averaging: cycles("averaging", &self.averaging)?,
+            initial: self.initial,
         })
     }
 }
@@ -188,9 +204,9 @@ fn outputs<'a, const W: usize, const V: usize>(
     })
 }
 
-/// Under this policy a run begins with the first stage alone.
+/// Under this policy a run may begin with the first stage alone.
 pub(crate) fn darken<const W: usize, const V: usize>(spec: &Spec, net: &Net, block: &mut Block<W, V>) {
-    if matches!(spec.policy, PolicyConfig::Slac(_)) {
+    if matches!(&spec.policy, PolicyConfig::Slac(slac) if slac.initial == Initial::FirstStage) {
         let dark: Vec<usize> = outputs(spec, net, block).filter(|(_, stage)| *stage > 0).map(|(o, _)| o).collect();
         for o in dark {
             (block.outs[o].state, block.outs[o].free) = (LinkState::Off as u8, 0);

@@ -39,6 +39,7 @@ pub(crate) mod agent;
 mod epoch;
 mod link;
 pub(crate) mod log;
+mod lost;
 pub(crate) mod message;
 pub mod partition;
 pub(crate) mod repair;

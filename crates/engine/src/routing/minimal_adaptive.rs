@@ -60,8 +60,8 @@ impl MinimalAdaptive {
         let mut classes = vec![adaptive + 1; graph.class_names().len()];
         classes[0] = 1;
         let (mut ways, mut first_way) = (Vec::new(), [0; 8]);
-        for d in 0..usize::from(grid.dims) {
-            first_way[d] = ways.len() as u32;
+        for (d, first) in first_way.iter_mut().enumerate().take(usize::from(grid.dims)) {
+            *first = ways.len() as u32;
             let width = grid.widths[d];
             for (own, to) in (0..width).flat_map(|own| (0..width).map(move |to| (own, to))) {
                 let (up, down) = grid.ways(own, to, d);

@@ -23,7 +23,7 @@ use super::{Classes, Hop, Sensor, below, draw, grid::Grid, groups, groups::Group
 use super::{sensor::Congestion, wrong_shape};
 use crate::power::{AnyPolicy, LinkState};
 use crate::state::{AROUND, DETOUR, Packet};
-use crate::subnets::Subnets;
+use crate::subnets::{Subnets, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_topology::{Graph, Shape};
@@ -107,12 +107,18 @@ impl Runtime {
     /// The leg that the packet is on at `at` (not its destination), or the hop out of the group.
     #[inline(always)]
     pub(crate) fn leg(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
-        if let Some(groups) = &self.groups {
-            return Self::leg_in_group(groups, at, packet, seed);
+        match &self.groups {
+            Some(groups) => Self::leg_in_group(groups, at, packet, seed),
+            None => Ok(Self::leg_on_grid(at, packet)),
         }
+    }
+
+    /// `leg` on a HyperX.
+    #[inline(always)]
+    pub(crate) fn leg_on_grid(at: u64, packet: &Packet) -> Leg {
         let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
         let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
-        Ok(Leg { d, own, to, number: d as u8 + 1, class: 0 })
+        Leg { d, own, to, number: d as u8 + 1, class: 0 }
     }
 
     fn leg_in_group(groups: &Groups, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
@@ -127,63 +133,46 @@ impl Runtime {
         Ok(Leg { d: 0, own, to: router as u8, number: 1, class: 0 })
     }
 
-    #[inline(always)]
+    /// For those who look on; packets come to `choose` by themselves.
+    #[inline(never)]
     pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let Ok(leg) = self.leg(at, packet, seed) else { unreachable!("only members of a subnetwork choose") };
         self.choose(at, leg, queues, packet, seed)
     }
 
-    /// The hop at a member of the subnetwork of this leg.
+    /// The hop at a member of the subnetwork of this leg. (What is called with `queues` from here should be inlined, or they
+    /// are copied for each packet.)
     #[inline(always)]
     pub(crate) fn choose(&self, at: u64, leg: Leg, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let direct = self.direct(leg);
         let on = queues.is_on(direct.port);
         if packet.dim == leg.number {
-            return if on { direct } else { self.onward(leg, queues, packet) };
+            let dark = !on && queues.state(direct.port) != LinkState::Shadow;
+            return if dark { self.over_hub(leg, queues.view(), packet) } else { direct };
         }
         packet.dim = leg.number;
         packet.flags &= !AROUND;
-        let ways = queues.view().between(&self.nets, leg.d, leg.own, leg.to);
-        if !on || ways == 0 {
-            return self.without_link(leg, ways, queues, packet, seed);
-        }
-        let detour = self.over(leg, self.intermediate(leg, ways, packet, seed));
-        let cost = |hop: Hop, hops: u32, bias: i32| {
-            queues.weigh(hop, Cost { at, port: hop.port, hops, bias }, queues.read(self.sensor, hop.port))
-        };
-        if cost(direct, 1, 0) <= cost(detour, 2, self.threshold) { direct } else { self.around(packet, detour) }
-    }
-
-    /// A member of the mask `ways`, all equally likely.
-    #[inline(always)]
-    fn intermediate(&self, leg: Leg, ways: u64, packet: &Packet, seed: u64) -> u8 {
         let draw = draw(seed, packet, 0x51 + leg.d as u64);
-        if ways != self.nets.all(leg.d) & !(1 << leg.own | 1 << leg.to) {
-            return nth(ways, below(draw, ways.count_ones()));
-        }
-        // all other members, the common case: no need to count bits
-        let c = below(draw, u32::from(self.nets.widths[leg.d]) - 2) as u8;
-        let c = c + u8::from(c >= leg.own.min(leg.to));
-        c + u8::from(c >= leg.own.max(leg.to))
-    }
-
-    /// The first router of a leg whose direct link is not active, or is all that there is.
-    #[inline(never)]
-    fn without_link(&self, leg: Leg, ways: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
-        let direct = self.direct(leg);
-        let state = queues.state(direct.port);
-        if ways == 0 {
-            return direct;
-        }
-        let detour = self.over(leg, self.intermediate(leg, ways, packet, seed));
-        if state == LinkState::Shadow && queues.credits(detour) == 0 { direct } else { self.around(packet, detour) }
-    }
-
-    /// From an intermediate whose link to the target is not active (any more).
-    #[inline(never)]
-    fn onward(&self, leg: Leg, queues: &impl Congestion, packet: &mut Packet) -> Hop {
-        let direct = self.direct(leg);
-        if queues.state(direct.port) == LinkState::Shadow { direct } else { self.over_hub(leg, queues, packet) }
+        let all = queues.view().ways_among_all(leg.d);
+        let c = if all != 0 {
+            any_other(leg, below(draw, u32::from(all)) as u8)
+        } else {
+            let ways = queues.view().between(&self.nets, leg.d, leg.own, leg.to);
+            if ways == 0 {
+                return direct;
+            }
+            nth(ways, below(draw, ways.count_ones()))
+        };
+        let detour = self.over(leg, c);
+        let stays = if on {
+            let cost = |hop: Hop, hops: u32, bias: i32| {
+                queues.weigh(hop, Cost { at, port: hop.port, hops, bias }, queues.read(self.sensor, hop.port))
+            };
+            cost(direct, 1, 0) <= cost(detour, 2, self.threshold)
+        } else {
+            queues.state(direct.port) == LinkState::Shadow && queues.credits(detour) == 0
+        };
+        if stays { direct } else { self.around(packet, detour) }
     }
 
     #[inline(always)]
@@ -196,8 +185,7 @@ impl Runtime {
     /// class 0 follow each other in a fixed order, else whoever is on a way. The direct hop, which can't be taken now, if
     /// there is none.
     #[inline(never)]
-    fn over_hub(&self, leg: Leg, queues: &impl Congestion, packet: &mut Packet) -> Hop {
-        let view = queues.view();
+    fn over_hub(&self, leg: Leg, view: View, packet: &mut Packet) -> Hop {
         let (hub, next) = (view.hub(leg.d), view.next_hub(leg.d));
         let ways = view.between(&self.nets, leg.d, leg.own, leg.to);
         let order = |c: u8| if c == next { (0, 0) } else { (1 + u8::from(c != hub), c) };
@@ -286,6 +274,13 @@ impl Runtime {
     }
 }
 
+/// The member number `k` of those that are not the ends of the leg.
+#[inline(always)]
+fn any_other(leg: Leg, k: u8) -> u8 {
+    let c = k + u8::from(k >= leg.own.min(leg.to));
+    c + u8::from(c >= leg.own.max(leg.to))
+}
+
 /// The bit number `k` of those that are set.
 #[inline(always)]
 fn nth(mut bits: u64, k: u32) -> u8 {
@@ -298,7 +293,7 @@ fn nth(mut bits: u64, k: u32) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subnets::{View, Views};
+    use crate::subnets::Views;
 
     /// A router of four in a row, member 1, hub 0: the states and queues of its outputs to members 0, 2 and 3.
     struct Router {

@@ -65,7 +65,7 @@ impl Runtime {
     }
 
     #[inline(always)]
-    pub(super) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
+    pub(crate) fn head(&self, at: u64, queues: &impl Congestion, packet: &mut Packet, seed: u64) -> Hop {
         let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
         packet.dim = d as u8 + 1;
         let minimal = self.direct(at, d, packet);

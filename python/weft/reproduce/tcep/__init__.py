@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from weft.reproduce.paper import Experiment, Figure, Paper
 from weft.reproduce.tcep import curves, examples, jobs, links, paths, rates, settings, synthetic, theory, workloads
 from weft.reproduce.tcep.frames import frame
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _TRACES = "application traces, for which Weft has no engine yet"
-# At the higher loads TCEP starts with all links on: from the root network alone the packets that wait until enough are
-# awake would take hundreds of thousands of cycles to drain.
+# From the second part on TCEP and SLaC start with all links on: from least power so many packets would wait until
+# enough links are awake that they take hundreds of thousands of cycles to drain. The third has the loads around
+# saturation, whose latencies never settle.
 LOADS = {
     "uniform": (
-        [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6],
-        [0.7, 0.8, 0.85, 0.9, 0.95, 1],
+        [0.01, 0.02, 0.05, 0.1],
+        [0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.85],
+        [0.9, 0.95, 1],
     ),
-    "tornado": ([0.01, 0.02, 0.05, 0.08, 0.1, 0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.35], [0.4, 0.42, 0.45, 0.5, 0.6]),
+    "tornado": (
+        [0.01, 0.02, 0.05, 0.08, 0.1],
+        [0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.35, 0.4, 0.42, 0.45],
+        [0.5, 0.6],
+    ),
     "bit_reverse": (
-        [0.01, 0.02, 0.05, 0.08, 0.1, 0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5],
-        [0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1],
+        [0.01, 0.02, 0.05, 0.08, 0.1],
+        [0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7],
+        [0.75, 0.8, 0.9, 1],
     ),
 }
-_FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, "slac"]
+QUICK_LOADS = {
+    "uniform": ([0.01, 0.1], [0.2, 0.4, 0.6], [0.9, 1.0]),
+    "tornado": ([0.01, 0.05, 0.1], [0.14, 0.25, 0.4], [0.5]),
+    "bit_reverse": ([0.01, 0.05, 0.1], [0.14, 0.25, 0.5, 0.7], [0.8]),
+}
+_FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, {"slac": {"initial": "all_on"}}]
 
 
-def _full(name: str) -> tuple[dict[str, object], ...]:
-    """Overrides of a full run of all mechanisms: the lower loads, and the higher ones."""
-    low, high = LOADS[name]
-    return {"sweep.traffic.load": low}, {"sweep.traffic.load": high, "zip.power.policy": _FROM_ALL}
-
-
-def _quick(low: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
-    """Overrides of a quick run of all mechanisms, whose warm-ups have fixed lengths."""
-    short: dict[str, object] = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
-    short |= {"zip.measure.warmup_limit": [None, None, None]}
+def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
+    """Overrides of a run of all mechanisms. Warm-ups last at most as long as the links may take to settle."""
+    start = {"zip.power.policy": _FROM_ALL}
     return (
-        short | {"sweep.traffic.load": low, "zip.measure.warmup": ["6000cycles", "70000cycles", "90000cycles"]},
-        short
-        | {"sweep.traffic.load": high, "zip.measure.warmup": ["10000cycles", "20000cycles", "40000cycles"]}
-        | {"zip.power.policy": _FROM_ALL},
+        {"sweep.traffic.load": low},
+        start
+        | {"sweep.traffic.load": middle, "zip.measure.warmup_limit": ["20000cycles", "500000cycles", "100000cycles"]},
+        start
+        | {"sweep.traffic.load": high, "zip.measure.warmup_limit": ["20000cycles", "100000cycles", "100000cycles"]},
     )
 
 
+def _patterns(name: str) -> Experiment:
+    """Figs. 9 and 10 under one pattern; a quick run has fewer loads and shorter windows."""
+    short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
+    return Experiment(name, tuple(short | part for part in _parts(*QUICK_LOADS[name])), _parts(*LOADS[name]))
+
+
 def _line(*loads: float) -> tuple[dict[str, object]]:
-    """Overrides of a quick run of the network of Fig. 12."""
+    """Overrides of a quick run of Fig. 12. As many routers as terminals per router: the bound is the same."""
     return (
         {
+            "topology.hyperx.widths": [16],
+            "topology.hyperx.terminals_per_router": 16,
             "sweep.traffic.load": list(loads),
             "measure.window": "10000cycles",
             "measure.drain_limit": "10000cycles",
-            "measure.warmup": "100000cycles",
-            "measure.warmup_limit": None,
         },
     )
 
@@ -74,35 +81,17 @@ _BURSTS = {
 }
 
 
-def _variations(epoch: int, *changes: Mapping[str, object]) -> dict[str, object]:
-    """Overrides of a quick run of TCEP with changed parameters: it warms up for six of its deactivation epochs."""
-    return {
-        "sweep.traffic.load": [0.2],
-        "sweep.power.policy": [{"tcep": change} for change in changes],
-        "measure.warmup": f"{6 * epoch}cycles",
-        "measure.warmup_limit": None,
-        "measure.window": "30000cycles",
-    }
-
-
-_EPOCHS = (
-    _variations(10000, {}, *({"high_water": mark} for mark in (0.5, 0.6, 0.9, 0.99))),
-    _variations(15000, {"activation_epoch": "1500cycles", "deactivation_epoch": "15000cycles"}),
-    _variations(20000, {"activation_epoch": "2000cycles", "deactivation_epoch": "20000cycles"}),
-    _variations(5000, {"deactivation_epoch": "5000cycles"}),
-    _variations(15000, {"deactivation_epoch": "15000cycles"}),
-)
+_EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
+_LINE_SCALED = "16 routers of 16 terminals in place of 32 of 32"
 EXPERIMENTS = (
     Experiment("root"),
-    Experiment("uniform", _quick([0.01, 0.1, 0.2, 0.3], [0.5, 0.7, 0.9, 1.0]), _full("uniform")),
-    Experiment("tornado", _quick([0.01, 0.05, 0.1, 0.2], [0.3, 0.4, 0.5]), _full("tornado")),
-    Experiment("bit_reverse", _quick([0.01, 0.05, 0.1, 0.2], [0.4, 0.6, 0.8]), _full("bit_reverse")),
+    *(_patterns(name) for name in LOADS),
     Experiment("bursty", (_BURSTS,)),
-    Experiment("bound_uniform", _line(0.1, 0.25, 0.41)),
-    Experiment("bound_adversarial", _line(0.1, 0.25, 0.41)),
+    Experiment("bound_uniform", _line(0.1, 0.25, 0.41, 0.6), scaled=_LINE_SCALED),
+    Experiment("bound_adversarial", _line(0.1, 0.25), scaled=_LINE_SCALED),
     Experiment("jobs_uniform", (_BATCHES,), scaled=_SCALED),
     Experiment("jobs_permutation", (_BATCHES,), scaled=_SCALED),
-    Experiment("epochs", _EPOCHS),
+    Experiment("epochs", (_EPOCHS,)),
 )
 
 _PATTERNS = (("a", "uniform", "uniform random"), ("b", "tornado", "tornado"), ("c", "bit_reverse", "bit reverse"))

@@ -38,18 +38,15 @@ def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
 
 
 def remark(experiment: str) -> Callable[[Measured], str]:
-    """Tells where TCEP started, and how many points had not settled."""
+    """Tells where links started, and how many points had not settled."""
     return partial(_remark, experiment)
 
 
 def _remark(experiment: str, measured: Measured) -> str:
-    begun = measured[experiment].filter(from_all())
-    loads, warmups = (begun[column].drop_nulls().to_list() for column in ("load", "warmup_cycles"))
-    words = []
-    if loads:
-        words.append(f"TCEP starts with all links on at loads from {min(loads):g}")
-        if measured.quick and warmups:
-            words[-1] += f", where this quick run shows the state after a short warm-up of {max(warmups):,.0f} cycles"
+    begun = measured[experiment].filter(from_all())["load"].to_list()
+    words = (
+        [f"TCEP and SLaC start with all links on at loads from {min(begun):g}, with the fewest below"] if begun else []
+    )
     words.append(measured.unsettled([experiment]))
     return " ".join(f"{each}." for each in words if each)
 

@@ -25,6 +25,7 @@ _MECHANISMS = {"always_on": BASELINE, "tcep": TCEP, "slac": SLAC, "static": "roo
 # Numbers of a summary that frames keep; one that a version or a policy does not have is null.
 NUMBERS = (
     "seed",
+    "terminals",
     "offered_load",
     "accepted_load",
     "packet_latency_mean_cycles",
@@ -144,7 +145,7 @@ def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 
 def from_all() -> pl.Expr:
-    """Whether a point of TCEP starts with all links on, and not from the root network."""
+    """Whether a point starts with all links on, and not with the fewest."""
     return pl.col("policy").str.contains('"initial": "all_on"', literal=True)
 
 
@@ -154,30 +155,26 @@ class Throughput:
 
     Attributes
     ----------
-    most : float
-        At any load. Claims are judged by it: the paper does not define its throughput.
     knee : float
-        At the lowest load that saturates, where a latency curve turns up. Far beyond it the mean over the terminals may
-        be higher: sources that share no busy channel send on.
-    from_all : bool
-        Whether TCEP started some of the points with all links on.
+        At the lowest load that saturates, where a latency curve turns up. Claims are judged by it: the paper does not
+        define its throughput, but shows latency curves.
+    most : float
+        At any load. Far beyond the knee the mean over the terminals may rise: sources that share no busy channel send
+        on.
     """
 
-    most: float
     knee: float
-    from_all: bool
+    most: float
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Throughput against that of another mechanism, and the same at the lowest loads that saturate, in words."""
+    """Throughput against that of another mechanism, and the same of what is accepted at any load, in words."""
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
-    start = ", from all links on" if ours.from_all or theirs.from_all else ""
-    knee = f"{ours.knee / theirs.knee:.3f}" if theirs.knee else "unknown"
-    return ours.most / theirs.most, f"{knee} at the lowest saturated loads{start}"
+    return ours.knee / theirs.knee, f"{ours.most / theirs.most:.3f} of the most at any load"
 
 
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
-    """The most that is accepted at any load.
+    """What is accepted where the latency curve turns up, and at most.
 
     Raises
     ------
@@ -188,11 +185,10 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     over = points.filter(pl.col("saturated") | (pl.col("load") >= 1))
     if over.is_empty():
         raise LackingError(f"{mechanism} was not saturated at {greatest(points, 'load'):g} flits/terminal/cycle")
-    most = greatest(points, "accepted_load")
-    if most <= 0:
+    knee = greatest(over.filter(pl.col("load") == over["load"][0]), "accepted_load")
+    if knee <= 0:
         raise LackingError(f"{mechanism} accepted nothing")
-    knee = over.filter(pl.col("load") == over["load"][0])
-    return Throughput(most, greatest(knee, "accepted_load"), not points.filter(from_all()).is_empty())
+    return Throughput(knee, greatest(points, "accepted_load"))
 
 
 def steady(frame: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from math import exp
+from math import exp, isqrt
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from weft.reproduce.measured import Measured
 
-# The network of Fig. 12.
+# The network of Fig. 12; a quick run takes a smaller one that has as many routers as a router has terminals, too.
 ROUTERS, TERMINALS = 32, 1024
 UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
 # Where control packets are looked at.
@@ -41,22 +41,31 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
     points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
         raise LackingError("no point of TCEP that is not saturated says how many links were on")
-    bounds = [bound.active_share(load, ROUTERS, TERMINALS) for load in points["load"]]
+    routers, terminals = network(points)
+    bounds = [bound.active_share(load, routers, terminals) for load in points["load"]]
     points = points.with_columns(pl.Series("bound", bounds))
     return points.select("load", "links_on_mean", "bound", (pl.col("links_on_mean") - pl.col("bound")).alias("gap"))
 
 
-def adversarial_share(load: float) -> float:
+def network(frame: pl.DataFrame) -> tuple[int, int]:
+    """Routers and terminals of the network that was run: as many routers as a router has terminals."""
+    terminals = round(greatest(frame, "terminals"))
+    if terminals < 1:
+        raise LackingError("no terminals are known")
+    return isqrt(terminals), terminals
+
+
+def adversarial_share(load: float, routers: int, terminals: int) -> float:
     """The bound where every router sends to one other: its direct channel takes 1 flit/cycle of what it offers."""
-    offered = load * TERMINALS / ROUTERS
-    return bound.active_share(load, ROUTERS, TERMINALS, min(1.0, 1 / offered) if offered else 1.0)
+    offered = load * terminals / routers
+    return bound.active_share(load, routers, terminals, min(1.0, 1 / offered) if offered else 1.0)
 
 
 def fig12(measured: Measured) -> Drawing:
     """Both traffics and their bounds; the paper draws those of uniform traffic."""
     series = []
-    bounds: dict[str, Callable[[float], float]] = {
-        UNIFORM: lambda load: bound.active_share(load, ROUTERS, TERMINALS),
+    bounds: dict[str, Callable[[float, int, int], float]] = {
+        UNIFORM: bound.active_share,
         ADVERSARIAL: adversarial_share,
     }
     for name, words in ((UNIFORM, "uniform"), (ADVERSARIAL, "adversarial")):
@@ -66,7 +75,7 @@ def fig12(measured: Measured) -> Drawing:
         x, y, over = (points[column].to_list() for column in ("load", "links_on_mean", "saturated"))
         series.append(Series(f"TCEP, {words}", x, y, over))
         loads = np.linspace(0, greatest(points, "load"), 100)[1:].tolist()
-        shares = [bounds[name](load) for load in loads]
+        shares = [bounds[name](load, *network(points)) for load in loads]
         within = [load for load, share in zip(loads, shares, strict=True) if share <= 1]
         series.append(Series(f"bound, {words}", within, shares[: len(within)], theory_of=f"TCEP, {words}"))
     if not series:

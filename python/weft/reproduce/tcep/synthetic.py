@@ -21,7 +21,6 @@ from weft.reproduce.tcep.frames import (
     TCEP,
     beside,
     compared,
-    from_all,
     greatest,
     least,
     near,
@@ -33,7 +32,7 @@ from weft.reproduce.tcep.frames import (
     steady,
     throughput,
 )
-from weft.reproduce.tcep.links import ADVERSARIAL, ROUTERS, TERMINALS, adversarial_share, gaps
+from weft.reproduce.tcep.links import ADVERSARIAL, adversarial_share, gaps, network
 from weft.reproduce.tcep.links import UNIFORM as LINE
 
 if TYPE_CHECKING:
@@ -94,18 +93,17 @@ def _same_throughput(measured: Measured) -> list[Part]:
 
 
 def _all_on(measured: Measured) -> list[Part]:
-    """At the highest load that neither a mechanism nor the baseline saturates at, TCEP from the root network.
+    """At the highest load that neither a mechanism nor the baseline saturates at.
 
     What it does at a high load can't be seen from one that is far below what the baseline carries.
     """
-    frame = measured[UNIFORM].filter((pl.col("mechanism") != TCEP) | ~from_all())
+    frame = measured[UNIFORM]
     high = _HIGH * greatest(steady(of(measured[UNIFORM], BASELINE)), "load")
     parts = []
     for mechanism in (TCEP, SLAC):
         latencies = relative_latency(frame, mechanism).filter(pl.col("load") >= high)
         if latencies.is_empty():
-            start = ", from the root network," if mechanism == TCEP else ""
-            raise LackingError(f"no load of {high:.3g} or more was run{start} that does not saturate {mechanism}")
+            raise LackingError(f"no load of {high:.3g} or more was run that does not saturate {mechanism}")
         load, latency = latencies.sort("load").row(-1)
         on = near(of(frame, mechanism).drop_nulls("links_on_mean"), load)["links_on_mean"]
         holds = on >= 1 - 0.01 and abs(latency - 1) <= WITHIN_LATENCY
@@ -134,14 +132,8 @@ def _similar_energy(measured: Measured) -> tuple[bool, str]:
     mean = exp(fmean(map(log, ratios)))
     grows = all(_grows(normalised(frame, mechanism)) for mechanism in (TCEP, SLAC))
     told = f"TCEP {mean:.3f} of SLaC's (geometric mean over loads; {min(ratios):.3f} to {max(ratios):.3f})"
-    told += f", {'both grow' if grows else 'not always growing'}{_start(of(frame, TCEP))}"
+    told += f", {'both grow' if grows else 'not always growing'}"
     return abs(mean - 1) <= _SIMILAR and grows, told
-
-
-def _start(points: pl.DataFrame) -> str:
-    """From which load on TCEP started with all links on, in words."""
-    begun = points.filter(from_all())["load"].to_list()
-    return f"; from all links on at loads from {min(begun):g}" if begun else ""
 
 
 def _grows(energy: pl.DataFrame) -> bool:
@@ -165,7 +157,7 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
 
     Beyond saturation fewer flits share the energy, which says nothing about the links.
     """
-    top = _UP_TO * throughput(measured[name], BASELINE).most
+    top = _UP_TO * throughput(measured[name], BASELINE).knee
     found = steady(normalised(measured[name], mechanism)).filter(pl.col("load").is_between(_FROM, top))
     if found.is_empty():
         raise LackingError(
@@ -254,12 +246,13 @@ def _doubled(measured: Measured) -> str:
     """TCEP's links under both traffics, at the load at which they differ most."""
     adversarial, uniform = (of(steady(measured[name]), TCEP) for name in (ADVERSARIAL, LINE))
     both = adversarial.join(uniform, on="load", suffix="_reference")
-    both = both.select("load", ratio("links_on_mean").alias("times")).drop_nulls().sort("times")
-    if both.is_empty():
+    times = both.select("load", ratio("links_on_mean").alias("times")).drop_nulls().sort("times")
+    if times.is_empty():
         raise LackingError("the two traffics have no load in common")
-    load, times = both.row(-1)
-    bounded = adversarial_share(load) / bound.active_share(load, ROUTERS, TERMINALS)
-    return f"x {times:.2f} (the bound x {bounded:.2f}) at load {load:g}"
+    load, most = times.row(-1)
+    size = network(both)
+    bounded = adversarial_share(load, *size) / bound.active_share(load, *size)
+    return f"x {most:.2f} (the bound x {bounded:.2f}) at load {load:g}"
 
 
 def _hops(measured: Measured) -> str:
@@ -281,9 +274,7 @@ RULES: dict[str, Rule] = {
     "T-029": approx(32.7, _latency(SLAC), UNIFORM, within=WITHIN_LATENCY, unit="cycles"),
     "T-030": approx(1.3, _more_hops, UNIFORM, unit="hops"),
     "T-031": trend("both within 10 % of the baseline's", _similar_throughput, UNIFORM),
-    "T-032": trend(
-        "99 % of the links on, latency within 5 % of the baseline's, TCEP from the root network", _all_on, UNIFORM
-    ),
+    "T-032": trend("99 % of the links on, latency within 5 % of the baseline's", _all_on, UNIFORM),
     "T-033": approx(-0.78, _loss(TORNADO), TORNADO, unit="%"),
     "T-034": approx(-0.85, _loss(BITREV), BITREV, unit="%"),
     "T-035": approx(7.0, _advantage, *_HARD, unit="times"),

@@ -1,6 +1,6 @@
 //! The sequencer: sees all routers at the end of each averaging window, and switches one stage at a time.
 
-use super::{Gauge, Runtime, outputs};
+use super::{Gauge, Initial, Runtime, outputs};
 use crate::block::Block;
 use crate::net::Net;
 use crate::power::{AnyPolicy, LinkState};
@@ -13,8 +13,8 @@ pub(crate) struct Sequencer {
     policy: Runtime,
     /// (block, output) of the channels of every stage.
     stages: Vec<Vec<(usize, usize)>>,
-    /// Routers that asked for stages 2, 3 and so on, one that is warming included.
-    asked: Vec<u32>,
+    /// Routers that asked for stages 2, 3 and so on, one that is warming included; `None`: it was on from the beginning.
+    asked: Vec<Option<u32>>,
     change: Option<Change>,
     /// Nothing is decided before.
     rests_until: u64,
@@ -32,7 +32,7 @@ enum Change {
 }
 
 impl Sequencer {
-    /// The sequencer of a network under this policy, whose first stage is on.
+    /// The sequencer of a network under this policy.
     pub fn of<const W: usize, const V: usize>(
         spec: &Spec,
         net: &Net,
@@ -49,8 +49,12 @@ impl Sequencer {
         for block in blocks {
             block.gauge = Some(Gauge::new(block.ins.len(), stages.len()));
         }
+        let mut asked = Vec::with_capacity(stages.len());
+        if policy.initial == Initial::AllOn {
+            asked.resize(stages.len() - 1, None);
+        }
         Ok(Some(Self {
-            asked: Vec::with_capacity(stages.len()),
+            asked,
             change: None,
             rests_until: 0,
             window_end: policy.averaging,
@@ -119,7 +123,7 @@ impl Sequencer {
         let fullest = (0..self.used.len()).rev().max_by(|&a, &b| self.used[a].total_cmp(&self.used[b])).unwrap_or(0);
         if self.used[fullest] > self.policy.high {
             if self.asked.len() + 1 < self.stages.len() {
-                self.asked.push(fullest as u32);
+                self.asked.push(Some(fullest as u32));
                 let stage = self.asked.len();
                 let links = self.stages[stage].len() as u64 / 2;
                 self.change = Some(Change::Warming {
@@ -128,7 +132,7 @@ impl Sequencer {
                 self.enter(blocks, stage, LinkState::Waking, now);
             }
         } else if let Some(&router) = self.asked.last()
-            && self.used[router as usize] < self.policy.low
+            && self.used[router.map_or(fullest, |router| router as usize)] < self.policy.low
         {
             self.enter(blocks, self.asked.len(), LinkState::Draining, now);
             self.asked.pop();

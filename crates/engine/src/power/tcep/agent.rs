@@ -40,8 +40,8 @@ pub(super) struct Counts {
 #[derive(Debug, Clone)]
 pub(super) struct LinkAgent {
     pub end: End,
-    /// It has failed and not returned, and how often it has failed: what was said before does not hold.
-    pub broken: bool,
+    /// Faults that keep it broken, and how often it has broken: what was said before does not hold.
+    pub faults: u8,
     pub era: u8,
     /// First cycle in which another packet can come by its side channel.
     pub side_free: u64,
@@ -61,6 +61,12 @@ pub(super) struct LinkAgent {
     due: u64,
     /// Router of the block.
     router: u32,
+}
+
+impl LinkAgent {
+    pub fn is_broken(&self) -> bool {
+        self.faults > 0
+    }
 }
 
 /// A packet went round over a link above the high-water mark: a reason to want another way to that member.
@@ -91,7 +97,7 @@ pub(super) struct RouterAgent {
     /// Number in the whole network, coordinates, and first output.
     pub id: u32,
     coords: u64,
-    base: usize,
+    pub base: usize,
     due: u64,
 }
 
@@ -149,7 +155,7 @@ impl Agents {
         let (ports, routers) = (block.ins.len(), block.routers.len());
         let link = |o: usize| LinkAgent {
             end: End::new(LinkState::of(block.outs[o].state)),
-            broken: false,
+            faults: 0,
             era: 0,
             side_free: 0,
             virtually: 0,
@@ -181,7 +187,7 @@ impl Agents {
             wanted: Vec::with_capacity(ports),
             stamps: vec![0; routers * site.nets.pairs()],
             counts: ControlCount::default(),
-            repairs: Repairs::new(block, net, &site),
+            repairs: Repairs::new(block, &site),
             log: site.record.map(Log::new),
             due: Vec::with_capacity(4 * routers * widest),
             managed: site.managed,
@@ -250,7 +256,7 @@ impl Agents {
         self.receive(block, net);
         self.take_back(block, net);
         self.end_timers(block, net);
-        if self.repairs.waits_for_news() {
+        if self.repairs.has_news() {
             self.look_again(block, net);
         }
     }
@@ -402,7 +408,7 @@ impl Agents {
     fn hear<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, r: usize, m: Message) {
         if self.is_news(r, m) {
             block.views.set(&self.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
-            self.repairs.news();
+            self.repairs.news(r);
         }
     }
 
@@ -459,9 +465,9 @@ impl Agents {
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
             block.views.set(&self.nets, r, d, (own, c), active);
-            self.repairs.news();
+            self.repairs.news(r);
             // of a fault both ends tell
-            if own < c && !self.links[o].broken {
+            if own < c && !self.links[o].is_broken() {
                 self.spread(block, net, r, Kind::State, (d, own, c), active);
             }
         }
@@ -516,10 +522,10 @@ impl Agents {
         first..first + usize::from(self.nets.widths[d]) - 1
     }
 
-    /// Whether a link of router `r` is, or is about to be, no longer active while it still has power.
+    /// Whether a link of router `r` is a shadow link.
     pub(super) fn has_shadow(&self, r: usize) -> bool {
-        let ends = |d: usize| self.outputs(r, d).map(|o| self.links[o].end.state);
-        self.managed.iter().any(|&d| ends(d).any(|s| matches!(s, LinkState::Shadow | LinkState::Draining)))
+        let is_shadow = |o: usize| self.links[o].end.state == LinkState::Shadow;
+        self.managed.iter().any(|&d| self.outputs(r, d).any(is_shadow))
     }
 
     /// Whether the link of output `o` belongs to the star of its subnetwork, or to the next one.
@@ -570,6 +576,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn run_agents(&mut self, net: &Net) {
         let Some(mut agents) = self.agents.take() else { return };
         agents.act(self, net);
+        let doomed = !agents.repairs.doomed.is_empty();
         self.agents = Some(agents);
+        if doomed {
+            self.discard(net);
+        }
     }
 }

@@ -40,6 +40,9 @@ impl Counts {
 impl Agents {
     /// An activation epoch of router `r` ends.
     pub(super) fn end_epoch<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+        if self.repairs.is_dead(r) {
+            return;
+        }
         self.routers[r].moved = false;
         self.routers[r].epochs += 1;
         let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
@@ -106,6 +109,8 @@ impl Agents {
             .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(self.routers[r].id))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
+        // what is asked for goes out behind the answers, which settle what the other end has asked for before
+        let mut wish = None;
         for o in asked {
             let Some(ask) = self.links[o].activate.take() else { continue };
             let agree = chosen == Some(o);
@@ -118,11 +123,13 @@ impl Agents {
                 Some(about) => {
                     self.answer(block, net, o, if agree { Say::Ack } else { Say::Nack }, true);
                     if agree {
-                        let (d, ..) = self.ends(o);
-                        self.ask(block, net, r, self.output(r, d, about), ask.value);
+                        wish = Some((self.output(r, self.ends(o).0, about), ask.value));
                     }
                 }
             }
+        }
+        if let Some((o, value)) = wish {
+            self.ask(block, net, r, o, value);
         }
         chosen.is_some()
     }
@@ -161,7 +168,7 @@ impl Agents {
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
-            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].broken,
+            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].is_broken(),
             Some(Request { yours: Some(about), .. }) => {
                 let (d, own, _) = self.ends(o);
                 let free = self.routers[r].activating.is_none() && about != own;
@@ -172,7 +179,7 @@ impl Agents {
 
     pub(super) fn is_off(&self, o: usize) -> bool {
         let link = &self.links[o];
-        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.broken
+        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()
     }
 
     /// Asks the router behind output `o` to activate the link.
@@ -304,32 +311,45 @@ impl Agents {
         self.counts(block, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The outer links of router `r` that may go, best first: least minimal traffic, then least traffic, then the member
-    /// furthest from the hub.
+    /// The links of router `r` that may go, best first: least traffic that would take another hop (own policy: that others
+    /// would carry), then least traffic, then the member furthest from the hub.
     fn candidates<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize) -> Vec<usize> {
         let (config, length) = (&self.rules.config, (self.rules.epoch * self.rules.ratio) as f64);
         let mut all = Vec::new();
         for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(block, r, d)) {
             let on = |o: &usize| self.links[*o].end.state == LinkState::On;
             let links: Vec<usize> = self.by_rank(block, r, d).map(|c| self.output(r, d, c)).filter(on).collect();
-            let utilisation: Vec<f64> = links.iter().map(|&o| f64::from(self.long_load(block, o).0) / length).collect();
+            let loads: Vec<(u32, u32)> = links.iter().map(|&o| self.long_load(block, o)).collect();
+            let utilisation: Vec<f64> = loads.iter().map(|&(flits, _)| f64::from(flits) / length).collect();
             let boundary = config.algorithm.boundary(&utilisation, config.high_water);
             let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
-            let left: f64 = utilisation.iter().map(|&u| (config.high_water - u).max(0.0)).sum();
-            for (rank, (&o, &u)) in links.iter().zip(&utilisation).enumerate() {
-                let spare = match config.spares {
-                    Spares::Outer => rank >= boundary,
-                    Spares::Slack => left - (config.high_water - u).max(0.0) >= u,
+            let left: Vec<f64> = utilisation.iter().map(|&u| (config.high_water - u).max(0.0)).collect();
+            for (rank, (&o, &(flits, minimal))) in links.iter().zip(&loads).enumerate() {
+                let (spare, moved) = match config.spares {
+                    Spares::Outer => (rank >= boundary, minimal),
+                    Spares::Slack => {
+                        let ways = self.ways_round(block, r, o);
+                        let room = |k: usize| if k == rank { 0.0 } else { left[k] };
+                        let all: f64 = (0..links.len()).map(room).sum();
+                        let ways: f64 =
+                            (0..links.len()).filter(|&k| ways >> self.ends(links[k]).2 & 1 != 0).map(room).sum();
+                        (all >= utilisation[rank] && ways >= f64::from(minimal) / length, minimal + flits)
+                    }
                 };
                 let latest = config.guard && busy && self.routers[r].latest[d] == Some(o);
                 if spare && !latest && !self.is_root(block, o) && self.links[o].end.asked.is_none() {
-                    let (all_flits, minimal) = self.long_load(block, o);
-                    all.push((minimal, all_flits, Reverse(rank), o));
+                    all.push((moved, flits, Reverse(rank), o));
                 }
             }
         }
         all.sort_unstable();
         all.into_iter().map(|(.., o)| o).collect()
+    }
+
+    /// Members over which packets reach the far end of output `o` in two hops.
+    fn ways_round<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize, o: usize) -> u64 {
+        let (d, own, c) = self.ends(o);
+        block.views.of(r).between(&self.nets, d, own, c)
     }
 
     /// Agrees to one request for an outer link, refuses the others, whatever it has asked for itself: it withdraws that if it
@@ -420,7 +440,7 @@ impl Agents {
         d: usize,
     ) {
         let own = self.member(r, d);
-        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].broken;
+        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();
         if self.routers[r].next_hub[d] != Some(own) || !self.outputs(r, d).all(up) {
             return;
         }
@@ -459,6 +479,6 @@ impl Agents {
         block.views.set_hub(r, d, crowned.1, crowned.1);
         self.routers[r].crowned[d] = crowned;
         self.routers[r].next_hub[d] = None;
-        self.repairs.news();
+        self.repairs.news(r);
     }
 }

@@ -142,25 +142,35 @@ impl World {
                 let mut judged = world.clone();
                 let say = judged.ends[end].judge(want, agree);
                 judged.send_now(1 - end, Word::Say(say));
+                if say == Say::Nack {
+                    judged.ask(end, all); // for the sake of a third router, in the same cycle
+                }
                 all.push(judged);
             }
             return;
         }
+        world.ask(end, all);
         let me = world.ends[end];
-        if me.asked.is_none() && !self.broken {
-            for want in [Want::Activate, Want::Deactivate].into_iter().filter(|&want| me.fits(want)) {
-                let mut asking = world.clone();
-                asking.ends[end].asked = Some(want);
-                asking.send_now(1 - end, Word::Ask(want));
-                all.push(asking);
-            }
-        }
         if me.state == LinkState::Shadow {
             let mut expired = world.clone();
             expired.ends[end].expire();
             all.push(expired);
         }
         all.push(world); // nothing to do
+    }
+
+    /// An end asks for what it can, at the end of its epoch.
+    fn ask(&self, end: usize, all: &mut Vec<Self>) {
+        let me = self.ends[end];
+        if me.asked.is_some() || self.broken {
+            return;
+        }
+        for want in [Want::Activate, Want::Deactivate].into_iter().filter(|&want| me.fits(want)) {
+            let mut asking = self.clone();
+            asking.ends[end].asked = Some(want);
+            asking.send_now(1 - end, Word::Ask(want));
+            all.push(asking);
+        }
     }
 
     /// What is wrong here.

@@ -116,7 +116,7 @@ pub(crate) struct Arrival {
 const RETRY: u64 = 64;
 
 impl Agents {
-    /// A router sends a packet of its own.
+    /// A router sends a packet of its own. One that has failed says nothing, and nothing is said to one.
     pub(super) fn send<const W: usize, const V: usize>(
         &mut self,
         block: &mut Block<W, V>,
@@ -124,6 +124,9 @@ impl Agents {
         r: usize,
         message: Message,
     ) {
+        if self.is_mute(r, message) {
+            return;
+        }
         self.counts.packets[message.kind as usize] += 1;
         let note = self.note(block.now, r, message);
         self.forward(block, net, r, Message { note, ..message });
@@ -156,6 +159,12 @@ impl Agents {
         r: usize,
         message: Message,
     ) {
+        if self.repairs.is_dead(r) {
+            return self.tell(block, net, r, message); // it was under way when the router failed
+        }
+        if self.is_mute(r, message) {
+            return;
+        }
         let Some(o) = self.way(block, r, message) else {
             // cut off for the moment: no wire leads on
             if let Some(o) = self.side_channel(r, message) {
@@ -244,6 +253,7 @@ impl Agents {
         for to in self.nets.others(usize::from(message.net), message.from) {
             match self.rules.config.tables {
                 Tables::Broadcast => self.send(block, net, r, Message { to, ..message }),
+                Tables::Delayed if self.is_mute(r, Message { to, ..message }) => {}
                 Tables::Delayed => self.tell(block, net, r, Message { to, ..message }),
             }
         }
@@ -258,7 +268,7 @@ impl Agents {
         message: Message,
     ) {
         let d = usize::from(message.net);
-        let router = self.nets.router(block.routers[r].id, d, message.from, message.to);
+        let router = self.nets.router(block.routers[r].id, d, self.member(r, d), message.to);
         let (number, port) = self.places[router as usize];
         let latency = net.links[usize::from(self.nets.classes[d])].latency;
         let at = block.now + (2 * latency).max(latency + net.after_grant);
@@ -300,6 +310,9 @@ impl Agents {
                 meters.came_one(o, true);
             }
             let own = self.member(r, usize::from(message.net));
+            if message.to == own && self.repairs.is_dead(r) {
+                continue; // nobody is there
+            }
             if message.to == own {
                 self.note_arrival(block.now, r, message);
                 self.take(block, net, r, message);

@@ -5,11 +5,13 @@ use super::agent::{Agents, Site};
 use super::epoch::{CUT, FIRST};
 use super::message::{Kind, Message};
 use crate::block::Block;
+use crate::faults::Part;
 use crate::hot::Hot;
 use crate::net::Net;
 use crate::power::LinkState;
-use crate::routing::AnyRouting;
-use crate::state::{ASK, NO_KEY};
+use crate::routing::pal::Leg;
+use crate::routing::{AnyRouting, Hop};
+use crate::state::{AROUND, ASK, Kind as Port, NO_KEY, Packet};
 use crate::subnets::Views;
 
 /// An end of a link fails or returns.
@@ -18,6 +20,15 @@ struct Event {
     at: u64,
     output: u32,
     breaks: bool,
+    cause: Cause,
+}
+
+/// What has failed: the link, the router behind it, or the router that the output belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    Link,
+    FarRouter,
+    OwnRouter,
 }
 
 /// A head that has no way: it is in VC `v` of input `i`, and wants to reach member `to` of subnetwork `d`.
@@ -37,72 +48,117 @@ pub(crate) struct Repairs {
     /// Latest first.
     events: Vec<Event>,
     /// Links that have not failed, as far as each router has heard.
-    healthy: Views,
+    pub(super) healthy: Views,
     parked: Vec<Parked>,
-    /// Some router knows something new about links.
-    news: bool,
+    /// Routers that have failed, and per output how many of its two ends have.
+    pub(super) dead: Vec<bool>,
+    pub(super) dead_ends: Vec<u8>,
+    /// Heads that nothing can bring on: input and VC.
+    pub(super) doomed: Vec<(u32, u8)>,
+    /// Routers that know something new about links.
+    news: Vec<u32>,
+    /// Routers that have heard of a fault.
+    warned: Vec<bool>,
 }
 
 impl Repairs {
-    pub fn new<const W: usize, const V: usize>(block: &Block<W, V>, net: &Net, site: &Site) -> Self {
+    pub fn new<const W: usize, const V: usize>(block: &Block<W, V>, site: &Site) -> Self {
         let on = !site.faults.is_empty();
         let mut events = Vec::new();
-        for fault in site.faults {
-            let [a, b] = fault.link;
-            for (from, to) in [(a, b), (b, a)] {
-                let (number, base) = site.places[from as usize];
-                if number != site.block {
-                    continue;
-                }
-                let (at, far) = (net.coords[from as usize], net.coords[to as usize]);
-                let ends = |d: usize| (site.nets.member(at, d), site.nets.member(far, d));
-                let crosses = |&d: &usize| ends(d).0 != ends(d).1;
-                let port = (0..site.nets.count).find(crosses).map(|d| site.nets.port_to(d, ends(d).0, ends(d).1));
-                let output = base + u32::from(port.expect("faults are of links in subnetworks"));
-                events.push(Event { at: fault.at, output, breaks: true });
-                events.extend(fault.until.map(|at| Event { at, output, breaks: false }));
+        for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| matches!(out.kind, Port::Local | Port::Remote)) {
+            let (from, to) = (block.routers[out.router as usize].id, block.next_router[o]);
+            for fault in site.faults {
+                let cause = match fault.what {
+                    Part::Link([a, b]) if (from, to) == (a, b) || (from, to) == (b, a) => Cause::Link,
+                    Part::Router(router) if router == to => Cause::FarRouter,
+                    Part::Router(router) if router == from => Cause::OwnRouter,
+                    _ => continue,
+                };
+                let output = o as u32;
+                events.push(Event { at: fault.at, output, breaks: true, cause });
+                events.extend(fault.until.map(|at| Event { at, output, breaks: false, cause }));
             }
         }
         events.sort_unstable_by(|a, b| b.cmp(a));
-        let healthy = if on { Views::new(site.nets, block.routers.len(), 0) } else { Views::none() };
-        Self { on, events, healthy, parked: Vec::new(), news: false }
+        let (routers, ports) = if on { (block.routers.len(), block.ins.len()) } else { (0, 0) };
+        let healthy = if on { Views::new(site.nets, routers, 0) } else { Views::none() };
+        Self {
+            on,
+            events,
+            healthy,
+            parked: Vec::new(),
+            dead: vec![false; routers],
+            dead_ends: vec![0; ports],
+            doomed: Vec::new(),
+            news: Vec::new(),
+            warned: vec![false; routers],
+        }
     }
 
     pub fn nothing_due(&self, now: u64) -> bool {
-        self.events.last().is_none_or(|event| event.at > now)
+        self.doomed.is_empty() && self.events.last().is_none_or(|event| event.at > now)
     }
 
-    /// A router knows something new about links.
-    pub fn news(&mut self) {
-        self.news = true;
+    /// Router `r` knows something new about links.
+    pub fn news(&mut self, r: usize) {
+        if self.on {
+            self.news.push(r as u32);
+        }
     }
 
-    /// Whether something is new that may give packets without a way one.
-    pub fn waits_for_news(&mut self) -> bool {
-        std::mem::take(&mut self.news) && !self.parked.is_empty()
+    /// Whether something is new that may give packets another way.
+    pub fn has_news(&self) -> bool {
+        !self.news.is_empty()
     }
 }
 
 impl Agents {
     // ---- faults -----------------------------------------------------------------------------------------------------
 
-    /// Links that fail or return in this cycle.
+    /// Links and routers that fail or return in this cycle.
     #[cold]
     pub(super) fn break_links<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
         while let Some(event) = self.repairs.events.pop_if(|event| event.at <= block.now) {
             let o = event.output as usize;
+            let r = self.router(o);
+            self.repairs.warned[r] = true;
+            if event.cause != Cause::Link {
+                let ends = &mut self.repairs.dead_ends[o];
+                *ends = if event.breaks { *ends + 1 } else { *ends - 1 };
+            }
+            if event.cause == Cause::OwnRouter {
+                self.repairs.dead[r] = event.breaks;
+            }
+            let member = self.is_member(r, o);
             if event.breaks {
-                self.fail(block, net, o);
-            } else {
-                self.mend(block, net, o);
+                if member {
+                    self.fail(block, net, r, o);
+                }
+                self.turn_away(block, net, r, |agents, block, i, v| {
+                    let out = block.ins[i].base as usize + net.port(block.ins[i].keys[v]);
+                    agents.repairs.dead[r] || out == o
+                });
+            } else if member {
+                self.mend(block, net, r, o, event.cause == Cause::FarRouter);
             }
         }
     }
 
-    fn fail<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, o: usize) {
-        let (r, (d, own, c)) = (self.router(o), self.ends(o));
+    /// Whether output `o` of router `r` leads to another member of a subnetwork.
+    fn is_member(&self, r: usize, o: usize) -> bool {
+        let port = (o - self.routers[r].base) as u8;
+        self.nets.behind(port, |d| self.member(r, d)).is_some()
+    }
+
+    fn fail<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize, o: usize) {
         let link = &mut self.links[o];
-        (link.broken, link.era) = (true, link.era.wrapping_add(1));
+        link.faults += 1;
+        if link.faults > 1 {
+            return;
+        }
+        let (d, own, c) = self.ends(o);
+        let link = &mut self.links[o];
+        link.era = link.era.wrapping_add(1);
         link.end.fail();
         let drains = link.end.state == LinkState::Draining;
         self.settle_request(r, o);
@@ -115,15 +171,26 @@ impl Agents {
         self.repairs.healthy.set(&self.nets, r, d, (own, c), false);
         self.spread(block, net, r, Kind::Fault, (d, own, c), true);
         self.elect(block, net, r, d);
-        self.turn_away(block, net, r, o);
     }
 
-    /// The link is whole again, and off as soon as it is drained.
-    fn mend<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, o: usize) {
-        let (r, (d, own, c)) = (self.router(o), self.ends(o));
-        self.links[o].broken = false;
-        self.repairs.healthy.set(&self.nets, r, d, (own, c), true);
-        self.spread(block, net, r, Kind::Fault, (d, own, c), false);
+    /// The link is whole again, and off as soon as it is drained. `again`: so is the router behind it.
+    fn mend<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        o: usize,
+        again: bool,
+    ) {
+        let (d, own, c) = self.ends(o);
+        self.links[o].faults -= 1;
+        if !self.links[o].is_broken() {
+            self.repairs.healthy.set(&self.nets, r, d, (own, c), true);
+            self.spread(block, net, r, Kind::Fault, (d, own, c), false);
+            if again {
+                self.tell_what_is(block, net, r, (d, own, c));
+            }
+        }
         self.elect(block, net, r, d);
         if self.is_root(block, o) && self.is_off(o) && self.routers[r].activating.is_none() {
             self.ask(block, net, r, o, FIRST);
@@ -142,6 +209,7 @@ impl Agents {
             return;
         }
         let (d, link) = (usize::from(m.net), (m.from, m.about));
+        self.repairs.warned[r] = true;
         self.repairs.healthy.set(&self.nets, r, d, link, !m.flag);
         // one that returns is off as before
         block.views.set(&self.nets, r, d, link, false);
@@ -150,9 +218,23 @@ impl Agents {
 
     // ---- hub --------------------------------------------------------------------------------------------------------
 
-    /// Links of member `c` that are broken as far as router `r` knows.
+    /// Members of subnetwork `d` whose routers have failed: each other member sees that at its own link.
+    pub(super) fn dead_members(&self, r: usize, d: usize) -> u64 {
+        if self.repairs.dead[r] {
+            return 0; // it sees nothing
+        }
+        let dead = self.outputs(r, d).filter(|&o| self.repairs.dead_ends[o] > 0);
+        dead.fold(0, |mask, o| mask | 1 << self.ends(o).2)
+    }
+
+    /// Links of member `c` to routers that have not failed that are broken as far as router `r` knows.
     fn missing(&self, r: usize, d: usize, c: u8) -> u32 {
-        u32::from(self.nets.widths[d]) - 1 - self.repairs.healthy.of(r).row(&self.nets, d, c).count_ones()
+        let dead = self.dead_members(r, d);
+        if dead >> c & 1 != 0 {
+            return u32::MAX;
+        }
+        let whole = self.repairs.healthy.of(r).row(&self.nets, d, c);
+        (self.nets.all(d) & !(1 << c) & !dead & !whole).count_ones()
     }
 
     /// Whether nothing keeps the star of subnetwork `d` from being whole, so that links outside it may go off.
@@ -181,7 +263,7 @@ impl Agents {
         let next = (self.missing(r, d, best) < self.missing(r, d, hub)).then_some(best);
         self.routers[r].next_hub[d] = next;
         block.views.set_hub(r, d, hub, next.unwrap_or(hub));
-        self.repairs.news();
+        self.repairs.news(r);
         if let Some(next) = next {
             self.keep_star(block, net, r, d, next);
         }
@@ -203,54 +285,116 @@ impl Agents {
 
     // ---- packets without a way --------------------------------------------------------------------------------------
 
-    /// Heads of router `r` that wait for output `o` look for another way.
-    fn turn_away<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize, o: usize) {
+    /// Heads of router `r` that ask for an output, and of which `turns` is true, look for another way.
+    fn turn_away<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        turns: impl Fn(&Self, &Block<W, V>, usize, usize) -> bool,
+    ) {
         let base = block.routers[r].base as usize;
         let end = block.routers.get(r + 1).map_or(block.ins.len(), |next| next.base as usize);
         for i in base..end {
             for v in 0..V {
                 let key = block.ins[i].keys[v];
-                if key != NO_KEY && key != ASK && base + net.port(key) == o {
+                if key != NO_KEY && key != ASK && turns(self, block, i, v) {
                     block.ins[i].keys[v] = ASK;
                     block.withdraw(net, r, i, key);
+                    self.forget(block, net, i, v);
                     self.find_way(block, net, i, v);
                 }
             }
         }
     }
 
-    /// Heads that had no way look again.
+    /// Where something is new heads without a way look again, and so do those that go on from one intermediate to another:
+    /// where faults have met them they may wait for each other.
     #[cold]
     pub(super) fn look_again<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
-        for Parked { i, v, .. } in std::mem::take(&mut self.repairs.parked) {
+        let mut routers = std::mem::take(&mut self.repairs.news);
+        routers.sort_unstable();
+        routers.dedup();
+        let hears = |p: &mut Parked| routers.binary_search(&block.ins[p.i as usize].router).is_ok();
+        let parked: Vec<Parked> = self.repairs.parked.extract_if(.., hears).collect();
+        for Parked { i, v, .. } in parked {
             self.find_way(block, net, i as usize, usize::from(v));
         }
+        for r in routers.drain(..).map(|r| r as usize) {
+            if self.repairs.warned[r] {
+                self.turn_away(block, net, r, |agents, block, i, v| agents.goes_on(block, net, r, i, v));
+            }
+        }
+    }
+
+    /// Whether a head has come from a member of a subnetwork, and shall go to another one that is not the last.
+    fn goes_on<const W: usize, const V: usize>(
+        &self,
+        block: &Block<W, V>,
+        net: &Net,
+        r: usize,
+        i: usize,
+        v: usize,
+    ) -> bool {
+        let port = &block.ins[i];
+        let (p, class) = crate::arrive::split(port.keys[v], net.class_bits);
+        let subnet = |port: u8| self.nets.behind(port, |d| self.member(r, d)).map(|(d, _)| d);
+        // of the two classes of a leg the second one goes to its end
+        class.is_multiple_of(2) && subnet(p as u8).is_some() && subnet(port.port) == subnet(p as u8)
     }
 
     /// The head of VC `v` of input `i`, which asks for nothing, looks for a way.
     fn find_way<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, i: usize, v: usize) {
         let (r, head) = (block.ins[i].router as usize, block.ins[i].head[v] as usize);
         let id = block.segments.items[head].packet;
+        if self.is_lost(net, r, &block.packets.items[id as usize]) {
+            self.repairs.doomed.push((i as u32, v as u8));
+            return;
+        }
         let packet = &mut block.packets.items[id as usize];
-        let AnyRouting::Pal(pal) = &net.routing else { unreachable!("faults need pal") };
-        if let Ok(leg) = pal.leg(net.coords[block.routers[r].id as usize], packet, net.seed) {
-            let port = block.ins[i].port;
-            let came = self.nets.behind(port, |d| self.member(r, d));
-            if came.is_none_or(|(d, _)| d != leg.d) {
-                packet.dim = 0; // at the first router of a leg all ways are open
-            }
+        let was_around = packet.flags & AROUND != 0;
+        let leg = leg_of(net, net.coords[block.routers[r].id as usize], packet);
+        let came = self.nets.behind(block.ins[i].port, |d| self.member(r, d));
+        let begins = came.is_none_or(|(d, _)| d != leg.d);
+        if begins {
+            packet.dim = 0; // at the first router of a leg all ways are open
         }
         let key = block.route_here(net, r, id);
+        block.segments.items[head].key = key;
         if !block.leads_on(net, r, key) {
             return self.park(block, net, i, v, id);
         }
-        block.segments.items[head].key = key;
+        if begins {
+            self.hear_of_way(block, net, (r, id), leg, (key, was_around));
+        }
         block.ins[i].keys[v] = key;
         let (p, class) = crate::arrive::split(key, net.class_bits);
         if net.single {
             block.ask::<true>(net, i, p, class);
         } else {
             block.ask::<false>(net, i, p, class);
+        }
+    }
+
+    /// A head that begins its leg has found a way at last. `was_around`: it was counted as one that goes round before.
+    fn hear_of_way<const W: usize, const V: usize>(
+        &mut self,
+        block: &Block<W, V>,
+        net: &Net,
+        (r, packet): (usize, u32),
+        leg: Leg,
+        (key, was_around): (u16, bool),
+    ) {
+        let packet = &block.packets.items[packet as usize];
+        let direct = self.output(r, leg.d, leg.to);
+        let state = block.outs[direct].state;
+        if packet.flags & AROUND == 0 {
+            if LinkState::of(state) == LinkState::Shadow {
+                self.want_back(direct);
+            }
+        } else if !was_around {
+            let hop = Hop { port: net.port(key) as u8, class: 0 };
+            self.goes_around(block.now, r, leg, (hop, packet.len), (direct, state));
         }
     }
 
@@ -263,11 +407,31 @@ impl Agents {
         packet: u32,
     ) {
         block.ins[i].keys[v] = ASK;
+        self.forget(block, net, i, v);
         let at = net.coords[block.routers[block.ins[i].router as usize].id as usize];
-        let AnyRouting::Pal(pal) = &net.routing else { unreachable!("faults need pal") };
-        let leg = pal.leg(at, &block.packets.items[packet as usize], net.seed);
-        let Ok(leg) = leg else { unreachable!("only links of subnetworks fail") };
+        let leg = leg_of(net, at, &block.packets.items[packet as usize]);
         self.repairs.parked.push(Parked { i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
+    }
+
+    /// The head of VC `v` of input `i` does not take the output that it chose, where it was counted if it goes round.
+    fn forget<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, i: usize, v: usize) {
+        let segment = &block.segments.items[block.ins[i].head[v] as usize];
+        let around = block.packets.items[segment.packet as usize].flags & AROUND != 0;
+        let o = block.ins[i].base as usize + net.port(segment.key);
+        if let Some(meters) = &mut block.meters
+            && net.single
+            && around
+            && self.is_member(self.router(o), o)
+        {
+            let left = meters.not_around(o);
+            let link = &mut self.links[o];
+            for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
+                // it was counted before this epoch
+                if *begun == left.wrapping_add(1) {
+                    *begun = left;
+                }
+            }
+        }
     }
 
     fn parked<const W: usize, const V: usize>(
@@ -286,7 +450,7 @@ impl Agents {
         if view.row(&self.nets, d, own) >> to & 1 != 0 {
             return Some(to);
         }
-        let between = view.between(&self.nets, d, own, to);
+        let between = view.between(&self.nets, d, own, to) & !self.dead_members(r, d);
         (between != 0).then(|| between.trailing_zeros() as u8)
     }
 
@@ -320,8 +484,15 @@ impl Agents {
     /// The output whose side channel takes a packet that no wire leads on for: that of the whole link to its target.
     pub(super) fn side_channel(&self, r: usize, message: Message) -> Option<usize> {
         let o = self.output(r, usize::from(message.net), message.to);
-        (self.repairs.on && !self.links[o].broken).then_some(o)
+        (self.repairs.on && !self.links[o].is_broken()).then_some(o)
     }
+}
+
+/// The leg of a packet that waits for a link of a subnetwork.
+fn leg_of(net: &Net, at: u64, packet: &Packet) -> Leg {
+    let AnyRouting::Pal(pal) = &net.routing else { unreachable!("faults need pal") };
+    let Ok(leg) = pal.leg(at, packet, net.seed) else { unreachable!("only links of subnetworks are gone round") };
+    leg
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {

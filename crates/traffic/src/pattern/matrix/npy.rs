@@ -124,7 +124,7 @@ mod tests {
     /// A file as numpy.save writes it, of version 1.
     fn file(descr: &str, is_fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let mut header = format!("{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': {shape}, }}");
-        while (MAGIC.len() + 4 + header.len() + 1) % 64 > 0 {
+        while !(MAGIC.len() + 4 + header.len() + 1).is_multiple_of(64) {
             header.push(' ');
         }
         header.push('\n');

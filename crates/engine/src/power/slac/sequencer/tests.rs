@@ -9,10 +9,15 @@ use crate::state::NONE;
 
 /// 4 columns x 3 rows of 2 terminals: stages of 6 + 4 * 2 = 14, 6 + 4 = 10 and 6 links.
 fn network(blocks: usize) -> Simulation<1, 8> {
+    network_from("first_stage", blocks)
+}
+
+fn network_from(initial: &str, blocks: usize) -> Simulation<1, 8> {
     let topology = serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).unwrap();
     let routing = serde_json::from_str(r#"{"slac": {}}"#).unwrap();
     let mut spec = Spec::new(&topology, routing).unwrap();
-    spec.policy = serde_json::from_str(r#"{"slac": {"wake_per_link": "10cycles"}}"#).unwrap();
+    spec.policy =
+        serde_json::from_value(serde_json::json!({"slac": {"wake_per_link": "10cycles", "initial": initial}})).unwrap();
     spec.set_load(0.5);
     spec.set_packet(4);
     Simulation::new(&spec, Execution { threads: 1, blocks }).unwrap()
@@ -54,7 +59,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     assert!(s.asked.is_empty() && s.change.is_none());
     // of two that ask the fuller one, of equal ones the lower one; 10 links warm for 10 cycles each
     decide(&mut s, &mut sim, 200, used(&[(3, 0.8), (5, 0.9), (9, 0.9)]));
-    assert_eq!(s.asked, [5]);
+    assert_eq!(s.asked, [Some(5)]);
     assert!(matches!(s.change, Some(Change::Warming { until: 300 })));
     assert_eq!((count(&s, &sim, LinkState::Waking), found(&sim)), (vec![0, 20, 0], 1));
     s.window_end = 300;
@@ -65,7 +70,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     decide(&mut s, &mut sim, 400, used(&[(9, 0.1)]));
     assert!(s.change.is_none());
     decide(&mut s, &mut sim, 500, used(&[(9, 0.76), (5, 0.1)]));
-    assert_eq!((&s.asked[..], s.next()), (&[5, 9][..], 560.min(s.window_end)));
+    assert_eq!((&s.asked[..], s.next()), (&[Some(5), Some(9)][..], 560.min(s.window_end)));
     s.window_end = 600;
     s.act(&mut sim.net, &mut sim.blocks, 560);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim)), (vec![28, 20, 12], 3));
@@ -77,7 +82,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     decide(&mut s, &mut sim, 800, used(&[(5, 0.0)]));
     assert!(s.change.is_none());
     decide(&mut s, &mut sim, 900, used(&[(9, 0.24)]));
-    assert_eq!((&s.asked[..], found(&sim)), (&[5][..], 2));
+    assert_eq!((&s.asked[..], found(&sim)), (&[Some(5)][..], 2));
     assert_eq!(count(&s, &sim, LinkState::Draining), [0, 0, 12]);
     s.window_end = 1000;
     s.act(&mut sim.net, &mut sim.blocks, 1000);
@@ -85,10 +90,29 @@ fn stages_go_on_and_off_as_routers_ask() {
 }
 
 #[test]
+fn a_stage_that_no_router_asked_for_goes_when_all_are_calm() {
+    let mut sim = network_from("all_on", 2);
+    let mut s = sim.take_sequencer();
+    assert_eq!((count(&s, &sim, LinkState::On), found(&sim), &s.asked[..]), (vec![28, 20, 12], 3, &[None, None][..]));
+    // one router is used more
+    let mut one = [0.1; 12];
+    one[0] = 0.25;
+    decide(&mut s, &mut sim, 100, one);
+    assert!(s.change.is_none());
+    decide(&mut s, &mut sim, 200, [0.2; 12]);
+    assert_eq!((count(&s, &sim, LinkState::Draining), found(&sim)), (vec![0, 0, 12], 2));
+    s.window_end = 300;
+    s.act(&mut sim.net, &mut sim.blocks, 300);
+    // whoever asks for it now decides when it goes
+    decide(&mut s, &mut sim, 500, used(&[(7, 0.8)]));
+    assert_eq!(s.asked, [None, Some(7)]);
+}
+
+#[test]
 fn a_stage_stays_lit_for_packets_that_may_need_it() {
     let mut sim = network(1);
     let mut s = sim.take_sequencer();
-    s.asked = vec![5, 9];
+    s.asked = vec![Some(5), Some(9)];
     s.change = Some(Change::Warming { until: 100 });
     s.act(&mut sim.net, &mut sim.blocks, 100);
     decide(&mut s, &mut sim, 300, used(&[(9, 0.0)]));
