@@ -336,7 +336,7 @@ proptest! {
         (random, all_on, short_shadow, delayed, printed) in any::<(bool, bool, bool, bool, bool)>(),
         flits in prop::sample::select(vec![1u32, 5]),
         rotate in 0u32..4,
-        (slack, outgoing, unguarded, history) in any::<(bool, bool, bool, bool)>(),
+        (even, outgoing, unguarded, history) in any::<(bool, bool, bool, bool)>(),
         seed in 1u64..1000,
     ) {
         let mut spec = spec(topology_json, if history { PAL_HISTORY } else { PAL });
@@ -345,12 +345,12 @@ proptest! {
         tcep(&mut spec, &format!(
             r#""activation_epoch": "{epoch}cycles", "deactivation_epoch": "{}cycles", "wake": "{wake}cycles", "hub": {hub},
             "phase": "{}", "initial": "{}", "shadow": "{}", "tables": "{}", "algorithm": "{}", "rotate_hub": {rotate},
-            "spares": "{}", "utilisation": "{}", "guard": {}"#,
+            "spares": {}, "utilisation": "{}", "guard": {}"#,
             epoch * ratio,
             pick(random, "random", "together"), pick(all_on, "all_on", "root"),
             pick(short_shadow, "activation_epoch", "deactivation_epoch"),
             pick(delayed, "delayed", "broadcast"), pick(printed, "printed", "corrected"),
-            pick(slack, "slack", "outer"), pick(outgoing, "outgoing", "larger"), !unguarded,
+            pick(even, r#"{"even": {"target": 0.5}}"#, r#"{"outer": {}}"#), pick(outgoing, "outgoing", "larger"), !unguarded,
         ));
         if spec.graph.shape().groups().is_some() {
             spec.managed[2] = false;

@@ -7,7 +7,7 @@
 //! # Parameters
 //! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
 //! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off; initial:
-//! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`slack` is ours, not the
+//! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`even` is ours, not the
 //! paper's); utilisation: of which direction of a link; guard: whether the link activated last is spared while an inner
 //! link is above half the mark; deactivate: whether links are switched off at all; phase: epochs of all routers together, or each from a random cycle on; tables: how others learn of a new state;
 //! rotate_hub \[deactivation epochs\]: the next member becomes the hub that often (0: never).
@@ -43,6 +43,7 @@ mod lost;
 pub(crate) mod message;
 pub mod partition;
 pub(crate) mod repair;
+mod spares;
 
 use crate::power::LinkState;
 use crate::spec::Spec;
@@ -126,15 +127,28 @@ pub enum Initial {
 }
 
 /// Which links a router offers, and lets go when asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Spares {
     /// Outer ones, by Algorithm 1.
-    #[default]
-    Outer,
-    /// Any whose traffic fits below the high-water mark of the router's other active links in the subnetwork. Ours, not the
-    /// paper's: what Algorithm 1 refuses for its place in the order may go as well.
-    Slack,
+    Outer {},
+    /// Ours, not the paper's: where links that are all used alike are fewer than those of Algorithm 1, any link whose
+    /// traffic leaves the router's others below a target on average.
+    Even {
+        /// Mean utilisation of the links that stay, between 0 and 1.
+        #[serde(default = "target")]
+        target: f64,
+    },
+}
+
+impl Default for Spares {
+    fn default() -> Self {
+        Self::Outer {}
+    }
+}
+
+fn target() -> f64 {
+    0.85
 }
 
 /// Whose utilisation counts for a link.
@@ -208,6 +222,16 @@ impl Tcep {
         if !(self.high_water > 0.0 && self.high_water < 1.0) {
             let what = format!("{} is not between 0 and 1", self.high_water);
             return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
+        }
+        if let Spares::Even { target } = self.spares
+            && !(target > 0.0 && target < 1.0)
+        {
+            let what = format!("{target} is not between 0 and 1");
+            return Err(Refusal::new(
+                format!("{PATH}.spares.even.target"),
+                what,
+                "write a share of a link, such as 0.85",
+            ));
         }
         let cycles = |time: Time, key: &str| match time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"))? {
             cycles if cycles > MAX_CYCLES => {

@@ -1,10 +1,10 @@
 //! What an agent does at the end of an epoch: it judges what it was asked for, asks for what it wants, lets a shadow link
 //! go, and, at the end of a deactivation epoch, runs Algorithm 1.
 
+use super::Direction;
 use super::agent::{Agents, Counts, Request};
 use super::link::{Say, Want};
 use super::message::{Kind, Message};
-use super::{Direction, Spares};
 use crate::block::Block;
 use crate::net::Net;
 use crate::power::LinkState;
@@ -16,7 +16,7 @@ pub(super) const FIRST: u32 = u32::MAX - 1;
 pub(super) const CUT: u32 = u32::MAX;
 
 impl Counts {
-    fn since(self, before: Self) -> Self {
+    pub(super) fn since(self, before: Self) -> Self {
         Self {
             sent: self.sent.wrapping_sub(before.sent),
             sent_around: self.sent_around.wrapping_sub(before.sent_around),
@@ -27,7 +27,7 @@ impl Counts {
 
     /// Flits of the direction that counts, and those of them that went minimally. A packet of one flit is counted among
     /// those that go round as it chooses to, a little before it leaves.
-    fn load(self, direction: Direction) -> (u32, u32) {
+    pub(super) fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);
         let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
         match direction {
@@ -59,7 +59,7 @@ impl Agents {
         self.begin_epoch(block, r, long);
     }
 
-    fn counts<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> Counts {
+    pub(super) fn counts<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> Counts {
         let meter = block.meters.as_ref().expect("agents have meters").of(o);
         let (sent_around, came, came_around) = (meter.sent_around, meter.came, meter.came_around);
         Counts { sent: block.outs[o].flits, sent_around, came, came_around }
@@ -278,7 +278,7 @@ impl Agents {
     }
 
     /// The other members, from the hub upward.
-    fn by_rank<const W: usize, const V: usize>(
+    pub(super) fn by_rank<const W: usize, const V: usize>(
         &self,
         block: &Block<W, V>,
         r: usize,
@@ -306,53 +306,7 @@ impl Agents {
         }
     }
 
-    /// Utilisation of the link of output `o` over the deactivation epoch, in all and by minimal packets, in flits.
-    fn long_load<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> (u32, u32) {
-        self.counts(block, o).since(self.links[o].long).load(self.rules.config.utilisation)
-    }
-
-    /// The links of router `r` that may go, best first: least traffic that would take another hop (own policy: that others
-    /// would carry), then least traffic, then the member furthest from the hub.
-    fn candidates<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize) -> Vec<usize> {
-        let (config, length) = (&self.rules.config, (self.rules.epoch * self.rules.ratio) as f64);
-        let mut all = Vec::new();
-        for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(block, r, d)) {
-            let on = |o: &usize| self.links[*o].end.state == LinkState::On;
-            let links: Vec<usize> = self.by_rank(block, r, d).map(|c| self.output(r, d, c)).filter(on).collect();
-            let loads: Vec<(u32, u32)> = links.iter().map(|&o| self.long_load(block, o)).collect();
-            let utilisation: Vec<f64> = loads.iter().map(|&(flits, _)| f64::from(flits) / length).collect();
-            let boundary = config.algorithm.boundary(&utilisation, config.high_water);
-            let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
-            let left: Vec<f64> = utilisation.iter().map(|&u| (config.high_water - u).max(0.0)).collect();
-            for (rank, (&o, &(flits, minimal))) in links.iter().zip(&loads).enumerate() {
-                let (spare, moved) = match config.spares {
-                    Spares::Outer => (rank >= boundary, minimal),
-                    Spares::Slack => {
-                        let ways = self.ways_round(block, r, o);
-                        let room = |k: usize| if k == rank { 0.0 } else { left[k] };
-                        let all: f64 = (0..links.len()).map(room).sum();
-                        let ways: f64 =
-                            (0..links.len()).filter(|&k| ways >> self.ends(links[k]).2 & 1 != 0).map(room).sum();
-                        (all >= utilisation[rank] && ways >= f64::from(minimal) / length, minimal + flits)
-                    }
-                };
-                let latest = config.guard && busy && self.routers[r].latest[d] == Some(o);
-                if spare && !latest && !self.is_root(block, o) && self.links[o].end.asked.is_none() {
-                    all.push((moved, flits, Reverse(rank), o));
-                }
-            }
-        }
-        all.sort_unstable();
-        all.into_iter().map(|(.., o)| o).collect()
-    }
-
-    /// Members over which packets reach the far end of output `o` in two hops.
-    fn ways_round<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize, o: usize) -> u64 {
-        let (d, own, c) = self.ends(o);
-        block.views.of(r).between(&self.nets, d, own, c)
-    }
-
-    /// Agrees to one request for an outer link, refuses the others, whatever it has asked for itself: it withdraws that if it
+    /// Agrees to one request for a link that may go, refuses the others, whatever it has asked for itself: it withdraws that if it
     /// is agreed to as well. Returns whether there were any.
     fn judge_deactivations<const W: usize, const V: usize>(
         &mut self,
@@ -382,7 +336,7 @@ impl Agents {
         true
     }
 
-    /// Asks for the outer link with the least minimal traffic to go.
+    /// Asks for the best link that may go.
     fn ask_to_deactivate<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
         if self.routers[r].deactivating.is_some() || self.has_shadow(r) {
             return;
