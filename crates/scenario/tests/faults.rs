@@ -37,7 +37,10 @@ fn times_become_cycles() {
 #[test]
 fn faults_need_a_network_that_goes_round_them() {
     let text = refused("{policy: tcep}", "{policy: always_on}");
-    assert!(text.contains("faults: under always_on and pal nothing finds a way round a link or router that fails"), "{text}");
+    assert!(
+        text.contains("faults: under always_on and pal nothing finds a way round a link or router that fails"),
+        "{text}"
+    );
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
 }
