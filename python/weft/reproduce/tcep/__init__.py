@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from importlib.resources import files
+
+import yaml
+
 from weft.reproduce.paper import Experiment, Figure, Paper
 from weft.reproduce.tcep import curves, examples, jobs, links, paths, rates, settings, synthetic, theory, workloads
 from weft.reproduce.tcep.frames import frame
 
+_FOLDER = "2018-kim-tcep"
 _TRACES = "application traces, for which Weft has no engine yet"
 # From the second part on TCEP and SLaC start with all links on: from least power so many packets would wait until
 # enough links are awake that they take hundreds of thousands of cycles to drain. The third has the loads around
 # saturation, whose latencies never settle.
-LOADS = {
-    "uniform": (
-        [0.01, 0.02, 0.05, 0.1],
-        [0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.85],
-        [0.9, 0.95, 1],
-    ),
-    "tornado": (
-        [0.01, 0.02, 0.05, 0.08, 0.1],
-        [0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.35, 0.4, 0.42, 0.45],
-        [0.5, 0.6],
-    ),
-    "bit_reverse": (
-        [0.01, 0.02, 0.05, 0.08, 0.1],
-        [0.12, 0.14, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7],
-        [0.75, 0.8, 0.9, 1],
-    ),
-}
+LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
+"""Highest loads of the first part and of the second one; the scenario says which loads there are."""
 QUICK_LOADS = {
     "uniform": ([0.01, 0.1], [0.2, 0.4, 0.6], [0.9, 1.0]),
     "tornado": ([0.01, 0.05, 0.1], [0.14, 0.25, 0.4], [0.5]),
@@ -47,10 +38,18 @@ def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[di
     )
 
 
+def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
+    """The loads of a scenario in three parts."""
+    text = (files("weft") / "experiments" / _FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+    loads = yaml.safe_load(text)["sweep"]["traffic.load"]
+    low, middle = (bisect_right(loads, last) for last in LAST[name])
+    return loads[:low], loads[low:middle], loads[middle:]
+
+
 def _patterns(name: str) -> Experiment:
     """Figs. 9 and 10 under one pattern; a quick run has fewer loads and shorter windows."""
     short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
-    return Experiment(name, tuple(short | part for part in _parts(*QUICK_LOADS[name])), _parts(*LOADS[name]))
+    return Experiment(name, tuple(short | part for part in _parts(*QUICK_LOADS[name])), _parts(*_loads(name)))
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:
@@ -85,7 +84,7 @@ _EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
 _LINE_SCALED = "16 routers of 16 terminals in place of 32 of 32"
 EXPERIMENTS = (
     Experiment("root"),
-    *(_patterns(name) for name in LOADS),
+    *(_patterns(name) for name in LAST),
     Experiment("bursty", (_BURSTS,)),
     Experiment("bound_uniform", _line(0.1, 0.25, 0.41, 0.6), scaled=_LINE_SCALED),
     Experiment("bound_adversarial", _line(0.1, 0.25), scaled=_LINE_SCALED),
@@ -216,7 +215,7 @@ RULES = {**settings.RULES, **theory.RULES, **synthetic.RULES, **workloads.RULES}
 PAPER = Paper(
     name="tcep",
     title="Kim, Choi and Kim: TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks (ISCA 2018)",
-    folder="2018-kim-tcep",
+    folder=_FOLDER,
     experiments=EXPERIMENTS,
     figures=FIGURES,
     rules=RULES,
