@@ -99,8 +99,8 @@ impl LinkStateTable {
 }
 
 impl ControlPacketTable {
-    /// One row per packet, by the cycle in which it was sent. Null: when it came and how far it went, where it was under
-    /// way at the end; `about_router`, where it is about the link between its ends; `value_flits` of what asks for nothing.
+    /// One row per packet, by the cycle in which it was sent. Null: when it came and how far it went, if it never came;
+    /// `about_router`, where it is about the link between its ends; `value_flits` of what asks for nothing.
     pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
         let names = ControlKind::NAMES.map(Arc::<str>::from);
         let each = |of: &dyn Fn(&ControlPacket) -> u64| Column::Counts(self.packets.iter().map(of).collect());

@@ -93,7 +93,7 @@ pub struct ControlPacket {
     pub flag: bool,
     /// Of the links of its subnetwork.
     pub class: u8,
-    /// When it came, and links that it crossed; `None`: it was under way when the run ended.
+    /// When it came, and links that it crossed; `None`: it was under way when the run ended, or its receiver had failed.
     pub arrival: Option<(u64, u8)>,
 }
 
