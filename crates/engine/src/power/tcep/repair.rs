@@ -65,7 +65,8 @@ impl Repairs {
     pub fn new<const W: usize, const V: usize>(block: &Block<W, V>, site: &Site) -> Self {
         let on = !site.faults.is_empty();
         let mut events = Vec::new();
-        for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| matches!(out.kind, Port::Local | Port::Remote)) {
+        for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| matches!(out.kind, Port::Local | Port::Remote))
+        {
             let (from, to) = (block.routers[out.router as usize].id, block.next_router[o]);
             for fault in site.faults {
                 let cause = match fault.what {
