@@ -37,6 +37,10 @@ def test_a_fault_that_nobody_notices_takes_no_time() -> None:
     assert from_series(series([40, 40, 41, 39]), 0, 200, 0.05)[2] == 0
 
 
+def test_faster_than_before_is_no_deviation() -> None:
+    assert from_series(series([40, 40, 50, 20]), 0, 200, 0.05)[2] == 300 - 200
+
+
 def test_what_never_comes_back_has_no_time() -> None:
     assert from_series(series([40, 40, 60, 60]), 0, 200, 0.05)[2] is None
 

@@ -13,10 +13,11 @@
 //! control packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never
 //! activated. Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as
 //! in a rotation but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that
-//! waiting heads need are asked for first. A link that returns is off; one of a star is asked for at once. Without faults
-//! nothing is different. Hops of class 0 follow each other in the order of members, the hub last, except for packets that
-//! faults meet at intermediates. These may come to wait for each other; they choose again whenever their router hears
-//! something new, so they stay stuck only where what has failed never returns, and the stall analysis would name them.
+//! waiting heads need are asked for first. A link that returns is off; one of a star is asked for at once, and where
+//! links are never switched off (`deactivate: false`) so is one that was on. Without faults nothing is different. Hops of
+//! class 0 follow each other in the order of members, the hub last, except for packets that faults meet at intermediates.
+//! These may come to wait for each other; they choose again whenever their router hears something new, so they stay stuck
+//! only where what has failed never returns, and the stall analysis would name them.
 //!
 //! A router fails with all its links, those between groups too, and its neighbours see that it is the router. It forwards
 //! nothing and sends no control packets. It discards every packet that has no VC of an output yet, or comes later: those

@@ -1,12 +1,13 @@
 """How traffic recovers from faults: share delivered, latency before, during and after, time until it is back.
 
 Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper measures nothing there, the measures
-are ours. Parameters: the cycles of the fault and of its end, and the share by which latency may differ from that
+are ours. Parameters: the cycles of the fault and of its end, and the share by which latency may exceed that
 before. Guarantees: what is counted by creation time is complete once the run has drained. Not modelled: which packets
 the fault touched. Validation: hand-made series.
 
 A run needs `measure.transient`, whose bins are the resolution of the answer: take them so long that their means differ
-by less than the tolerance without a fault. Packets that were dropped have no latency.
+by less than the tolerance without a fault. Faster is no deviation: a fault may leave more links on. Packets that were
+dropped have no latency.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Recovery:
     recovery_cycles : int or None
         From the fault to the begin of the first bin, after those out of tolerance, that is in it again [cycles]; 0 if
         none was out of it, None if none came back before the end of the fault.
+    return_cycles : int or None
+        The same from the end of the fault, when links wake again; None if it never ends, or none came back.
     delivered_share : float
         Delivered packets over those created in the window.
     dropped_share : float
@@ -50,6 +53,7 @@ class Recovery:
     after_cycles: float | None
     worst_cycles: float
     recovery_cycles: int | None
+    return_cycles: int | None
     delivered_share: float
     dropped_share: float
 
@@ -70,7 +74,7 @@ def recovery(
     until_cycle : int, optional
         When it returned [cycles].
     tolerance : float
-        Share by which the mean latency of a bin may differ from that before.
+        Share by which the mean latency of a bin may exceed that before.
 
     Raises
     ------
@@ -85,9 +89,11 @@ def recovery(
     until_then = bins.filter(pl.col("from_cycle") + pl.col("bin_cycles") <= back)
     before, worst, cycles = from_series(until_then, since, fault_cycle, tolerance)
     means = mean_latency(bins, fault_cycle, back), mean_latency(bins, back, end)
+    returned = bins.filter((pl.col("from_cycle") >= back) & (pl.col("from_cycle") + pl.col("bin_cycles") <= end))
+    again = None if until_cycle is None else back_in(returned, before, back, tolerance)
     dropped = summary.get("dropped_packets", 0)
     packets = max(1, summary["packets"] + summary["missing_packets"] + dropped)
-    return Recovery(before, *means, worst, cycles, summary["packets"] / packets, dropped / packets)
+    return Recovery(before, *means, worst, cycles, again, summary["packets"] / packets, dropped / packets)
 
 
 def table(results: Results, tolerance: float = 0.05) -> pl.DataFrame:
@@ -98,7 +104,7 @@ def table(results: Results, tolerance: float = 0.05) -> pl.DataFrame:
     results : Results
         With `measure.transient`.
     tolerance : float
-        Share by which the mean latency of a bin may differ from that before.
+        Share by which the mean latency of a bin may exceed that before.
 
     Returns
     -------
@@ -147,10 +153,16 @@ def from_series(
     if mean is None or after.is_empty():
         what = f"no packets in whole bins between the warm-up, cycle {since_cycle}, and the fault, or none after it"
         raise ResultsError.saying(what, f"measure from before cycle {fault_cycle} to after it, in shorter bins")
-    off = (after["packet_latency_mean_cycles"] - mean).abs() > tolerance * mean
     worst = float(after["packet_latency_mean_cycles"].to_numpy().max())
+    return mean, worst, back_in(after, mean, fault_cycle, tolerance)
+
+
+def back_in(bins: pl.DataFrame, mean_cycles: float, since_cycle: int, tolerance: float) -> int | None:
+    """Time from a cycle until a bin is in tolerance again after those that were not [cycles]; None if none was."""
+    filled = bins.filter(pl.col("packets") > 0).sort("from_cycle")
+    off = filled["packet_latency_mean_cycles"] > (1 + tolerance) * mean_cycles
     if not off.any():
-        return mean, worst, 0
+        return 0
     first = off.arg_max() or 0
-    back = after[first:].filter(~off[first:])
-    return mean, worst, int(back["from_cycle"][0]) - fault_cycle if len(back) else None
+    back = filled[first:].filter(~off[first:])
+    return int(back["from_cycle"][0]) - since_cycle if len(back) else None

@@ -38,6 +38,7 @@ _HEADS = {
     "after_cycles": "after",
     "worst_cycles": "worst",
     "recovery_cycles": "recovery",
+    "return_cycles": "return",
     "delivered_share": "delivered",
     "dropped_share": "dropped",
 }
@@ -242,7 +243,7 @@ def _add_recovery(kinds: Commands) -> None:
     about = "how the points of a finished run with faults recover from the first of them"
     parser = _kind(kinds, "recovery", about, "results/faults", _recovery)
     parser.add_argument("results", metavar="DIR", help="folder of results, with measure.transient")
-    tolerance = "share by which the mean latency of a bin may differ from that before (default: 0.05)"
+    tolerance = "share by which the mean latency of a bin may exceed that before (default: 0.05)"
     parser.add_argument("--tolerance", metavar="SHARE", type=float, default=0.05, help=tolerance)
 
 
@@ -254,6 +255,7 @@ def _recovery(options: argparse.Namespace) -> Answered:
     notes = [
         "mean packet latency [cycles] before the fault, until its end, behind that, and of the worst bin in between",
         "recovery: cycles until a bin is within the tolerance of before again; 0: none left it; -: none came back",
+        "return: the same from the end of the fault on",
         "delivered, dropped: shares of the packets of the window",
     ]
     return frame, notes

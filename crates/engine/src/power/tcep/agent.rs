@@ -42,6 +42,8 @@ pub(super) struct LinkAgent {
     pub end: End,
     /// Faults that keep it broken, and how often it has broken: what was said before does not hold.
     pub faults: u8,
+    /// It was on when it broke, where links are never switched off: it shall be again.
+    pub returns: bool,
     pub era: u8,
     /// First cycle in which another packet can come by its side channel.
     pub side_free: u64,
@@ -156,6 +158,7 @@ impl Agents {
         let link = |o: usize| LinkAgent {
             end: End::new(LinkState::of(block.outs[o].state)),
             faults: 0,
+            returns: false,
             era: 0,
             side_free: 0,
             virtually: 0,
@@ -459,6 +462,7 @@ impl Agents {
         }
         let (d, own, c) = self.ends(o);
         if state == LinkState::On && before == LinkState::Waking {
+            self.links[o].returns = false;
             self.routers[r].latest[d] = Some(o);
         }
         // packets may use it from now on, or no longer

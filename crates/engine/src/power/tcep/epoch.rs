@@ -230,7 +230,7 @@ impl Agents {
             let off = self.outputs(r, d).filter(|&o| self.is_off(o));
             for o in off {
                 let c = self.ends(o).2;
-                let of_star = becomes_hub || own == hub || c == hub;
+                let of_star = becomes_hub || own == hub || c == hub || self.links[o].returns;
                 let value = match (cut >> c & 1 != 0, of_star) {
                     (true, _) => CUT,
                     (_, true) => FIRST,

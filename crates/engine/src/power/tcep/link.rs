@@ -2,8 +2,9 @@
 //! the two ends and what is under way between them can be explored exhaustively (the test below does).
 //!
 //! A request is answered once. The asker carries out what was agreed when the answer comes, or withdraws, which undoes
-//! what the answerer has begun. An answer settles whatever the answerer had asked for before. A link goes dark, or carries flits again, when both ends say that they are
-//! ready; they say so on the side channel of the link that also carries credits.
+//! what the answerer has begun. An answer settles whatever its receiver had been asked for before, so what an end asks for
+//! itself goes out behind its answers. A link goes dark, or carries flits again, when both ends say that they are ready;
+//! they say so on the side channel of the link that also carries credits.
 
 use crate::power::LinkState;
 

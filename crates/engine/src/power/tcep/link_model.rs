@@ -2,7 +2,8 @@
 //!
 //! Messages keep their order on each way (over the hub, on the side channel), and the side channel is the faster way. Epochs are
 //! far longer than any way: what an end sent at the end of its epoch has come by the end of its next one, and what it sent
-//! between has come by the one after that; the same holds by the epochs of the receiver. A fault meets both ends at once, and
+//! between has come by the one after that; the same holds by the epochs of the receiver. An end that refuses may ask for
+//! the same link in the same cycle, for the sake of a third router, behind its answer. A fault meets both ends at once, and
 //! what is under way then counts no more.
 
 use super::{End, Say, Want};

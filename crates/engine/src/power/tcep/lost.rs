@@ -1,5 +1,4 @@
-//! Routers that fail: what they hold, and what can only go to them, leaves the network uncounted by any destination. The rules
-//! are in `faults.rs`.
+//! Routers that fail: what they hold, and what can only go to them, is discarded. The rules are in `faults.rs`.
 
 use super::agent::Agents;
 use super::message::{Kind, Message};

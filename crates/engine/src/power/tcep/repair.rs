@@ -160,6 +160,7 @@ impl Agents {
         let (d, own, c) = self.ends(o);
         let link = &mut self.links[o];
         link.era = link.era.wrapping_add(1);
+        link.returns |= link.end.state == LinkState::On && !self.rules.config.deactivate;
         link.end.fail();
         let drains = link.end.state == LinkState::Draining;
         self.settle_request(r, o);
@@ -193,7 +194,8 @@ impl Agents {
             }
         }
         self.elect(block, net, r, d);
-        if self.is_root(block, o) && self.is_off(o) && self.routers[r].activating.is_none() {
+        let wanted = self.is_root(block, o) || self.links[o].returns;
+        if wanted && self.is_off(o) && self.routers[r].activating.is_none() {
             self.ask(block, net, r, o, FIRST);
         }
     }
