@@ -350,7 +350,7 @@ proptest! {
             pick(random, "random", "together"), pick(all_on, "all_on", "root"),
             pick(short_shadow, "activation_epoch", "deactivation_epoch"),
             pick(delayed, "delayed", "broadcast"), pick(printed, "printed", "corrected"),
-            pick(even, r#"{"even": {"target": 0.5}}"#, r#"{"outer": {}}"#), pick(outgoing, "outgoing", "larger"), !unguarded,
+            pick(even, r#"{"even": {"from": 0.01, "target": 0.5}}"#, r#"{"outer": {}}"#), pick(outgoing, "outgoing", "larger"), !unguarded,
         ));
         if spec.graph.shape().groups().is_some() {
             spec.managed[2] = false;

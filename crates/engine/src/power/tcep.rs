@@ -132,9 +132,12 @@ pub enum Initial {
 pub enum Spares {
     /// Outer ones, by Algorithm 1.
     Outer {},
-    /// Ours, not the paper's: where links that are all used alike are fewer than those of Algorithm 1, any link whose
-    /// traffic leaves the router's others below a target on average.
+    /// Ours, not the paper's: where routers send much, any link whose traffic leaves the router's others below a target on
+    /// average, that with the least traffic first; else outer ones.
     Even {
+        /// Flits per cycle that a router sends to another member on average, above 0: from this on.
+        #[serde(default = "from")]
+        from: f64,
         /// Mean utilisation of the links that stay, between 0 and 1.
         #[serde(default = "target")]
         target: f64,
@@ -147,8 +150,12 @@ impl Default for Spares {
     }
 }
 
+fn from() -> f64 {
+    0.3
+}
+
 fn target() -> f64 {
-    0.85
+    0.92
 }
 
 /// Whose utilisation counts for a link.
@@ -223,15 +230,14 @@ impl Tcep {
             let what = format!("{} is not between 0 and 1", self.high_water);
             return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
         }
-        if let Spares::Even { target } = self.spares
-            && !(target > 0.0 && target < 1.0)
-        {
-            let what = format!("{target} is not between 0 and 1");
-            return Err(Refusal::new(
-                format!("{PATH}.spares.even.target"),
-                what,
-                "write a share of a link, such as 0.85",
-            ));
+        if let Spares::Even { from, target } = self.spares {
+            for (key, share) in [("from", from), ("target", target)] {
+                if !(share > 0.0 && share < 1.0) {
+                    let what = format!("{share} is not between 0 and 1");
+                    let help = "write a share of a link, such as 0.3 for from and 0.92 for target";
+                    return Err(Refusal::new(format!("{PATH}.spares.even.{key}"), what, help));
+                }
+            }
         }
         let cycles = |time: Time, key: &str| match time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"))? {
             cycles if cycles > MAX_CYCLES => {

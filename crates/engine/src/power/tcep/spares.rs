@@ -7,9 +7,9 @@
 //! outer routers fill their links to the inner ones, links between inner routers carry little beside what is for their
 //! ends, and still count. With demand l (flits that a router sends to each other one per cycle) that takes k = R l / U of R
 //! routers, which is 1 - (1 - l / U)^2 of the links. If all links are used alike, a share f of them carries l (2 - f) / f
-//! each, so 2 l / (T + l) of them carry T. `even` compares the two at each router: while the first needs fewer links it is
-//! Algorithm 1; else any link may go whose traffic leaves the router's other links below T on average, that with the least
-//! traffic first.
+//! each, so 2 l / (T + l) of them carry T: fewer, unless l is small, where pairs without a link must also have ways left. So
+//! `even` is Algorithm 1 below a demand; from it on, any link may go whose traffic leaves the router's other links below T
+//! on average, that with the least traffic first.
 
 use super::Spares;
 use super::agent::Agents;
@@ -69,8 +69,8 @@ impl Agents {
         let boundary = config.algorithm.boundary(&utilisation, config.high_water);
         let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
         let kept = |link: &Link| config.guard && busy && self.routers[r].latest[d] == Some(link.output);
-        if let Spares::Even { target } = config.spares
-            && is_even(self.demand(block, r, d, links), config.high_water, target)
+        if let Spares::Even { from, target } = config.spares
+            && self.demand(block, r, d, links) >= from
         {
             let all: f64 = utilisation.iter().sum();
             let room = target * (links.len() as f64 - 1.0) - all;
@@ -97,24 +97,5 @@ impl Agents {
         let around = self.outputs(r, d).map(|o| f64::from(self.links[o].around));
         let sent = direct.sum::<f64>() / self.long_epoch() + around.sum::<f64>() / self.rules.epoch as f64;
         sent / (f64::from(self.nets.widths[d]) - 1.0).max(1.0)
-    }
-}
-
-/// Whether links that all carry `target` are fewer than those of Algorithm 1, whose fullest carry `high_water`.
-fn is_even(demand: f64, high_water: f64, target: f64) -> bool {
-    let concentrated = 1.0 - (1.0 - demand / high_water).max(0.0).powi(2);
-    2.0 * demand / (target + demand) < concentrated
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_even;
-
-    #[test]
-    fn links_are_used_alike_from_the_demand_on_at_which_that_takes_fewer() {
-        // at 0.3: 1 - (1 - 0.3 / 0.99)^2 = 0.514 of the links against 2 * 0.3 / 1.15 = 0.522; at 0.45: 0.703 and 0.692
-        assert!(!is_even(0.3, 0.99, 0.85));
-        assert!(is_even(0.45, 0.99, 0.85));
-        assert!(!is_even(0.0, 0.99, 0.85));
     }
 }
