@@ -74,7 +74,10 @@ fn times_of_a_link_follow_each_other() {
     let text = refused("until: 2us}", "until: 2us}\n  - {router: 5, at: 2us}");
     assert!(text.contains("faults.3: router 5 is broken then already by faults.2"), "{text}");
     let text = refused("until: 30us", "until: 10us");
-    assert!(text.contains("faults.0.until: cycle 5000, but the link fails in cycle 5000"), "{text}");
+    assert!(
+        text.contains("faults.0.until: cycle 5000, but the link between routers 1 and 4 fails in cycle 5000"),
+        "{text}"
+    );
     let text = refused("[0, 2], at: 500cycles", "[4, 1], at: 29us");
     assert!(text.contains("faults.1: the link between routers 4 and 1 is broken then already by faults.0"), "{text}");
 }
