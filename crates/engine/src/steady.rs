@@ -52,7 +52,7 @@ pub(crate) fn has_settled(latencies: &[f64]) -> bool {
     latencies.len() >= LEAST && 2 * mser(latencies, LEAST_REST, 0.0) < latencies.len()
 }
 
-/// Whether a series of shares of channels that draw power has settled: MSER drops less than half of it, and the rest
+/// Whether a series of shares (of channels that draw power, or of a latency) has settled: MSER drops less than half of it, and the rest
 /// has no trend.
 pub(crate) fn is_level(shares: &[f64]) -> bool {
     let cut = mser(shares, LEAST_PERIODS_REST, RESOLUTION);

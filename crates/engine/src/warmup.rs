@@ -1,7 +1,9 @@
 //! A warm-up that ends by itself: as soon as latencies and power state have settled (`steady.rs` says when that is).
 //!
 //! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, source queues
-//! included. One of the power state is the mean share of the managed channels that are not off, over the time in which
+//! included. Under a policy that decides less often, latencies that rise after each decision and fall again never settle
+//! from one such observation to the next: there they have settled, too, when their means over the periods of the policy
+//! are level to 1 %. An observation of the power state is the mean share of the managed channels that are not off, over the time in which
 //! the policy takes each of its decisions at least once, in whole observations of the latency.
 
 use crate::assemble;
@@ -61,6 +63,12 @@ impl Latencies {
             self.seen = (packets, latency);
         }
     }
+
+    /// Whether they are level, as shares of the last one.
+    fn are_level(&self) -> bool {
+        let last = self.means.last().copied().unwrap_or(1.0);
+        is_level(&self.means.iter().map(|mean| mean / last).collect::<Vec<_>>())
+    }
 }
 
 /// Shares of the managed channels that drew power in one period of the policy after the other.
@@ -71,6 +79,8 @@ struct PowerState {
     /// Cycles that managed channels have been off, summed over the channels, at the end of the last period.
     off: u64,
     shares: Vec<f64>,
+    /// Latencies over the same periods.
+    latencies: Latencies,
 }
 
 impl PowerState {
@@ -98,9 +108,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             }
             latencies.observe(self.seen());
             decisions.settled = Some(has_settled(&latencies.means));
-            if let Some(power) = power.as_mut().filter(|power| self.now.is_multiple_of(power.period)) {
-                power.observe(self.off_cycles());
-                decisions.power_settled = Some(is_level(&power.shares));
+            if let Some(power) = power.as_mut() {
+                if self.now.is_multiple_of(power.period) {
+                    power.observe(self.off_cycles());
+                    power.latencies.observe(self.seen());
+                    decisions.power_settled = Some(is_level(&power.shares));
+                }
+                let slow = power.period > OBSERVATION && power.latencies.are_level();
+                decisions.settled = decisions.settled.map(|settled| settled || slow);
             }
         }
         let start = self.now + self.net.lookahead;
@@ -122,7 +137,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let links = outs.filter(|out| matches!(out.kind, Kind::Local | Kind::Remote));
         let channels = links.filter(|out| spec.managed[out.class as usize]).count() as u64;
         let period = self.net.power_period.filter(|_| channels > 0)?;
-        Some(PowerState { period, channels, off: 0, shares: Vec::new() })
+        Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::default() })
     }
 
     /// Cycles that channels have been off so far, summed over the channels.

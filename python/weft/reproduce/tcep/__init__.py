@@ -19,9 +19,9 @@ _TRACES = "application traces, for which Weft has no engine yet"
 LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
 """Highest loads of the first part and of the second one; the scenario says which loads there are."""
 QUICK_LOADS = {
-    "uniform": ([0.01, 0.1], [0.2, 0.4, 0.6], [0.9, 1.0]),
-    "tornado": ([0.01, 0.05, 0.1], [0.14, 0.25, 0.4], [0.5]),
-    "bit_reverse": ([0.01, 0.05, 0.1], [0.14, 0.25, 0.5, 0.7], [0.8]),
+    "uniform": ([0.01, 0.1], [0.2, 0.4], [0.9, 1.0]),
+    "tornado": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.4, 0.5]),
+    "bit_reverse": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.5, 0.7, 0.8]),
 }
 _FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, {"slac": {"initial": "all_on"}}]
 
@@ -32,9 +32,8 @@ def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[di
     return (
         {"sweep.traffic.load": low},
         start
-        | {"sweep.traffic.load": middle, "zip.measure.warmup_limit": ["20000cycles", "500000cycles", "100000cycles"]},
-        start
-        | {"sweep.traffic.load": high, "zip.measure.warmup_limit": ["20000cycles", "100000cycles", "100000cycles"]},
+        | {"sweep.traffic.load": middle, "zip.measure.warmup_limit": ["20000cycles", "400000cycles", "100000cycles"]},
+        start | {"sweep.traffic.load": high, "zip.measure.warmup_limit": ["20000cycles", "70000cycles", "60000cycles"]},
     )
 
 
@@ -47,9 +46,12 @@ def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
 
 
 def _patterns(name: str) -> Experiment:
-    """Figs. 9 and 10 under one pattern; a quick run has fewer loads and shorter windows."""
+    """Figs. 9 and 10 under a pattern. A quick run has fewer loads, shorter warm-ups and windows."""
     short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
-    return Experiment(name, tuple(short | part for part in _parts(*QUICK_LOADS[name])), _parts(*_loads(name)))
+    low, middle, high = (short | part for part in _parts(*QUICK_LOADS[name]))
+    middle |= {"zip.measure.warmup_limit": ["20000cycles", "250000cycles", "100000cycles"]}
+    high |= {"measure.warmup": "20000cycles", "zip.measure.warmup_limit": [None, None, None]}
+    return Experiment(name, (low, middle, high), _parts(*_loads(name)))
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:

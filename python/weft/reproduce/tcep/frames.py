@@ -51,6 +51,8 @@ SCHEMA: dict[str, Any] = {
 }
 # Loads of different mechanisms that are the same.
 _SAME = 1e-9
+# A load is too much where less of it is accepted: the accepted load no longer follows the offered one.
+_ACCEPTED = 0.95
 # A load that stands in for one that the paper names, but that was not run, lies this near.
 _NEAR = 0.25
 
@@ -156,8 +158,8 @@ class Throughput:
     Attributes
     ----------
     knee : float
-        At the lowest load that saturates, where a latency curve turns up. Claims are judged by it: the paper does not
-        define its throughput, but shows latency curves.
+        At the lowest load of which it accepts less than `_ACCEPTED`. Claims are judged by it: the paper does not define
+        its throughput, but shows latency curves.
     most : float
         At any load. Far beyond the knee the mean over the terminals may rise: sources that share no busy channel send
         on.
@@ -174,17 +176,17 @@ def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> 
 
 
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
-    """What is accepted where the latency curve turns up, and at most.
+    """What is accepted at the lowest load that is too much, and at most.
 
     Raises
     ------
     LackingError
         If no load was too much: then nobody knows; or if nothing was accepted.
     """
-    points = of(frame, mechanism)
-    over = points.filter(pl.col("saturated") | (pl.col("load") >= 1))
+    points = of(frame, mechanism).drop_nulls("accepted_load")
+    over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
     if over.is_empty():
-        raise LackingError(f"{mechanism} was not saturated at {greatest(points, 'load'):g} flits/terminal/cycle")
+        raise LackingError(f"{mechanism} accepted all that was offered up to load {greatest(points, 'load'):g}")
     knee = greatest(over.filter(pl.col("load") == over["load"][0]), "accepted_load")
     if knee <= 0:
         raise LackingError(f"{mechanism} accepted nothing")
