@@ -261,8 +261,8 @@ def _hops(measured: Measured) -> str:
 
 
 _OSCILLATES = (
-    "SLaC's stages go on and off at a steady load: as soon as a stage carries it, the buffers of the router that asked for "
-    "it are below the low threshold; what the paper averages over is not printed"
+    "SLaC's stages go on and off at a steady load: as soon as a stage carries it, the buffers of the router that asked "
+    "for it are below the low threshold; what the paper averages over is not printed"
 )
 _STEPS = (
     "Algorithm 1 ends with k inner routers that have links to all, k = R l / U_hwm rounded up; in theory that puts the "
