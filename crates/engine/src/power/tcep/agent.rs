@@ -295,7 +295,8 @@ impl Agents {
             LinkState::Draining if !end.ready => {
                 let out = &block.outs[o];
                 let link = &net.links[usize::from(out.class)];
-                let home = |vc: usize| link.all >> vc & 1 == 0 || out.credits[vc] == link.buffer;
+                // what a broken link has brought may wait behind it for this very link; its credits come when it goes on
+                let home = |vc: usize| end.is_alone() || link.all >> vc & 1 == 0 || out.credits[vc] == link.buffer;
                 let left = (block.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
                 if !(left && out.wanting == 0 && out.free == link.all && (0..V).all(home)) {
                     return self.set_timer(o, block.now, block.now + DRAIN_LOOK);
