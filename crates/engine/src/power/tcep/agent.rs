@@ -89,6 +89,8 @@ pub(super) struct RouterAgent {
     /// Own requests without an answer: output and value; output.
     pub activating: Option<(usize, u32)>,
     pub deactivating: Option<usize>,
+    /// Output of the own request for activation that was refused last, where links fail.
+    pub refused: Option<usize>,
     /// Output of the link that was activated last, per subnetwork.
     pub latest: [Option<usize>; 8],
     /// The member that is to become the hub, per subnetwork.
@@ -334,6 +336,9 @@ impl Agents {
             Kind::Deactivate => self.links[o].deactivate = Some(Request { value: m.value, yours: None }),
             Kind::Ack if !m.flag => self.acked(block, net, r, o),
             Kind::Nack if !m.flag => {
+                if self.links[o].end.asked == Some(Want::Activate) && self.repairs.are_due() {
+                    self.routers[r].refused = Some(o);
+                }
                 self.settle_request(r, o);
                 self.links[o].end.nacked();
             }

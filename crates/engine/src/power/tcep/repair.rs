@@ -107,6 +107,11 @@ impl Repairs {
         }
     }
 
+    /// Whether links fail anywhere in this run.
+    pub fn are_due(&self) -> bool {
+        self.on
+    }
+
     /// Whether something is new that may give packets another way.
     pub fn has_news(&self) -> bool {
         !self.news.is_empty()
