@@ -489,10 +489,10 @@ impl Agents {
         false
     }
 
-    /// The output whose side channel takes a packet that no wire leads on for: that of the whole link to its target.
-    pub(super) fn side_channel(&self, r: usize, message: Message) -> Option<usize> {
-        let o = self.output(r, usize::from(message.net), message.to);
-        (self.repairs.on && !self.links[o].is_broken()).then_some(o)
+    /// The next member for a control packet to `to` that no two active links lead to: `to` itself, or the lowest member with whole
+    /// links to both.
+    pub(super) fn spare_way(&self, r: usize, d: usize, to: u8) -> Option<u8> {
+        if self.repairs.on { self.over(r, d, to) } else { None }
     }
 }
 
