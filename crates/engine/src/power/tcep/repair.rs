@@ -139,6 +139,9 @@ impl Agents {
             if event.breaks {
                 if member {
                     self.fail(block, net, r, o);
+                    if event.cause != Cause::Link {
+                        self.elect(block, net, r, self.ends(o).0); // also where the link was broken before
+                    }
                 }
                 self.turn_away(block, net, r, |agents, block, i, v| {
                     let out = block.ins[i].base as usize + net.port(block.ins[i].keys[v]);
@@ -194,9 +197,9 @@ impl Agents {
         if !self.links[o].is_broken() {
             self.repairs.healthy.set(&self.nets, r, d, (own, c), true);
             self.spread(block, net, r, Kind::Fault, (d, own, c), false);
-            if again {
-                self.tell_what_is(block, net, r, (d, own, c));
-            }
+        }
+        if again && self.repairs.dead_ends[o] == 0 {
+            self.tell_what_is(block, net, r, (d, own, c));
         }
         self.elect(block, net, r, d);
         let wanted = self.is_root(block, o) || self.links[o].returns;
