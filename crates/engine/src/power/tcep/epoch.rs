@@ -43,12 +43,12 @@ impl Counts {
 impl Agents {
     /// An activation epoch of router `r` ends.
     pub(super) fn end_epoch<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
-        if self.repairs.is_dead(r) {
-            return;
-        }
         self.routers[r].moved = false;
         self.routers[r].epochs += 1;
         let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
+        if self.repairs.is_dead(r) {
+            return self.begin_epoch(block, r, long); // it stays in step
+        }
         let activates = self.judge_activations(block, net, r) || self.ask_to_activate(block, net, r);
         self.let_go(block, net, r);
         self.succeed(block, net, r);

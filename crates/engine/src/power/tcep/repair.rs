@@ -134,6 +134,8 @@ impl Agents {
             }
             if event.cause == Cause::OwnRouter {
                 self.repairs.dead[r] = event.breaks;
+                // nothing that it was asked for before holds
+                (self.links[o].activate, self.links[o].deactivate) = (None, None);
             }
             let member = self.is_member(r, o);
             if event.breaks {
