@@ -197,7 +197,7 @@ def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
     for tid in stuck:
         slices = tracks[tracing.PACKETS, tid]
         assert max(event["args"]["to_cycle"] for event in slices) == end
-        assert any(event["args"].get("unfinished") for event in slices)
+        assert any(event["args"].get("unfinished") == "when the run ended" for event in slices)
     inside = [event for tid in stuck for event in tracks[tracing.PACKETS, tid] if event["cat"] == "router"]
     assert any(event["args"]["to_cycle"] == end for event in inside), "the router in which it is stuck"
 
