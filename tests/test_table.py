@@ -100,7 +100,7 @@ def test_an_empty_list_has_a_name(tmp_path: Path) -> None:
     values: list[list[Any]] = [[], [{"router": 1, "at": "4us"}]]
     results = made(tmp_path / "faulty", [({"faults": value}, {}) for value in values])
     assert results.frame["faults"].to_list() == ["none", "router 1, at 4us"]
-    assert table.loads(results).splitlines()[3].split() == ["none", "router", "1,", "at", "4us"]
+    assert table.loads(results).splitlines()[3].split() == ["faults", "none", "router", "1,", "at", "4us"]
     assert results.describe(0) == "faults = none"
 
 
