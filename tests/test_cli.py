@@ -156,6 +156,20 @@ def test_list_shows_the_parameters_of_a_model(capsys: pytest.CaptureFixture[str]
     assert "ugal_p" in capsys.readouterr().err
 
 
+def test_list_shows_words_without_a_comment_and_what_words_take(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "power.policy", "tcep"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    first = [row[0] for row in rows if row]
+    assert {"all_on", "activation_epoch", "deactivation_epoch", "outer", "even"} <= set(first)
+    assert first.count("root") == first.count("even") == 1
+    assert first.count("deactivation_epoch") == 2, "a parameter, and a word of another"
+    assert next(row for row in rows if row[:1] == ["shadow"])[1:4] == ["one", "of", "deactivation_epoch"]
+    assert next(row for row in rows if row[:1] == ["spares.even.from"])[1:3] == ["number", "0.3"]
+    assert next(row for row in rows if row[:1] == ["spares.even.target"])[1:3] == ["number", "0.92"]
+    assert main(["list", "pattern", "mix"]) == 0
+    assert "pattern.hot_spot" not in capsys.readouterr().out, "models of a family are listed apart"
+
+
 def test_the_parameters_of_a_list_are_those_of_its_items(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "pattern", "mix"]) == 0
     told = capsys.readouterr().out

@@ -36,6 +36,26 @@ def test_points_are_chosen_by_number_and_by_coordinates(made_up: Results) -> Non
     assert points(made_up, 0, "load=0.4,pattern=uniform") == [0, 3, 7], "one or the other"
 
 
+def test_a_model_without_parameters_goes_before_its_variants(tmp_path: Path) -> None:
+    variant: dict[str, Any] = {"tcep": {"hub": 1}}
+    policies = ["tcep", variant, {"tcep": {"hub": 1, "guard": False}}, "slac"]
+    runs: list[tuple[dict[str, Any], dict[str, Any]]] = [({"power.policy": policy}, {}) for policy in policies]
+    results = made(tmp_path / "tcep", runs)
+    assert points(results, "policy=tcep") == [0]
+    assert points(results, "policy=tcep(hub 1)") == points(results, {"power.policy": variant}) == [1]
+    assert Chosen.named(f"{results.root}:policy=tcep").points == [0], "as `weft compare` chooses"
+    assert points(made(tmp_path / "variants", runs[1:]), "policy=tcep") == [0, 1], "the name stands for all of them"
+
+
+def test_the_exact_match_is_among_those_that_are_wanted_besides(tmp_path: Path) -> None:
+    variant = {"tcep": {"hub": 1}}
+    runs: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"power.policy": "tcep", "traffic.load": 0.1}, {}),
+        ({"power.policy": variant, "traffic.load": 0.2}, {}),
+    ]
+    assert points(made(tmp_path / "loads", runs), "policy=tcep,load=0.2") == [1]
+
+
 def test_what_the_sweep_did_not_set_can_be_chosen_too(recorded: Results) -> None:
     """The end of a path is enough, but all of its words count."""
     assert points(recorded, "seed=2,load=0.1,pattern=tornado,routing=ugal_p") == [21]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from conftest import made
 from weft import notes, table
+from weft.report.answer import sentences
+from weft.report.sources import Sources
 from weft.text import columns
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from weft.results import Results
 
 
@@ -81,6 +86,22 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
         "wanted confidence reached in 16 of 16 points",
         f"Jain index of the sources: at least 0.85 ({where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)})",
     ]
+
+
+def test_packets_that_were_dropped_are_told(made_up: Results) -> None:
+    for row, summary in enumerate(made_up.summaries):
+        summary["dropped_packets"] = {2: 30, 5: 12}.get(row, 0)
+    told = "42 packets dropped at 2 points (a router had failed): latencies are of the others"
+    assert notes.lines(made_up) == [told]
+    assert f"{told}." in sentences(Sources([made_up]))
+
+
+def test_an_empty_list_has_a_name(tmp_path: Path) -> None:
+    values: list[list[Any]] = [[], [{"router": 1, "at": "4us"}]]
+    results = made(tmp_path / "faulty", [({"faults": value}, {}) for value in values])
+    assert results.frame["faults"].to_list() == ["none", "router 1, at 4us"]
+    assert table.loads(results).splitlines()[3].split() == ["faults", "none", "router", "1,", "at", "4us"]
+    assert results.describe(0) == "faults = none"
 
 
 def test_what_does_not_fit_goes_below(made_up: Results) -> None:

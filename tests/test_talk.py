@@ -77,8 +77,25 @@ def test_no_control_packets_are_told(tmp_path: Path, shown: dict[str, Results]) 
     scenario = shown["off"].file(0, "scenario.yaml")
     quiet = weft.load(scenario, set={"power.policy": "always_on"}).run(tmp_path / "quiet")
     assert quiet.control_packets(0).is_empty()
-    with pytest.raises(weft.ResultsError, match="no router sent a control packet"):
+    with pytest.raises(weft.ResultsError, match="routers send no control packets under always_on"):
         figure("control_packets", Choice.of([quiet], ["0"]))
-    asked = {"measure.control_packets": {"max_packets": 1}}
-    cut = weft.load(scenario, set=asked).run(tmp_path / "cut")
-    assert cut.summaries[0]["control_packets_complete"] is False
+    silent = weft.load(scenario, set={"measure.window": "10cycles"}).run(tmp_path / "silent")
+    with pytest.raises(weft.ResultsError, match="no router sent a control packet"):
+        figure("control_packets", Choice.of([silent], ["0"]))
+
+
+def test_a_record_of_control_packets_that_ended_is_told(tmp_path: Path, shown: dict[str, Results]) -> None:
+    scenario = shown["off"].file(0, "scenario.yaml")
+    whole = shown["off"].control_packets(0).height
+    assert whole > 1
+    for most in (1, whole - 1):
+        asked = {"measure.control_packets": {"max_packets": most}}
+        cut = weft.load(scenario, set=asked).run(tmp_path / f"cut{most}")
+        assert cut.summaries[0]["control_packets_complete"] is False
+        if cut.control_packets(0).is_empty():
+            with pytest.raises(weft.ResultsError, match=f"ended before it held one: it takes {most}\n") as caught:
+                figure("control_packets", Choice.of([cut], ["0"]))
+            assert "raise measure.control_packets.max_packets" in caught.value.help
+        else:
+            (legend,) = figure("control_packets", Choice.of([cut], ["0"])).legends
+            assert "cut off at measure.control_packets.max_packets" in " ".join(legend.get_title().get_text().split())

@@ -197,7 +197,7 @@ def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
     for tid in stuck:
         slices = tracks[tracing.PACKETS, tid]
         assert max(event["args"]["to_cycle"] for event in slices) == end
-        assert any(event["args"].get("unfinished") for event in slices)
+        assert any(event["args"].get("unfinished") == "when the run ended" for event in slices)
     inside = [event for tid in stuck for event in tracks[tracing.PACKETS, tid] if event["cat"] == "router"]
     assert any(event["args"]["to_cycle"] == end for event in inside), "the router in which it is stuck"
 
@@ -325,6 +325,13 @@ def test_control_packets_are_chosen_by_kind_router_number_and_time(
     cut = told(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
     assert marks(cut) == [(2, "ack, to 1", 500)]
     assert not [event for event in cut["traceEvents"] if event["ph"] in "sf"]
+    # nor has one that left before the beginning
+    late = told(tmp_path, talk, "--from-cycle", "501")
+    assert marks(late)[0][:2] == (1, "ack, from 2")
+    arrows = [(event["ph"], event["id"]) for event in late["traceEvents"] if event["ph"] in "sf"]
+    ends = {phase: sorted(number for each, number in arrows if each == phase) for phase in "sf"}
+    assert len(ends["s"]) == 2, "of the two that tell the state"
+    assert ends["s"] == ends["f"]
     assert marks(told(tmp_path, talk, "--control-packets", "0")) == []
 
 
@@ -350,6 +357,14 @@ def test_a_cut_record_of_control_packets_is_told(
 ) -> None:
     told(tmp_path, talk, "--set=measure.control_packets.max_packets=2")
     assert "raise measure.control_packets.max_packets" in capsys.readouterr().out
+
+
+def test_a_policy_that_sends_no_control_packets_is_told(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sets = [f"--set={path}={value}" for path, value in SLEEPY.items()]
+    assert main(["timeline", str(small), *sets, "--out", str(tmp_path / "x.json")]) == 0
+    assert "routers send no control packets under idle_timeout\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("option", ["--packets", "--threads", "--blocks"])

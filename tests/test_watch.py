@@ -63,7 +63,7 @@ def test_the_words_are_those_of_the_data(small: Path, tmp_path: Path, capsys: py
     text = capsys.readouterr().out
     journeys = weft.load(small, set=ADAPTIVE).journeys(PACKETS)
     for journey in journeys:
-        assert "\n".join(watch_words.lines(journey)) in text
+        assert "\n".join(watch_words.lines(journey, {})) in text
     adaptive = [choice for journey in journeys for choice in _choices(journey) if len(choice["candidates"]) > 1]
     assert adaptive, "tornado makes UGAL compare"
     for choice in adaptive:
@@ -72,7 +72,7 @@ def test_the_words_are_those_of_the_data(small: Path, tmp_path: Path, capsys: py
             assert each["cost_flits"] == cost
             numbers = [each["queue_flits"], each["hops"], each["bias_flits"], cost]
             assert re.search(rf"of router {each['queue_router']} +" + " +".join(map(str, numbers)), text)
-    (total,) = re.findall(r"latency (\d+) cycles? = ", "\n".join(watch_words.lines(journeys[-1])))
+    (total,) = re.findall(r"latency (\d+) cycles? = ", "\n".join(watch_words.lines(journeys[-1], {})))
     assert int(total) == journeys[-1]["life"]["latency"]["total_cycles"]
     # what is there is not run again, and watching changes nothing of it
     assert main(["run", str(small), *sets, "--out", out, "--watch", "5:0"]) == 0
@@ -97,7 +97,7 @@ def test_a_head_that_chooses_again_tells_each_change(small: Path) -> None:
 
 def test_packets_of_a_stuck_network_are_told_as_far_as_they_came(ring: Path) -> None:
     sweep = weft.load(ring, set={"traffic.load": 1.0})
-    lines = watch_words.lines(sweep.journeys(["0:2"])[0])
+    lines = watch_words.lines(sweep.journeys(["0:2"])[0], {})
     assert "not delivered when the run ended" in lines[-1]
 
 
@@ -143,3 +143,43 @@ def test_a_stuck_packet_waits_until_the_run_ends(ring: Path) -> None:
     assert stuck
     for visit in stuck:
         assert visit["waits"][-1]["to_cycle"] == finished.summary["cycles_total"]
+
+
+FAULTY = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: pal
+traffic: {pattern: uniform, load: 0.1}
+power: {policy: {tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cycles, wake: 120cycles}}}
+measure: {warmup: 500cycles, window: 1500cycles}
+faults: [{router: 1, at: 1us}]
+"""
+
+
+def test_a_discarded_packet_is_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "faulty.yaml").write_text(FAULTY, encoding="utf-8")
+    command = ["run", str(tmp_path / "faulty.yaml"), "--out", str(tmp_path / "out"), "--no-picture"]
+    # router 1 has terminals 4 to 7
+    assert main([*command, "--watch", "4:0-180"]) == 0
+    text = capsys.readouterr().out
+    (summary,) = weft.open(tmp_path / "out").summaries
+    assert summary["dropped_packets"] > 0
+    assert summary["missing_packets"] == 0
+    lives = [life for life in re.split(r"\n\n(?=packet )", text) if life.startswith("packet ")]
+    measured = [life for life in lives if "(measured)" in life and "latency" not in life]
+    assert measured
+    for life in measured:
+        assert "when it was discarded: a router had failed" in life
+        assert "run ended" not in life
+    assert f"{summary['dropped_packets']} packets dropped at 1 point (a router had failed)" in text
+
+
+def test_what_is_not_known_of_a_packet_is_not_said() -> None:
+    counted, other = {"measured": True}, {"measured": False}
+    lost = {"dropped_packets": 2, "missing_packets": 0}
+    assert watch_words.until(counted, lost) == "when it was discarded: a router had failed"
+    either = "when the run ended, or a router had failed and it was lost"
+    assert watch_words.until(other, lost) == watch_words.until(counted, lost | {"missing_packets": 1}) == either
+    assert watch_words.until(counted, lost | {"dropped_packets": 0}) == "when the run ended"

@@ -108,7 +108,11 @@ def _parameters(schema: parameters.Schema, family: str, name: str) -> Iterator[s
     if "items" in target:
         yield "It takes a list; for each item:"
         target = parameters.target(schema, target["items"])
-    if rows := key_rows(list(parameters.keys(schema, target))):
+    keys = []
+    for key in parameters.keys(schema, target):
+        is_family = frozenset(word for word, _ in key.choices) in FAMILY_OF
+        keys += [key, *(() if is_family else parameters.inner(schema, key))]
+    if rows := key_rows(keys):
         yield markdown.table(["key", "value", "default", "meaning"], rows)
 
 

@@ -67,12 +67,15 @@ def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Cl
     yield mark
     place = {key: mark[key] for key in ("pid", "tid", "ts")} | {"name": packets[0]["kind"], "cat": _CATEGORY}
     for each in marks:
+        if not _has_both_ends(rows[each.number], span):
+            continue
         if first.comes:
             yield {**place, "ph": "f", "bp": "e", "id": each.number}
-        elif _comes(rows[each.number], span):
+        else:
             yield {**place, "ph": "s", "id": each.number}
 
 
-def _comes(packet: dict[str, Any], span: Span) -> bool:
-    """Whether it comes while the trace lasts."""
-    return packet["arrived_cycle"] is not None and packet["arrived_cycle"] < span.last
+def _has_both_ends(packet: dict[str, Any], span: Span) -> bool:
+    """Whether it leaves and comes while the trace lasts: viewers want no arrow without a begin or an end."""
+    ends = (packet["sent_cycle"], packet["arrived_cycle"])
+    return all(cycle is not None and span.first <= cycle < span.last for cycle in ends)

@@ -123,24 +123,27 @@ def path_of(text: str, known: Iterable[str]) -> str:
     raise ResultsError.saying(f"{text} is no coordinate of the sweep", listed)
 
 
-def same(value: Any, asked: Any) -> bool:
-    """Whether what is asked for means a value: the same number, its label, or the name of a model alone."""
+def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
+    """Whether what is asked for means a value: the same number, its label, or (not `exactly`) a model's name alone."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with suppress(TypeError, ValueError):
             if float(asked) == value or not isinstance(asked, str):
                 return float(asked) == value
-    return label(asked) in {label(value), label(value).partition("(")[0], label(value, "widths")}
+    names = {label(value), label(value, "widths")}
+    return label(asked) in (names if exactly else names | {label(value).partition("(")[0]})
 
 
 def matching(results: Sequence[Results], wanted: int | Mapping[str, Any]) -> list[list[int]]:
     """Points of each set that are wanted; a negative number counts from the last.
+
+    The name of a model means all its variants, unless the model without parameters is among them.
 
     Raises
     ------
     ResultsError
         If there is none in any.
     """
-    found = [[row for row in range(len(each)) if _fits(Chosen.all_of(each), row, wanted)] for each in results]
+    found = [_matching(Chosen.all_of(each), wanted) for each in results]
     if any(found):
         return found
     what = f"{', '.join(str(each.root) for each in results)}: no finished point is "
@@ -152,13 +155,25 @@ def matching(results: Sequence[Results], wanted: int | Mapping[str, Any]) -> lis
     raise ResultsError.saying(what + asked, "\n  ".join(lines))
 
 
-def _fits(side: Chosen, row: int, wanted: int | Mapping[str, Any]) -> bool:
+def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
+    """Points of a set that are wanted; exact matches go before those by name alone, path by path."""
     if isinstance(wanted, int):
-        return row == (wanted + len(side.points) if wanted < 0 else wanted)
-    # what the summary says needs no scenario to be read
-    known = {path: side.results.summaries[row].get(name) for path, name in _SUMMARY.items()}
-    known |= side.results.points[row]["coordinates"]
-    return all(same(known[path] if path in known else side.value(row, path), asked) for path, asked in wanted.items())
+        row = wanted + len(side.points) if wanted < 0 else wanted
+        return [row] if row in side.points else []
+    rows = side.points
+    for path, asked in wanted.items():
+        rows = [row for row in rows if same(_known(side, row, path), asked)]
+    for path, asked in wanted.items():
+        rows = [row for row in rows if same(_known(side, row, path), asked, exactly=True)] or rows
+    return rows
+
+
+def _known(side: Chosen, row: int, path: str) -> Any:
+    """What a point has at a path; what the summary says needs no scenario to be read."""
+    coordinates = side.results.points[row]["coordinates"]
+    if path in coordinates or path not in _SUMMARY:
+        return side.value(row, path)
+    return side.results.summaries[row].get(_SUMMARY[path])
 
 
 def names(sets: Sequence[Results], *, brief: bool = False) -> list[str]:

@@ -109,7 +109,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
 def short(path: str, values: Iterable[object]) -> list[str]:
     """Labels of the values of a coordinate: names without their options where the names alone tell them apart.
 
-    A number or a quantity says what it is of.
+    A number or a quantity says what it is of, and so does an empty list.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def short(path: str, values: Iterable[object]) -> list[str]:
     names = [word.partition("(")[0] for word in words]
     words = names if len(set(names)) == len(set(words)) else words
     what = path.rpartition(".")[2]
-    return [f"{what} {word}" if word[:1].isdigit() or word in {"yes", "no", "-"} else word for word in words]
+    return [f"{what} {word}" if word[:1].isdigit() or word in {"yes", "no", "none", "-"} else word for word in words]
 
 
 def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:

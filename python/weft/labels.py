@@ -36,6 +36,8 @@ def label(value: Any, path: str = "") -> str:
     ('8x8', '8, 8')
     >>> label({"links": [[0, router] for router in range(1, 32)]})
     'links (31 entries, 14a1)'
+    >>> label([])
+    'none'
     """
     if isinstance(value, dict) and len(value) == 1:
         (name, options), *_ = value.items()
@@ -53,6 +55,8 @@ def label(value: Any, path: str = "") -> str:
 
 
 def _of_list(values: list[Any], between: str) -> str:
+    if not values:
+        return "none"
     if len(values) <= _LISTED:
         return between.join(map(label, values))
     return f"({len(values)} entries, {zlib.crc32(repr(values).encode()) & 0xFFFF:04x})"

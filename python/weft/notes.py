@@ -1,4 +1,7 @@
-"""What a reader of a table has to know besides: how the warm-up went, whether means are as sure as asked, fairness."""
+"""What a reader of a table has to know besides.
+
+How the warm-up went, whether means are as sure as asked, what was lost, fairness.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from weft.labels import setting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from weft.results import Results
 
 # Points named in a line at most.
@@ -23,7 +28,18 @@ def lines(results: Results) -> list[str]:
         warmup = [f"{warmup[0]}{taken}", *warmup[1:]]
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
-    return [*warmup, *power, *confidence, *_fairness(results), *damage(results)]
+    return [*warmup, *power, *confidence, *dropped(results.summaries), *_fairness(results), *damage(results)]
+
+
+def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """How many packets were lost to routers that failed; nothing where none was."""
+    counts = [count for summary in summaries if (count := summary.get("dropped_packets"))]
+    if not counts:
+        return []
+    packets, points = sum(counts), len(counts)
+    lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
+    where = f"{points} {'point' if points == 1 else 'points'}"
+    return [f"{lost} at {where} (a router had failed): latencies are of the others"]
 
 
 def damage(results: Results) -> list[str]:

@@ -43,12 +43,25 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
         own = target(schema, parameter)
         default = parameter.get("default")
         shown = "required" if key in required else ("-" if default is None else label(default))
-        words = [
-            (word, _prose(choice, target(schema, choice)))
-            for choice in own.get("oneOf", [])
-            for word in ([choice["const"]] if "const" in choice else choice.get("properties", {}))
-        ]
-        yield Parameter(key, _kind(own), shown, _prose(parameter, own), words, own)
+        words: dict[str, str] = {}
+        for choice in own.get("oneOf", [own] if "enum" in own else []):
+            meaning = _prose(choice, target(schema, choice)) if "enum" not in choice else ""
+            # a word alone and one with parameters are the same
+            words |= {word: meaning for word in _words(choice) if word not in words}
+        yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
+
+
+def inner(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
+    """The keys of what the words of a parameter take, with their paths: `spares.even.target`."""
+    for choice in parameter.target.get("oneOf", []):
+        for word, place in choice.get("properties", {}).items():
+            for each in keys(schema, target(schema, place)):
+                yield each._replace(key=f"{parameter.key}.{word}.{each.key}")
+
+
+def _words(choice: Schema) -> list[str]:
+    """The words of one way to write a value."""
+    return [choice["const"]] if "const" in choice else [*choice.get("enum", []), *choice.get("properties", {})]
 
 
 def target(schema: Schema, place: Schema) -> Schema:
@@ -63,7 +76,7 @@ def target(schema: Schema, place: Schema) -> Schema:
 
 def _kind(place: Schema) -> str:
     """What may be written, in words; quantities by example, for the unit."""
-    if "oneOf" in place:
+    if "oneOf" in place or "enum" in place:
         return "one of"
     if examples := place.get("examples"):
         return f"e.g. {label(examples[-1])}"

@@ -222,7 +222,9 @@ class Results:
         """Control packets of the power policy, if `measure.control_packets` asked for them.
 
         Columns: ``sent_cycle``, ``arrived_cycle`` [cycles], ``kind``, ``from_router``, ``to_router``, ``link_class``,
-        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run.
+        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. From 4294967294 on
+        ``value_flits`` is a rank, not a count: a link of a star (or of a router that has returned); one more: packets
+        have no way without it.
         """
         return self._recorded(point, "control_packets")
 

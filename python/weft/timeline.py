@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft import arrows, watch
+from weft import arrows, watch, watch_words
 from weft.errors import ScenarioError
 from weft.labels import label
 from weft.talk import Wanted
@@ -164,7 +164,7 @@ def _table(folder: Path, name: str) -> pl.DataFrame:
 
 
 def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
-    """A track per packet. Steps that the end of the run cut off end with it, and say so."""
+    """A track per packet. Steps that the end of the run cut off, or a loss, end with the run and say so."""
     yield named(PACKETS, None, f"packets{clock.note}")
     yield ordered(PACKETS, None, PACKETS)
     made = [journey for journey in finished.journeys if journey["life"] is not None]
@@ -175,7 +175,7 @@ def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
         for name, category, begin, end, args in _steps(life):
             known = finished.summary["cycles_total"] if end is None else end
             if inside := span.cut(begin, known):
-                told = args if end is not None else {**args, "unfinished": True}
+                told = args if end is not None else {**args, "unfinished": watch_words.until(life, finished.summary)}
                 yield clock.slice((PACKETS, tid), name, category, inside, told)
 
 

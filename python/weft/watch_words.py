@@ -23,8 +23,25 @@ _REASONS = {
 }
 
 
-def lines(journey: dict[str, Any]) -> list[str]:
-    """What became of a packet that was made."""
+_ENDED = "when the run ended"
+
+
+def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
+    """When a packet that was not delivered was last seen: at the end of the run, or when it was discarded.
+
+    The journey does not hold the cycle. Where packets of the window were dropped and none of it is missing, those of
+    the window that did not come were.
+    """
+    if not summary.get("dropped_packets"):
+        return _ENDED
+    known = life["measured"] and not summary["missing_packets"]
+    return (
+        "when it was discarded: a router had failed" if known else f"{_ENDED}, or a router had failed and it was lost"
+    )
+
+
+def lines(journey: dict[str, Any], summary: dict[str, Any]) -> list[str]:
+    """What became of a packet that was made, in the run of this summary."""
     life = journey["life"]
     terminal, flits = journey["terminal"], life["flits"]
     counted = "measured" if life["measured"] else "not measured: created outside the window"
@@ -35,16 +52,17 @@ def lines(journey: dict[str, Any]) -> list[str]:
     ]
     if (behind := life["first_cycle"] - life["created_cycle"]) > 0:
         steps.append(_step(life["first_cycle"], f"first in the source queue, {_cycles(behind)} behind earlier packets"))
-    steps += _injection(life)
+    end = until(life, summary)
+    steps += _injection(life, end)
     for visit in life["routers"]:
-        steps += _visit(visit, flits)
-    return [*steps, *_end(life)]
+        steps += _visit(visit, flits, end)
+    return [*steps, *_end(life, end)]
 
 
-def _injection(life: dict[str, Any]) -> list[str]:
+def _injection(life: dict[str, Any], end: str) -> list[str]:
     at = life["injected_cycle"]
     if at is None:
-        return [_step(None, "still in the source queue when the run ended")]
+        return [_step(None, f"still in the source queue {end}")]
     waited = at - life["first_cycle"]
     words = f"head injected on VC {life['injection_vc']}{f', after {_cycles(waited)} without room' if waited else ''}"
     if life["flits"] > 1:
@@ -52,12 +70,12 @@ def _injection(life: dict[str, Any]) -> list[str]:
     return [_step(at, words)]
 
 
-def _visit(visit: dict[str, Any], flits: int) -> list[str]:
-    """The steps in a router."""
+def _visit(visit: dict[str, Any], flits: int, end: str) -> list[str]:
+    """The steps in a router, where it is left or the packet stays until its end."""
     arrived, front = visit["arrived_cycle"], visit["front_cycle"]
     steps = [_step(arrived, f"router {visit['router']}: head arrives at port {visit['port']}, VC {visit['vc']}")]
     if front is None:
-        return [*steps, _step(None, "still behind other packets in its queue when the run ended")]
+        return [*steps, _step(None, f"still behind other packets in its queue {end}")]
     if front > arrived:
         steps.append(_step(front, f"first in its queue, {_cycles(front - arrived)} behind other packets"))
     for place, choice in enumerate(visit["choices"]):
@@ -68,7 +86,7 @@ def _visit(visit: dict[str, Any], flits: int) -> list[str]:
     steps += _waits(visit["waits"])
     leaving = visit["exit"]
     if leaving is None:
-        return [*steps, _step(None, "still in this router when the run ended")]
+        return [*steps, _step(None, f"still in this router {end}")]
     crossed, vc_cycle = leaving["head_crossed_cycle"], leaving["vc_cycle"]
     got = f"VC {leaving['vc']} of port {leaving['port']}"
     tail = _tail(leaving["tail_crossed_cycle"]) if flits > 1 else ""
@@ -128,10 +146,10 @@ def _waits(waits: Iterable[dict[str, Any]]) -> list[str]:
     return list(map(line, waits))
 
 
-def _end(life: dict[str, Any]) -> list[str]:
+def _end(life: dict[str, Any], end: str) -> list[str]:
     latency = life["latency"]
     if latency is None:
-        return [_step(None, "not delivered when the run ended")]
+        return [_step(None, f"not delivered {end}")]
     where = _plural(len(life["routers"]), "router")
     parts = [
         f"{latency['source_cycles']} until injected",

@@ -67,9 +67,10 @@ pub struct Net {
     pub creates_apart: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while.
     pub crosses_apart: bool,
-    /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links fail.
+    /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links or
+    /// routers fail.
     pub heads_apart: bool,
-    /// Links fail, and heads may find no way (`power/tcep/repair.rs`).
+    /// Links or routers fail, and heads may find no way (`power/tcep/repair.rs`).
     pub faults: bool,
     /// Routers fail, and heads may be discarded (`power/tcep/lost.rs`).
     pub routers_fail: bool,

@@ -181,7 +181,7 @@ pub struct JobOutcome {
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created in the window (and replies to such) that were not delivered when the run ended.
+    /// Packets created in the window (and replies to such) that were neither delivered nor discarded when the run ended.
     pub missing_packets: u64,
     /// Packets created in the window that were discarded, as a router had failed.
     pub dropped_packets: u64,
@@ -253,7 +253,8 @@ pub struct Outcome {
     /// Packets created by the end of the run but not yet injected, replies included.
     pub backlog_packets: u64,
     pub sums: PacketSums,
-    /// Packets created in the window and not delivered when the run ended (0 unless saturated, stalled or interrupted).
+    /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
+    /// stalled or interrupted).
     pub missing_packets: u64,
     /// Packets created in the window that were discarded, as a router had failed, and their flits.
     pub dropped_packets: u64,

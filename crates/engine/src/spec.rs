@@ -132,7 +132,7 @@ pub struct Spec {
     pub policy: PolicyConfig,
     /// Link classes that the policy manages (true) or that stay on (false); terminal links usually stay on.
     pub managed: Vec<bool>,
-    /// Links that fail during the run.
+    /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
     /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
     pub prices: [Option<StatePrice>; crate::power::LinkState::COUNT],

@@ -12,7 +12,8 @@ dropped have no latency.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -31,31 +32,34 @@ class Recovery:
 
     Attributes
     ----------
-    before_cycles : float
-        Mean packet latency between the warm-up and the fault [cycles].
+    before_cycles : float or None
+        Mean packet latency between the warm-up and the fault [cycles]; None without packets in whole bins.
     during_cycles, after_cycles : float or None
-        The same between the fault and its end, or that of the window, and from its end on; None without packets.
-    worst_cycles : float
+        The same between the fault and its end, or that of the window, and from its end on.
+    worst_cycles : float or None
         Largest mean latency of a bin between the fault and its end [cycles].
     recovery_cycles : int or None
         From the fault to the begin of the first bin, after those out of tolerance, that is in it again [cycles]; 0 if
-        none was out of it, None if none came back before the end of the fault.
+        none was out of it, None if none came back before the end of the fault, or there is nothing to compare.
     return_cycles : int or None
-        The same from the end of the fault, when links wake again; None if it never ends, or none came back.
+        The same from the end of the fault, when links wake again; None if it does not end in the window, too.
     delivered_share : float
         Delivered packets over those created in the window.
     dropped_share : float
         Packets that a dead router dropped, over those created in the window.
+    note : str or None
+        Why numbers are missing, where the series has no bins for them.
     """
 
-    before_cycles: float
+    before_cycles: float | None
     during_cycles: float | None
     after_cycles: float | None
-    worst_cycles: float
+    worst_cycles: float | None
     recovery_cycles: int | None
     return_cycles: int | None
     delivered_share: float
     dropped_share: float
+    note: str | None
 
 
 def recovery(
@@ -79,8 +83,11 @@ def recovery(
     Raises
     ------
     ResultsError
-        If the run has no series of latencies, or none of packets before or after the fault.
+        If the run has no series of latencies, or the tolerance is none.
     """
+    if not 0 <= tolerance < math.inf:
+        what = f"a tolerance of {tolerance:g} is no share by which latency may grow"
+        raise ResultsError.saying(what, "write 0 or more, such as 0.05")
     summary = results.summaries[point]
     bins, since = results.transient(point), summary["warmup_cycles"]
     end = since + summary["window_cycles"]
@@ -88,12 +95,21 @@ def recovery(
     # what returns is another change
     until_then = bins.filter(pl.col("from_cycle") + pl.col("bin_cycles") <= back)
     before, worst, cycles = from_series(until_then, since, fault_cycle, tolerance)
-    means = mean_latency(bins, fault_cycle, back), mean_latency(bins, back, end)
+    during, after = mean_latency(bins, fault_cycle, back), mean_latency(bins, back, end)
     returned = bins.filter((pl.col("from_cycle") >= back) & (pl.col("from_cycle") + pl.col("bin_cycles") <= end))
-    again = None if until_cycle is None else back_in(returned, before, back, tolerance)
+    ends = until_cycle is not None and until_cycle < end
+    again = back_in(returned, before, back, tolerance) if ends and before is not None else None
+    lacks = {
+        f"before the fault, cycles {since} to {fault_cycle}": before is None,
+        f"in the fault, cycles {fault_cycle} to {back}": during is None,
+        f"after it, cycles {back} to {end}": ends and after is None,
+    }
+    named = [where for where, empty in lacks.items() if empty]
+    note = f"no packets in whole bins {', nor '.join(named)}: measure longer, or in shorter bins" if named else None
     dropped = summary.get("dropped_packets", 0)
     packets = max(1, summary["packets"] + summary["missing_packets"] + dropped)
-    return Recovery(before, *means, worst, cycles, again, summary["packets"] / packets, dropped / packets)
+    shares = summary["packets"] / packets, dropped / packets
+    return Recovery(before, during, after, worst, cycles, again, *shares, note)
 
 
 def table(results: Results, tolerance: float = 0.05) -> pl.DataFrame:
@@ -109,23 +125,26 @@ def table(results: Results, tolerance: float = 0.05) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per point with faults: its coordinates; ``fault``, what fails first; and the fields of `Recovery`.
+        A row per point with faults: its coordinates; ``fault``, what fails and when [cycles], the first one first; and
+        the fields of `Recovery`, with the point in its note.
 
     Raises
     ------
     ResultsError
-        If no point has faults, or one has no series of latencies.
+        If no point has faults, one has no series of latencies, or the tolerance is none.
     """
     rows = []
     for point, about in enumerate(results.points):
         scenario = results.scenario(point)
-        faults = [(_span(fault, scenario), fault) for fault in scenario.get("faults", [])]
+        faults = [(*_span(fault, scenario), fault) for fault in scenario.get("faults", [])]
         if not faults:
             continue
-        (at, until), fault = min(faults, key=lambda one: one[0][0])
+        faults.sort(key=lambda one: one[0])
+        at, until, _ = faults[0]
         found = recovery(results, point, at, until, tolerance=tolerance)
-        what = f"router {fault['router']}" if "router" in fault else "link {}-{}".format(*fault["link"])
-        rows.append(about["coordinates"] | {"fault": what} | asdict(found))
+        if found.note is not None:
+            found = replace(found, note=f"{results.describe(point)}: {found.note}")
+        rows.append(about["coordinates"] | {"fault": "; ".join(_words(*one) for one in faults)} | asdict(found))
     if not rows:
         raise ResultsError.saying(f"no point of {results.root} has faults", "name some under `faults` in the scenario")
     return frame_of([{k: v for k, v in row.items() if k != "faults"} for row in rows])
@@ -134,6 +153,11 @@ def table(results: Results, tolerance: float = 0.05) -> pl.DataFrame:
 def _span(fault: dict[str, Any], scenario: dict[str, Any]) -> tuple[int, int | None]:
     until = fault.get("until")
     return cycles_of(fault["at"], scenario), None if until is None else cycles_of(until, scenario)
+
+
+def _words(at: int, until: int | None, fault: dict[str, Any]) -> str:
+    what = f"router {fault['router']}" if "router" in fault else "link {}-{}".format(*fault["link"])
+    return f"{what} from {at} on" if until is None else f"{what} at {at}-{until}"
 
 
 def mean_latency(bins: pl.DataFrame, since_cycle: int, until_cycle: int) -> float | None:
@@ -146,20 +170,22 @@ def mean_latency(bins: pl.DataFrame, since_cycle: int, until_cycle: int) -> floa
 
 def from_series(
     bins: pl.DataFrame, since_cycle: int, fault_cycle: int, tolerance: float
-) -> tuple[float, float, int | None]:
-    """Mean latency from `since_cycle` to the fault, the worst of a bin after it, and the time to recover [cycles]."""
+) -> tuple[float | None, float | None, int | None]:
+    """Mean latency from `since_cycle` to the fault, the worst of a bin after it, and the time to recover [cycles].
+
+    None where there are no packets in whole bins.
+    """
     mean = mean_latency(bins, since_cycle, fault_cycle)
-    after = bins.filter((pl.col("packets") > 0) & (pl.col("from_cycle") >= fault_cycle)).sort("from_cycle")
-    if mean is None or after.is_empty():
-        what = f"no packets in whole bins between the warm-up, cycle {since_cycle}, and the fault, or none after it"
-        raise ResultsError.saying(what, f"measure from before cycle {fault_cycle} to after it, in shorter bins")
-    worst = float(after["packet_latency_mean_cycles"].to_numpy().max())
-    return mean, worst, back_in(after, mean, fault_cycle, tolerance)
+    after = bins.filter((pl.col("packets") > 0) & (pl.col("from_cycle") >= fault_cycle))
+    worst = None if after.is_empty() else float(after["packet_latency_mean_cycles"].to_numpy().max())
+    return mean, worst, None if mean is None else back_in(after, mean, fault_cycle, tolerance)
 
 
 def back_in(bins: pl.DataFrame, mean_cycles: float, since_cycle: int, tolerance: float) -> int | None:
     """Time from a cycle until a bin is in tolerance again after those that were not [cycles]; None if none was."""
     filled = bins.filter(pl.col("packets") > 0).sort("from_cycle")
+    if filled.is_empty():
+        return None
     off = filled["packet_latency_mean_cycles"] > (1 + tolerance) * mean_cycles
     if not off.any():
         return 0

@@ -41,6 +41,7 @@ _HEADS = {
     "return_cycles": "return",
     "delivered_share": "delivered",
     "dropped_share": "dropped",
+    "note": "",
 }
 
 
@@ -255,10 +256,10 @@ def _recovery(options: argparse.Namespace) -> Answered:
     notes = [
         "mean packet latency [cycles] before the fault, until its end, behind that, and of the worst bin in between",
         "recovery: cycles until a bin is within the tolerance of before again; 0: none left it; -: none came back",
-        "return: the same from the end of the fault on",
+        "return: the same from the end of the fault on; with several faults all is about the first",
         "delivered, dropped: shares of the packets of the window",
     ]
-    return frame, notes
+    return frame, [*notes, *frame["note"].drop_nulls()]
 
 
 def _table(frame: pl.DataFrame) -> list[str]:

@@ -62,17 +62,22 @@ def _model(schema: dict[str, Any], family: str, name: str, summaries: dict[str, 
     if "items" in target:
         lines += ["", "It takes a list; for each item:"]
         target = parameters.target(schema, target["items"])
-    rows = [row for parameter in parameters.keys(schema, target) for row in _rows(parameter)]
+    rows = [row for parameter in parameters.keys(schema, target) for row in _rows(schema, parameter)]
     if not rows:
         return [*lines, "", "It takes no parameters."]
     return [*lines, "", *columns(["parameter", "value", "default", "meaning"], _wrapped(rows), left=4)]
 
 
-def _rows(parameter: parameters.Parameter) -> list[list[str]]:
-    """Rows of a parameter: itself, and the words that it may be."""
+def _rows(schema: dict[str, Any], parameter: parameters.Parameter) -> list[list[str]]:
+    """Rows of a parameter: itself, the words that it may be, and what those take if they are no models listed apart."""
+    from weft import _engine
+
+    words = {word for word, _ in parameter.choices}
+    apart = any(words == {model["name"] for model in models} for models in _engine.models().values())
     return [
         [parameter.key, parameter.kind, parameter.default, parameter.meaning],
         *(["", f"  {word}", "", meaning] for word, meaning in parameter.choices),
+        *(row for each in (() if apart else parameters.inner(schema, parameter)) for row in _rows(schema, each)),
     ]
 
 

@@ -104,6 +104,8 @@ def main(options: argparse.Namespace) -> int:
         print("the links end early: raise measure.link_states.max_spans to have all of their states")
     if finished.summary["control_packets_complete"] is False:
         print("control packets end early: raise measure.control_packets.max_packets to have all of them")
+    if finished.summary["control_packets"] is None and (policy := finished.summary["policy"]) != "always_on":
+        print(f"routers send no control packets under {policy}")
     if recorded.left_out:
         print(
             f"{recorded.left_out} control packets left out: choose with --kinds, --routers, --control-packets, cycles"

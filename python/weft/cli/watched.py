@@ -25,7 +25,7 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> 
     finished = watch.run(sweep.points[0], watch.packets(names), threads=threads, blocks=blocks)
     head = [*taken(sweep, "watched at"), *watch.missing(finished)]
     made = [journey for journey in finished.journeys if journey["life"] is not None]
-    lives = [line for journey in made for line in ["", *watch_words.lines(journey)]]
+    lives = [line for journey in made for line in ["", *watch_words.lines(journey, finished.summary)]]
     return [*head, *(lives if head else lives[1:])]
 
 

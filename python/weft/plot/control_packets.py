@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from weft.errors import ResultsError
+from weft.labels import at
 from weft.plot import link_states, over_time, style
 from weft.talk import KINDS
 
@@ -66,12 +67,18 @@ def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
         If none were kept, or none were sent.
     """
     packets = spot.results.control_packets(spot.point)
-    if packets.is_empty():
-        what = f"{spot.name} of {spot.results.root}: no router sent a control packet"
-        raise ResultsError.saying(
-            what, "set power.policy: tcep and routing: pal, let the load change, and run the point"
-        )
+    where, policy = f"{spot.name} of {spot.results.root}", spot.summary.get("policy")
     complete = spot.summary["control_packets_complete"]
+    if packets.is_empty() and not complete:
+        most = at(spot.results.scenario(spot.point), "measure.control_packets.max_packets")
+        what = f"{where}: the record of control packets ended before it held one: it takes {most}"
+        raise ResultsError.saying(what, "raise measure.control_packets.max_packets, and run the point")
+    if packets.is_empty() and spot.summary.get("control_packets") is None:
+        what = f"{where}: routers send no control packets under {policy}"
+        raise ResultsError.saying(what, "set power.policy: tcep and routing: pal, and run the point")
+    if packets.is_empty():
+        what = f"{where}: no router sent a control packet"
+        raise ResultsError.saying(what, "let the load change, or the run last longer, and run the point")
     return packets, "" if complete else "cut off at measure.control_packets.max_packets"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft import notes
 from weft import quantities as q
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def _endings(sources: Sources) -> list[str]:
     counts = [(saturated, "saturated"), (stalled, "stalled"), (missing, "not finished"), (damaged, "damaged")]
     told = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts if count]
     whole = len(sources) + missing + damaged
-    return [
-        f"{whole} {'point' if whole == 1 else 'points'}" + (f": {', '.join(told)}." if told else ", none saturated.")
-    ]
+    points = f"{whole} {'point' if whole == 1 else 'points'}"
+    lost = [f"{line}." for line in notes.dropped(sources.summaries)]
+    return [points + (f": {', '.join(told)}." if told else ", none saturated."), *lost]
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:

@@ -60,7 +60,8 @@ pub struct Message {
     pub about: u8,
     /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
     pub flag: bool,
-    /// Requests: virtual utilisation \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
+    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above all of it (`epoch::FIRST`, `CUT`).
+    /// `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
     pub value: u32,
     /// Links that it has crossed.
     pub hops: u8,
@@ -87,7 +88,7 @@ pub struct ControlPacket {
     pub kind: Kind,
     /// The router at the far end of the link that it is about; `None`: the link between the two.
     pub about: Option<u32>,
-    /// Flits by which requests are compared: virtual utilisation; to deactivate, minimal traffic.
+    /// By what requests are compared, as in [`Message`]; `None`: it asks for nothing.
     pub value: Option<u32>,
     /// `State`: active. `Fault`: broken. `Ack`, `Nack`: of an `ActivateYours`.
     pub flag: bool,
