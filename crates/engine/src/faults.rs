@@ -27,15 +27,22 @@
 //! deadlock). So no queue waits for a dead router. Discarded packets are counted (`dropped_packets`), give their places
 //! back, and their energy so far is billed: created = delivered + dropped + missing. Where the hub fails, the next one
 //! follows as above, and dead members are not missed by a star. A router that returns learns from its neighbours which
-//! links are active and broken.
+//! links are active and broken, has counted its epochs on, and owes no answers. A link may break before its router does,
+//! not while that is dead.
 //! # Not modelled
 //! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner. A
 //! control packet that is in a router as it fails still comes to its receiver. A router that no active link leads to
-//! speaks on the side channels of its links, which carry credits and are taken to work while the link is whole.
+//! speaks on the side channels of its links, which carry credits and are taken to work while the link is whole; to the
+//! far end of a broken link on those of a member with whole links to both.
+//!
+//! Two ways to strand packets are left, neither met in the tests: heads at intermediates that wait for each other (above),
+//! and worms: one whose tail holds a VC of a broken link while its head waits behind it for that same link keeps it
+//! draining. With virtual cut-through the far buffer takes the whole packet.
 //! # Validation
 //! `engine/tests/faults.rs`: nothing lost or stranded over random faults of links in rows, grids and groups; with faults
 //! of routers, too, all that is not delivered is counted as dropped, and in a row that is the share with an end at the
-//! dead router; links dark while broken, the hub moves, the same on any number of blocks; `power/tcep/link_model.rs`: a
+//! dead router; small rows where faults meet; links dark while broken, the hub moves, the same results and control packets
+//! on any number of blocks; `power/tcep/link_model.rs`: a
 //! fault between any two messages. No rows of a peer.
 
 use crate::power::PolicyConfig;

@@ -123,7 +123,7 @@ pub(crate) struct Agents {
     /// Shadow links that packets want back.
     wanted: Vec<u32>,
     /// When the newest word on a link was said, per router and pair of members.
-    stamps: Vec<u32>,
+    pub(super) stamps: Vec<u32>,
     pub counts: ControlCount,
     pub repairs: Repairs,
     /// Packets that were sent and have come, where they are recorded.

@@ -218,14 +218,17 @@ impl Agents {
         r: usize,
         m: Message,
     ) {
+        let (d, link) = (usize::from(m.net), (m.from, m.about));
+        let known = self.stamps[r * self.nets.pairs() + self.nets.pair(d, m.from, m.about)];
         if !self.is_news(r, m) {
             return;
         }
-        let (d, link) = (usize::from(m.net), (m.from, m.about));
         self.repairs.warned[r] = true;
         self.repairs.healthy.set(&self.nets, r, d, link, !m.flag);
-        // one that returns is off as before
-        block.views.set(&self.nets, r, d, link, false);
+        // one that returns is off as before, unless what was said behind it in that cycle has come first
+        if m.flag || m.value != known {
+            block.views.set(&self.nets, r, d, link, false);
+        }
         self.elect(block, net, r, d);
     }
 
