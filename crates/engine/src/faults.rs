@@ -158,6 +158,16 @@ impl Spec {
             let what = format!("{what} is broken then already by faults.{j}");
             return refuse("", what, "write times that do not touch");
         }
+        if let Part::Link(ends) = what {
+            let dead = |old: &Fault| ends.iter().any(|&end| old.what == Part::Router(end));
+            let already =
+                |old: &Fault| dead(old) && old.at <= fault.at && old.until.is_none_or(|until| fault.at <= until);
+            if let Some(j) = self.faults.iter().position(already) {
+                let what =
+                    format!("{what} is broken then already by faults.{j}, as {} has failed", self.faults[j].what);
+                return refuse("", what, "let the link fail before its router or after its return, or leave it out");
+            }
+        }
         Ok(())
     }
 
@@ -196,6 +206,10 @@ impl Spec {
     /// Links that never return leave a way between any two routers of a subnetwork that do.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
         let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
+        if (0..self.graph.routers()).all(|router| lost(Part::Router(router))) {
+            let what = "every router fails for ever: nothing is left that could deliver a packet";
+            return Err(Refusal::new("faults", what, "give a router an `until`, or leave its fault out"));
+        }
         let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
         for (k, fault) in self.faults.iter().enumerate().filter(|(_, fault)| fault.until.is_none()) {
             let Part::Link([a, b]) = fault.what else { continue };

@@ -99,6 +99,28 @@ fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost(
 }
 
 #[test]
+fn a_link_does_not_fail_with_a_router_that_is_dead() {
+    for (at, refused_too) in [("999ns", false), ("1us", true), ("2us", true), ("2002ns", false)] {
+        let from = "until: 2us}\n";
+        let text = GOOD.replacen(from, &format!("until: 2us}}\n  - {{link: [5, 4], at: {at}, until: 5us}}\n"), 1);
+        let result = expand("faults.yaml", &text.replace("cycle: 2ns", "cycle: 1ns"), &[]);
+        assert_eq!(result.is_err(), refused_too, "{at}");
+        if let Err(refusal) = result {
+            let what = "faults.3: the link between routers 5 and 4 is broken then already by faults.2, as router 5";
+            assert!(refusal.text.contains(what), "{}", refusal.text);
+        }
+    }
+}
+
+#[test]
+fn some_router_stays() {
+    let all: String = (0..12).map(|router| format!("  - {{router: {router}, at: 1us}}\n")).collect();
+    let begin = GOOD.find("  - {link").expect("faults");
+    let text = expand("faults.yaml", &format!("{}{all}", &GOOD[..begin]), &[]).expect_err("nobody is left").text;
+    assert!(text.contains("every router fails for ever"), "{text}");
+}
+
+#[test]
 fn every_pair_keeps_a_way_for_ever() {
     // of routers 0, 1 and 2 in a row only one is between the other two
     let text = refused("{link: [1, 4], at: 10us, until: 30us}", "{link: [1, 2], at: 10us}");

@@ -89,6 +89,8 @@ pub(super) struct RouterAgent {
     /// Own requests without an answer: output and value; output.
     pub activating: Option<(usize, u32)>,
     pub deactivating: Option<usize>,
+    /// Output of the own request for activation that was refused last, where links fail.
+    pub refused: Option<usize>,
     /// Output of the link that was activated last, per subnetwork.
     pub latest: [Option<usize>; 8],
     /// The member that is to become the hub, per subnetwork.
@@ -295,7 +297,8 @@ impl Agents {
             LinkState::Draining if !end.ready => {
                 let out = &block.outs[o];
                 let link = &net.links[usize::from(out.class)];
-                let home = |vc: usize| link.all >> vc & 1 == 0 || out.credits[vc] == link.buffer;
+                // what a broken link has brought may wait behind it for this very link; its credits come when it goes on
+                let home = |vc: usize| end.is_alone() || link.all >> vc & 1 == 0 || out.credits[vc] == link.buffer;
                 let left = (block.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
                 if !(left && out.wanting == 0 && out.free == link.all && (0..V).all(home)) {
                     return self.set_timer(o, block.now, block.now + DRAIN_LOOK);
@@ -333,6 +336,9 @@ impl Agents {
             Kind::Deactivate => self.links[o].deactivate = Some(Request { value: m.value, yours: None }),
             Kind::Ack if !m.flag => self.acked(block, net, r, o),
             Kind::Nack if !m.flag => {
+                if self.links[o].end.asked == Some(Want::Activate) && self.repairs.are_due() {
+                    self.routers[r].refused = Some(o);
+                }
                 self.settle_request(r, o);
                 self.links[o].end.nacked();
             }

@@ -8,12 +8,15 @@ use super::message::{Kind, Message};
 use crate::block::Block;
 use crate::net::Net;
 use crate::power::LinkState;
+use crate::routing::hash;
 use std::cmp::Reverse;
 
 /// Over everything that a link can carry: a link of a star.
 pub(super) const FIRST: u32 = u32::MAX - 1;
 /// A link without which packets have no way.
 pub(super) const CUT: u32 = u32::MAX;
+/// More than the ports of a router.
+const PORTS: usize = 1 << 8;
 
 impl Counts {
     pub(super) fn since(self, before: Self) -> Self {
@@ -40,12 +43,12 @@ impl Counts {
 impl Agents {
     /// An activation epoch of router `r` ends.
     pub(super) fn end_epoch<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
-        if self.repairs.is_dead(r) {
-            return;
-        }
         self.routers[r].moved = false;
         self.routers[r].epochs += 1;
         let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
+        if self.repairs.is_dead(r) {
+            return self.begin_epoch(block, r, long); // it stays in step
+        }
         let activates = self.judge_activations(block, net, r) || self.ask_to_activate(block, net, r);
         self.let_go(block, net, r);
         self.succeed(block, net, r);
@@ -101,12 +104,18 @@ impl Agents {
         let own = self.routers[r].activating;
         let outputs = self.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
-        let rank = |o: usize, value: u32| (value, Reverse(self.far_router(r, o)));
+        let epoch = self.routers[r].epochs as u32;
+        // routers that wait for each other's links would refuse each other for ever if the same one was always first
+        let place = |value: u32, id: u32| match value {
+            CUT => hash(net.seed, id, epoch, 0x7d),
+            _ => u64::from(id),
+        };
+        let rank = |o: usize, value: u32| (value, Reverse(place(value, self.far_router(r, o))));
         let best = (asked.iter().copied())
             .filter(|&o| self.can_activate(r, o))
             .map(|o| (rank(o, self.links[o].activate.map_or(0, |ask| ask.value)), o))
             .max()
-            .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(self.routers[r].id))))
+            .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(place(value, self.routers[r].id)))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
         // what is asked for goes out behind the answers, which settle what the other end has asked for before
@@ -214,12 +223,17 @@ impl Agents {
     }
 
     /// The inactive link that would carry most, in the subnetworks that have a link above the mark most of whose flits go
-    /// round; links that waiting packets need come first, then those of stars.
+    /// round; links that waiting packets need come first, then those of stars. Among equals it is the turn of the one behind
+    /// that which was refused last: its other end may itself wait for long.
     fn most_needed<const W: usize, const V: usize>(
         &self,
         block: &Block<W, V>,
         r: usize,
-    ) -> Option<(u32, Reverse<u8>, usize)> {
+    ) -> Option<(u32, Reverse<usize>, usize)> {
+        let turn = |o: usize, c: u8| match self.routers[r].refused {
+            Some(last) => (o + PORTS - 1 - last) % PORTS,
+            None => usize::from(c),
+        };
         let mut best = None;
         for &d in &self.managed {
             let own = self.member(r, d);
@@ -237,7 +251,7 @@ impl Agents {
                     _ if crowded => self.links[o].virtually,
                     _ => 0,
                 };
-                best = best.max((value > 0).then_some((value, Reverse(c), o)));
+                best = best.max((value > 0).then_some((value, Reverse(turn(o, c)), o)));
             }
         }
         best

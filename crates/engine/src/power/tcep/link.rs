@@ -141,6 +141,11 @@ impl End {
         self.alone = !dark;
     }
 
+    /// Whether this end drains because the link has failed.
+    pub fn is_alone(&self) -> bool {
+        self.alone
+    }
+
     /// This end is drained, or awake.
     pub fn done(&mut self) -> Say {
         self.ready = true;

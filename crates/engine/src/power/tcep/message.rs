@@ -197,7 +197,8 @@ impl Agents {
         self.post(block, o, at, false, Message { hops: message.hops.saturating_add(1), ..message });
     }
 
-    /// The output toward the packet's member: over an active link, else over the hub, else over whoever has links to both.
+    /// The output toward the packet's member: over an active link, else over the hub, else over whoever has links to both, be
+    /// the second one only whole.
     fn way<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         let own = self.member(r, d);
@@ -212,9 +213,15 @@ impl Agents {
         } else if between != 0 {
             between.trailing_zeros() as u8
         } else {
-            return None;
+            self.spare_way(r, d, message.to).filter(|&next| active >> next & 1 != 0)?
         };
         Some(self.output(r, d, next))
+    }
+
+    /// The output whose side channel takes a packet that no wire leads on for.
+    fn side_channel(&self, r: usize, message: Message) -> Option<usize> {
+        let d = usize::from(message.net);
+        self.spare_way(r, d, message.to).map(|next| self.output(r, d, next))
     }
 
     /// An end says on the side channel of the link that it is drained or awake.

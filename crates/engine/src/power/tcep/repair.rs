@@ -107,6 +107,11 @@ impl Repairs {
         }
     }
 
+    /// Whether links fail anywhere in this run.
+    pub fn are_due(&self) -> bool {
+        self.on
+    }
+
     /// Whether something is new that may give packets another way.
     pub fn has_news(&self) -> bool {
         !self.news.is_empty()
@@ -129,11 +134,16 @@ impl Agents {
             }
             if event.cause == Cause::OwnRouter {
                 self.repairs.dead[r] = event.breaks;
+                // nothing that it was asked for before holds
+                (self.links[o].activate, self.links[o].deactivate) = (None, None);
             }
             let member = self.is_member(r, o);
             if event.breaks {
                 if member {
                     self.fail(block, net, r, o);
+                    if event.cause != Cause::Link {
+                        self.elect(block, net, r, self.ends(o).0); // also where the link was broken before
+                    }
                 }
                 self.turn_away(block, net, r, |agents, block, i, v| {
                     let out = block.ins[i].base as usize + net.port(block.ins[i].keys[v]);
@@ -189,9 +199,9 @@ impl Agents {
         if !self.links[o].is_broken() {
             self.repairs.healthy.set(&self.nets, r, d, (own, c), true);
             self.spread(block, net, r, Kind::Fault, (d, own, c), false);
-            if again {
-                self.tell_what_is(block, net, r, (d, own, c));
-            }
+        }
+        if again && self.repairs.dead_ends[o] == 0 {
+            self.tell_what_is(block, net, r, (d, own, c));
         }
         self.elect(block, net, r, d);
         let wanted = self.is_root(block, o) || self.links[o].returns;
@@ -484,10 +494,10 @@ impl Agents {
         false
     }
 
-    /// The output whose side channel takes a packet that no wire leads on for: that of the whole link to its target.
-    pub(super) fn side_channel(&self, r: usize, message: Message) -> Option<usize> {
-        let o = self.output(r, usize::from(message.net), message.to);
-        (self.repairs.on && !self.links[o].is_broken()).then_some(o)
+    /// The next member for a control packet to `to` that no two active links lead to: `to` itself, or the lowest member with whole
+    /// links to both.
+    pub(super) fn spare_way(&self, r: usize, d: usize, to: u8) -> Option<u8> {
+        if self.repairs.on { self.over(r, d, to) } else { None }
     }
 }
 
