@@ -169,15 +169,22 @@ def test_a_number_that_is_off_misses_its_claim(
 ) -> None:
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
-    assert finding.cause == "cause not isolated"
+    known = {
+        "T-034": "go on and off at a steady load",
+        "T-039": "go on and off at a steady load",
+        "T-047": "rounded up",
+    }
+    assert known.get(claim, "cause not isolated") in finding.cause
     told = finding.because
     assert re.search(r"\d", told), "what was measured"
     assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
 
 
 def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
-    """Of the two patterns only tornado is off: TCEP accepts 0.9 of what the baseline does."""
-    row = judged(changed("tornado", scaled("accepted_load", 0.9)))["T-036"]
+    """Of the two patterns only tornado is off: TCEP accepts 0.9 of what the baseline does where that is saturated."""
+    less = pl.when((pl.col("mechanism") == TCEP) & pl.col("saturated")).then(0.9).otherwise(1.0)
+    off = changed("tornado", lambda rows: rows.with_columns(pl.col("accepted_load") * less))
+    row = judged(off)["T-036"]
     assert "tornado 0.900" in row.finding.because
     assert "bit reverse" in row.finding.measured
     assert "bit reverse" not in row.finding.because.partition("; asked")[0]
