@@ -42,8 +42,7 @@
 //! `engine/tests/faults.rs`: nothing lost or stranded over random faults of links in rows, grids and groups; with faults
 //! of routers, too, all that is not delivered is counted as dropped, and in a row that is the share with an end at the
 //! dead router; small rows where faults meet; links dark while broken, the hub moves, the same results and control packets
-//! on any number of blocks; `power/tcep/link_model.rs`: a
-//! fault between any two messages. No rows of a peer.
+//! on any number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
 
 use crate::power::PolicyConfig;
 use crate::routing::{RoutingConfig, grid};
