@@ -21,7 +21,7 @@ LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7
 QUICK_LOADS = {
     "uniform": ([0.01, 0.1], [0.2, 0.4], [0.9, 1.0]),
     "tornado": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.4, 0.6]),
-    "bit_reverse": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.5, 0.7, 0.8]),
+    "bit_reverse": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.5, 0.7, 0.9]),
 }
 _FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, {"slac": {"initial": "all_on"}}]
 
