@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import weft
+from small import ROW_UNDER_TCEP
 from weft.analysis.prices import cycles_of
 from weft.analysis.recovery import back_in, from_series, mean_latency
 from weft.cli import main
@@ -81,16 +82,12 @@ def test_times_of_a_scenario_become_cycles() -> None:
         cycles_of("soon", scenario)
 
 
-SCENARIO = """\
-topology: {hyperx: {widths: [4], terminals_per_router: 4}}
-links:
-  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
-  terminal: {latency: 1cycle}
-routing: pal
-traffic: {pattern: uniform, load: 0.1}
-power: {policy: {tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cycles, wake: 120cycles}}}
+SCENARIO = (
+    ROW_UNDER_TCEP
+    + """\
 measure: {warmup: 1000cycles, window: 4000cycles, transient: {bin: 500cycles}}
 """
+)
 # none; two, of which the later one stands first; shorter than a bin; with an end behind that of the last whole bin
 FAULTS = [
     [],

@@ -169,15 +169,23 @@ def test_a_number_that_is_off_misses_its_claim(
 ) -> None:
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
-    known = {
-        "T-034": "go on and off at a steady load",
-        "T-039": "go on and off at a steady load",
-        "T-047": "rounded up",
-    }
+    steady = dict.fromkeys(("T-034", "T-035", "T-039"), "go on and off at a steady load")
+    known = steady | {"T-038": "fewest links", "T-047": "rounded up"}
     assert known.get(claim, "cause not isolated") in finding.cause
     told = finding.because
     assert re.search(r"\d", told), "what was measured"
     assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
+
+
+def test_the_cause_of_a_miss_is_that_of_the_mechanism_which_misses() -> None:
+    less = pl.when(pl.col("saturated")).then(0.8).otherwise(1.0)
+    for mechanism, cause in ((TCEP, "cause not isolated"), (SLAC, "go on and off at a steady load")):
+        share = pl.when(pl.col("mechanism") == mechanism).then(less).otherwise(1.0)
+        off = changed("uniform", lambda rows, share=share: rows.with_columns(pl.col("accepted_load") * share))
+        finding = judged(off)["T-031"].finding
+        assert finding.answer == "missed"
+        assert cause in finding.cause
+        assert finding.because.startswith(mechanism)
 
 
 def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:

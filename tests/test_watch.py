@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
+from small import ROW_UNDER_TCEP
 from weft import watch, watch_words
 from weft.cli import main
 from weft.errors import ScenarioError
@@ -145,17 +146,13 @@ def test_a_stuck_packet_waits_until_the_run_ends(ring: Path) -> None:
         assert visit["waits"][-1]["to_cycle"] == finished.summary["cycles_total"]
 
 
-FAULTY = """\
-topology: {hyperx: {widths: [4], terminals_per_router: 4}}
-links:
-  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
-  terminal: {latency: 1cycle}
-routing: pal
-traffic: {pattern: uniform, load: 0.1}
-power: {policy: {tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cycles, wake: 120cycles}}}
+FAULTY = (
+    ROW_UNDER_TCEP
+    + """\
 measure: {warmup: 500cycles, window: 1500cycles}
 faults: [{router: 1, at: 1us}]
 """
+)
 
 
 def test_a_discarded_packet_is_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

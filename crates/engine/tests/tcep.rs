@@ -53,6 +53,32 @@ fn without_switching_it_is_always_on_to_the_last_bit() {
     }
 }
 
+/// 16 routers in a row at load 0.6: the links that are on under each choice of those that may go.
+#[test]
+fn links_that_are_used_alike_are_fewer_from_a_demand_on() {
+    let [outer, even, never] = ["outer", "even", "never"].map(|choice| {
+        let mut spec = spec(r#"{"hyperx": {"widths": [16], "terminals_per_router": 16}}"#, PAL_HISTORY);
+        let spares = match choice {
+            "outer" => r#"{"outer": {}}"#,
+            "even" => r#"{"even": {}}"#,
+            // more than a router can send to each other one
+            _ => r#"{"even": {"from": 0.99}}"#,
+        };
+        tcep(&mut spec, &format!(r#"{QUICK}, "initial": "all_on", "high_water": 0.95, "spares": {spares}"#));
+        for link in &mut spec.links[1..] {
+            (link.latency, link.credit_latency) = (3, 3);
+        }
+        spec.set_load(0.6);
+        phases(&mut spec, 40_000, 5000);
+        let out = run(&spec);
+        check_channels(&out);
+        assert_eq!((out.missing_packets, out.sums.flits), (0, out.offered_flits));
+        (share_on(&spec, &out), out)
+    });
+    assert_same(&outer.1, &never.1, "below the demand it is Algorithm 1");
+    assert!(even.0 < outer.0 - 0.01 && outer.0 < 0.95, "{} and {}", even.0, outer.0);
+}
+
 #[test]
 fn at_low_load_it_stays_at_least_power() {
     let mut spec = butterfly(PAL_HISTORY);

@@ -67,10 +67,13 @@ class Part:
         Whether the inequality holds there.
     told : str
         What was measured, and where.
+    cause : str
+        What makes it fail, where that was checked.
     """
 
     holds: bool
     told: str
+    cause: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,8 +145,10 @@ def trend(
     def judge(measured: Measured) -> Finding:
         found = of(measured)
         parts = found if isinstance(found, list) else [Part(*found)]
-        told, off = ("; ".join(part.told for part in some) for some in (parts, [p for p in parts if not p.holds]))
-        return _found(all(part.holds for part in parts), told, None, f"{off}; asked: {words}", cause)
+        failed = [part for part in parts if not part.holds]
+        told, off = ("; ".join(part.told for part in some) for some in (parts, failed))
+        causes = "; ".join(dict.fromkeys(part.cause or cause for part in failed))
+        return _found(not failed, told, None, f"{off}; asked: {words}", causes)
 
     return Rule(words, needs, judge)
 

@@ -8,8 +8,10 @@
 //! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
 //! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off; initial:
 //! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`even` is ours, not the
-//! paper's); utilisation: of which direction of a link; guard: whether the link activated last is spared while an inner
-//! link is above half the mark; deactivate: whether links are switched off at all; phase: epochs of all routers together, or each from a random cycle on; tables: how others learn of a new state;
+//! paper's: from \[flits/cycle to each other member\] on, target: share of a link, see `spares.rs`); utilisation: of which
+//! direction of a link; guard: whether the link activated last is spared while an inner link is above half the mark;
+//! deactivate: whether links are switched off at all; phase: epochs of all routers together, or each from a random cycle
+//! on; tables: how others learn of a new state;
 //! rotate_hub \[deactivation epochs\]: the next member becomes the hub that often (0: never).
 //! # Guarantees
 //! The stars stay on, so every router reaches every other at every cycle. A router begins at most one physical transition
@@ -19,7 +21,8 @@
 //! # Choices
 //! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after activations.
 //! Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its own to be
-//! activated agrees only to a better request; what it wants to deactivate itself is no reason to refuse. Where both ends ask for the same, one request is void and the other is answered, as is every other request;
+//! activated agrees only to a better request; what it wants to deactivate itself is no reason to refuse. Where both ends
+//! ask for the same, one request is void and the other is answered, as is every other request;
 //! who can't carry out what was agreed withdraws. A link above the mark in the last epoch counts as such when a packet goes
 //! round over it; the first destination of the epoch decides which other way is asked for. A shadow link goes off at the
 //! first end of an epoch at which its router begins nothing else and has no request out.
@@ -28,8 +31,9 @@
 //! both are cut), one per cycle and link.
 //! Drained, awake, and credits are said on the link's side channel.
 //! # Not modelled
-//! The buffers of control flits, which wait for their link as long as it takes; their conflicts in the crossbar, and the cycle by which one delays the flits that already wait for its link (those
-//! behind them pay it); supply droop; clock recovery beyond the wake-up delay.
+//! The buffers of control flits, which wait for their link as long as it takes; their conflicts in the crossbar, and the
+//! cycle by which one delays the flits that already wait for its link (those behind them pay it); supply droop; clock
+//! recovery beyond the wake-up delay.
 //! # Validation
 //! `engine/tests/tcep.rs`: least power and latency there, every message once on networks of two to four routers, equal to
 //! always-on when nothing is switched, connected at every cycle, nothing lost over random load steps, the same on any

@@ -53,7 +53,9 @@ def _remark(experiment: str, measured: Measured) -> str:
 
 def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
     frame = measured[experiment].filter(pl.col(q.LATENCY.column) > 0)
-    series = [_series(frame, mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS]
+    series = [
+        _means(of(frame, mechanism), mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS
+    ]
     least = min((y for each in series for y in each.y), default=1.0)
     drawing, _ = draw.curves(
         title, q.OFFERED.axis, q.LATENCY.axis, series, at_top=True, most=_MOST * least, looks=MECHANISMS
@@ -63,18 +65,19 @@ def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
 
 def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
     frame = measured[experiment]
-    series = []
-    for mechanism in _shown(frame):
-        points = normalised(frame, mechanism).group_by("load").agg(pl.col("energy").mean(), pl.col("saturated").any())
-        x, y, over = (points.sort("load")[column].to_list() for column in ("load", "energy", "saturated"))
-        series.append(Series(mechanism, x, y, over))
+    series = [energies(frame, mechanism) for mechanism in _shown(frame)]
     return draw.curves(title, q.OFFERED.axis, ENERGY, series, looks=MECHANISMS)[0]
 
 
-def _series(frame: pl.DataFrame, mechanism: str, column: str) -> Series:
-    """Means over seeds."""
-    points = of(frame, mechanism).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
-    return Series(mechanism, points["load"].to_list(), points[column].to_list(), points["saturated"].to_list())
+def energies(frame: pl.DataFrame, mechanism: str) -> Series:
+    """Energy per flit of a mechanism over load, the baseline's being 1; means over seeds."""
+    return _means(normalised(frame, mechanism), mechanism, "energy")
+
+
+def _means(points: pl.DataFrame, mechanism: str, column: str) -> Series:
+    """A number over load; means over seeds."""
+    means = points.group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
+    return Series(mechanism, means["load"].to_list(), means[column].to_list(), means["saturated"].to_list())
 
 
 def _shown(frame: pl.DataFrame) -> list[str]:

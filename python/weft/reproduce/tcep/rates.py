@@ -10,15 +10,12 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from weft import quantities as q
 from weft.plot import style
 from weft.reproduce import draw
-from weft.reproduce.draw import Series
 from weft.reproduce.measured import LackingError
-from weft.reproduce.tcep.curves import ENERGY
-from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, TCEP, normalised
+from weft.reproduce.tcep.curves import ENERGY, energies
+from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, TCEP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -30,15 +27,13 @@ _MECHANISMS = (BASELINE, DVFS, TCEP, COMBINED)
 _HEIGHT = 2.0
 
 
-def means(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Energy per flit over load against the baseline's, means over seeds: ``load``, ``energy``, ``saturated``."""
-    points = normalised(frame, mechanism).group_by("load")
-    return points.agg(pl.col("energy").mean(), pl.col("saturated").any()).sort("load")
-
-
 def figure(measured: Measured) -> Drawing:
     """A panel per pattern, a curve per mechanism."""
-    panels = {name: _series(measured[name]) for name in PATTERNS if name in measured.frames}
+    panels = {
+        name: [energies(measured[name], mechanism) for mechanism in _MECHANISMS]
+        for name in PATTERNS
+        if name in measured.frames
+    }
     if not panels:
         raise LackingError(f"none of {', '.join(PATTERNS)} was run")
     looks = style.looks(_MECHANISMS)
@@ -58,28 +53,22 @@ def figure(measured: Measured) -> Drawing:
     return drawing
 
 
-def _series(frame: pl.DataFrame) -> list[Series]:
-    found = []
-    for mechanism in _MECHANISMS:
-        points = means(frame, mechanism)
-        x, y, over = (points[column].to_list() for column in ("load", "energy", "saturated"))
-        found.append(Series(mechanism, x, y, over))
-    return found
-
-
 def remark(measured: Measured) -> str:
     """What each saves on average over the loads at which none is saturated, by pattern."""
     told = []
     for name in PATTERNS:
         if name not in measured.frames:
             continue
-        energies = {mechanism: means(measured[name], mechanism) for mechanism in (DVFS, TCEP, COMBINED)}
-        steady = [set(points.filter(~pl.col("saturated"))["load"]) for points in energies.values()]
-        if not (loads := set.intersection(*steady)):
+        curves = [energies(measured[name], mechanism) for mechanism in (DVFS, TCEP, COMBINED)]
+        steady = [
+            {load: energy for load, energy, over in zip(each.x, each.y, each.over, strict=True) if not over}
+            for each in curves
+        ]
+        if not (loads := set.intersection(*map(set, steady))):
             continue
         saved = {
-            mechanism: 1 - fmean(points.filter(pl.col("load").is_in(sorted(loads)))["energy"])
-            for mechanism, points in energies.items()
+            each.label: 1 - fmean(energy[load] for load in sorted(loads))
+            for each, energy in zip(curves, steady, strict=True)
         }
         words = ", ".join(f"{mechanism} {share:.0%}" for mechanism, share in saved.items())
         told.append(f"{name.replace('_', ' ')}: {words} ({len(loads)} loads, {min(loads):g} to {max(loads):g})")
