@@ -28,7 +28,7 @@ FAMILIES = {
     "topology": Family(
         "Topologies", "Routers, terminals and the links between them.", "topology/src", "topology/src/lib.rs"
     ),
-    "routing": Family("Routings", "How packets find their way.", "engine/src/routing", "engine/src/routing.rs"),
+    "routing": Family("Routings", "How packets find their way.", "engine/src/models/routing", "engine/src/models/routing/mod.rs"),
     "traffic.pattern": Family(
         "Traffic patterns", "Who sends to whom.", "traffic/src/pattern", "traffic/src/pattern.rs"
     ),
@@ -36,10 +36,10 @@ FAMILIES = {
         "Injection processes", "When sources create packets.", "traffic/src/injection", "traffic/src/injection.rs"
     ),
     "power.policy": Family(
-        "Power policies", "When channels change their power state.", "engine/src/power", "engine/src/power.rs"
+        "Power policies", "When channels change their power state.", "engine/src/models/power", "engine/src/models/power/mod.rs"
     ),
     "router.allocator": Family(
-        "Allocators", "Who crosses the switch in an allocation step.", "engine/src", "engine/src/allocator.rs"
+        "Allocators", "Who crosses the switch in an allocation step.", "engine/src/models/allocation", "engine/src/models/allocation/mod.rs"
     ),
 }
 # Whose measurements are in the repository, and where.
@@ -65,7 +65,7 @@ def source(root: Path, family: str, name: str) -> Path:
     """The file of a model."""
     place = FAMILIES[family]
     if family == "router.allocator":
-        module = ALLOCATORS.get(name, "switch")
+        module = ALLOCATORS.get(name, "separable")
     else:
         registry = (root / "crates" / place.registry).read_text(encoding="utf-8")
         module = re.findall(rf'^\s*"{name}" => (\w+)::', registry, re.M)[0]

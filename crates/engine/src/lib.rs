@@ -3,58 +3,25 @@
 //! A [`Spec`] (plain numbers) becomes a network ([`run::Simulation`]) of blocks; a block advances cycle by cycle
 //! (`block::Block::step`, one screen) and counts integers; [`run`] returns them as an [`Outcome`].
 
-pub mod age;
-mod allocate;
-pub mod allocator;
-mod answers;
-mod arrive;
-mod assemble;
-mod barrier;
-mod bits;
-mod block;
-mod choose;
-mod clock;
-mod demand;
-mod dependency;
-pub mod explain;
-pub mod faults;
-mod hot;
-mod imply;
-mod jobs;
-pub mod journey;
-mod measure;
-mod meters;
-mod net;
-pub mod outcome;
-mod parts;
-pub mod power;
-mod report;
-pub mod routing;
+mod api;
+mod base;
+mod explain;
+mod models;
+mod network;
+mod pipeline;
 mod run;
-mod send;
-mod series;
-mod source;
-mod spans;
-pub mod spec;
-mod stall;
 mod state;
-pub mod steady;
-mod subnets;
-mod switch;
-mod tally;
-mod three_stage;
-mod turn;
-mod vc_stage;
-mod warmup;
-pub mod watch;
-mod wheel;
 
-pub use demand::demand;
-pub use explain::{Explanation, explain};
-pub use imply::{Implied, imply};
-pub use outcome::Outcome;
-pub use run::Simulation;
-pub use spec::Spec;
+pub use explain::demand::demand;
+pub use explain::imply::{Implied, imply};
+pub use explain::paths::{self, Explanation, explain};
+pub use models::{allocation, power, routing};
+pub use network::simulation::Simulation;
+pub use network::spec::{self, Spec};
+pub use pipeline::age;
+pub use pipeline::watch;
+pub use run::outcome::{self, Outcome};
+pub use run::{journey, steady};
 use weft_units::Refusal;
 
 /// Told about the progress of a run; can stop it.
@@ -72,7 +39,7 @@ impl Progress for () {
 
 /// Checks that the spec can run: shapes, VC counts, cycles of channel dependencies.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
-    assemble::net(spec)?;
+    network::assemble::net(spec)?;
     spec.policy.build(spec).map(|_| ())
 }
 

@@ -4,11 +4,11 @@
 mod common;
 use common::*;
 use rand_pcg::rand_core::Rng;
-use weft_engine::faults::{Fault, Part};
 use weft_engine::outcome::{ControlKind, Ending, LinkStates};
 use weft_engine::power::LinkState;
 use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+use weft_engine::spec::{Fault, Part};
 use weft_engine::{Outcome, Simulation, Spec};
 use weft_topology::{Peer, Port};
 use weft_traffic::stream;

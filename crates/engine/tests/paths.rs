@@ -3,7 +3,8 @@
 mod common;
 use common::*;
 use std::collections::BTreeSet;
-use weft_engine::explain::{Explanation, Path, explain};
+use weft_engine::explain;
+use weft_engine::paths::{Explanation, Path};
 use weft_engine::{Spec, imply};
 use weft_topology::{Graph, Peer, Shape};
 

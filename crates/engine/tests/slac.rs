@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use weft_engine::explain::explain;
+use weft_engine::explain;
 use weft_engine::outcome::{Ending, Outcome, Span};
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};

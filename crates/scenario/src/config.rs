@@ -7,7 +7,7 @@ use crate::workload::Traffic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use weft_engine::{age::Priority, allocator::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
 use weft_units::{Bits, Flits, Time};
 
@@ -171,7 +171,7 @@ impl Default for Router {
             ejection_delay: Time::Cycles(1),
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
-            allocator: AllocatorConfig::Islip(weft_engine::allocator::Iterations { iterations: 1 }),
+            allocator: AllocatorConfig::Islip(weft_engine::allocation::Iterations { iterations: 1 }),
             priority: Priority::RoundRobin,
             hold_switch: false,
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
-use weft_engine::explain::Explanation;
+use weft_engine::paths::Explanation;
 
 /// Degrees, distances, bisection and links of the network of a spec.
 pub(crate) fn topology(name: &str, spec: &Spec) -> Value {

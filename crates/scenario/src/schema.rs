@@ -162,7 +162,7 @@ pub fn models() -> Value {
         ("traffic.pattern", family::<weft_traffic::PatternConfig>()),
         ("traffic.injection", family::<weft_traffic::InjectionConfig>()),
         ("power.policy", family::<weft_engine::power::PolicyConfig>()),
-        ("router.allocator", family::<weft_engine::allocator::AllocatorConfig>()),
+        ("router.allocator", family::<weft_engine::allocation::AllocatorConfig>()),
     ];
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
 }

@@ -1,0 +1,4 @@
+pub mod barrier;
+pub mod bits;
+pub mod unchecked;
+pub mod wheel;

@@ -1,0 +1,138 @@
+//! Calendar wheel: what happens at a later cycle. Slots are lists of chunks from one pool, so memory follows what is in
+//! flight, and the most recently freed (hottest) chunk is used next.
+
+use crate::base::unchecked::Hot;
+
+/// The end of an empty slot. No chunk ends there, and it is a multiple of the chunk size like the end of a full chunk:
+/// one test finds both.
+const EMPTY: u32 = 0;
+
+/// Events of type `T` at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order inside a cycle
+/// carries no meaning.
+#[derive(Debug, Clone)]
+pub struct Wheel<T, const N: usize> {
+    /// Behind the last item of each cycle; the items before it in its chunk are of that cycle, too.
+    ends: Vec<u32>,
+    mask: u64,
+    /// Chunk k is items k * N to (k + 1) * N.
+    items: Vec<T>,
+    /// The end in the next chunk of the same cycle, per chunk.
+    next: Vec<u32>,
+    free: Vec<u32>,
+}
+
+impl<T: Copy + Default, const N: usize> Wheel<T, N> {
+    /// `events` bounds what is in flight at once: memory is reserved for it (touched only when used).
+    pub fn new(horizon: u64, events: usize) -> Self {
+        const { assert!(N.is_power_of_two()) };
+        let slots = horizon.max(2).next_power_of_two();
+        let chunks = events / N + slots.min(events as u64) as usize + 2;
+        Self {
+            ends: vec![EMPTY; slots as usize],
+            mask: slots - 1,
+            items: Vec::with_capacity(chunks * N),
+            next: Vec::with_capacity(chunks),
+            free: Vec::with_capacity(chunks),
+        }
+    }
+
+    /// Cycles ahead that still fit.
+    pub fn horizon(&self) -> u64 {
+        self.mask + 1
+    }
+
+    #[inline(always)]
+    pub fn is_empty_at(&self, cycle: u64) -> bool {
+        *self.ends.hot((cycle & self.mask) as usize) == EMPTY
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, now: u64, at: u64, item: T) {
+        debug_assert!(at >= now && at - now <= self.mask, "event {} cycles ahead, wheel holds {}", at - now, self.mask);
+        let slot = (at & self.mask) as usize;
+        let place = self.ends.hot_mut(slot);
+        let end = *place;
+        if (end as usize).is_multiple_of(N) {
+            let first = self.add_chunk(slot);
+            *self.items.hot_mut(first) = item;
+            return;
+        }
+        *place = end + 1;
+        *self.items.hot_mut(end as usize) = item;
+    }
+
+    /// Gives `slot` a new chunk with one item. Returns its place.
+    #[inline(never)]
+    fn add_chunk(&mut self, slot: usize) -> usize {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.items.resize(self.items.len() + N, T::default());
+            self.next.push(EMPTY);
+            self.next.len() as u32 - 1
+        });
+        let first = id * N as u32;
+        self.next[id as usize] = std::mem::replace(&mut self.ends[slot], first + 1);
+        first as usize
+    }
+
+    /// The first chunk due at `cycle`: its first item and their number; `None` when nothing is left.
+    #[inline(always)]
+    pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
+        let end = *self.ends.hot((cycle & self.mask) as usize);
+        (end != EMPTY).then(|| (start::<N>(end), (end - start::<N>(end)) as usize))
+    }
+
+    /// Item `index` of the chunk that starts at `first`.
+    #[inline(always)]
+    pub fn item(&self, first: u32, index: usize) -> T {
+        *self.items.hot(first as usize + index)
+    }
+
+    /// Gives the first chunk due at `cycle` back.
+    #[inline(always)]
+    pub fn release(&mut self, cycle: u64) {
+        let slot = (cycle & self.mask) as usize;
+        let id = start::<N>(self.ends[slot]) / N as u32;
+        self.ends[slot] = self.next[id as usize];
+        self.free.push(id);
+    }
+
+    /// Everything in flight, for reports about a stalled network.
+    pub fn for_each(&self, mut f: impl FnMut(T)) {
+        for &slot in &self.ends {
+            let mut end = slot;
+            while end != EMPTY {
+                let first = start::<N>(end);
+                self.items[first as usize..end as usize].iter().for_each(|&t| f(t));
+                end = self.next[first as usize / N];
+            }
+        }
+    }
+}
+
+/// Start of the chunk that has its end (or its last item) at `end`.
+#[inline(always)]
+fn start<const N: usize>(end: u32) -> u32 {
+    (end - 1) & !(N as u32 - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delivers_every_event_in_its_cycle_and_reuses_chunks() {
+        let mut wheel = Wheel::<u32, 4>::new(16, 64);
+        let mut got = Vec::new();
+        for now in 0..1000u64 {
+            while let Some((chunk, len)) = wheel.due(now) {
+                (0..len).for_each(|i| got.push((now, wheel.item(chunk, i))));
+                wheel.release(now);
+            }
+            for k in 0..(now % 7) {
+                wheel.push(now, now + 1 + (now * 5 + k) % 15, (now * 16 + 1 + (now * 5 + k) % 15) as u32);
+            }
+        }
+        assert!(got.iter().all(|&(now, x)| u64::from(x / 16) + u64::from(x % 16) == now));
+        assert!(wheel.next.len() <= 40, "{} chunks", wheel.next.len());
+    }
+}

@@ -1,0 +1,31 @@
+//! Who offers how much to whom, router by router: what an analysis without simulation needs to know of the traffic.
+
+use crate::network::spec::Spec;
+use weft_units::Refusal;
+
+/// Beyond this number of entries a matrix is refused: 4,096 routers.
+const MAX_ENTRIES: usize = 1 << 24;
+
+/// Flits per cycle that the terminals of each router (row) offer to those of each router (column) in the first phase of
+/// every job; replies are left out. The diagonal holds what never crosses a link between routers.
+pub fn demand(spec: &Spec) -> Result<Vec<Vec<f64>>, Refusal> {
+    let graph = &*spec.graph;
+    let routers = graph.routers() as usize;
+    if routers * routers > MAX_ENTRIES {
+        let what = format!("a traffic matrix of {routers} x {routers} routers has {} entries", routers * routers);
+        let help = format!("analyse a network of at most {} routers", MAX_ENTRIES.isqrt());
+        return Err(Refusal::new("topology", what, help));
+    }
+    let router_of = |terminal: u32| graph.terminal_at(terminal).0 as usize;
+    let mut rates = vec![vec![0.0; routers]; routers];
+    for job in &spec.traffic.jobs {
+        let first = &job.phases[0];
+        for (rank, (&source, &load)) in job.terminals.iter().zip(&first.load).enumerate() {
+            let row = &mut rates[router_of(source)];
+            for (target, share) in first.pattern.distribution(rank as u32) {
+                row[router_of(job.terminals[target as usize])] += load * share;
+            }
+        }
+    }
+    Ok(rates)
+}

@@ -1,0 +1,239 @@
+//! What a spec implies before it runs: zero-load latency, mean hops and the load at which a channel is full, worked out
+//! from the traffic patterns of the first phases and the paths of the routing (minimal for an adaptive one, as it routes an
+//! idle network). Means are over flits; replies are left out.
+
+mod cuts;
+
+use crate::models::routing::{Classes, Hop};
+use crate::network::assemble;
+use crate::network::spec::Spec;
+use crate::pipeline::net::Net;
+use crate::state::Packet;
+use cuts::Cuts;
+use weft_topology::Peer;
+use weft_units::Refusal;
+
+/// Beyond this number of steps of some 30 ns the implications that need them are left out.
+const MAX_STEPS: u64 = 1 << 23;
+/// Steps that a hop counts as of a packet that draws at every router.
+const STEPS_OF_CHOICE: u64 = 4;
+
+/// What a scenario implies before it runs (for `weft check`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Implied {
+    /// Mean packet latency without contention over the pattern's pairs [cycles], where buffers cover the credit round
+    /// trip; `None` if the network is too large.
+    pub zero_load_latency: Option<f64>,
+    /// Mean links between routers crossed by the pattern's packets without contention.
+    pub mean_hops: Option<f64>,
+    /// Load [flits/terminal/cycle] of the busiest terminal at which the busiest channel is full.
+    pub channel_load_bound: Option<f64>,
+    /// VC classes of the routing per link class, in the order of the graph's classes.
+    pub vc_classes: Vec<u8>,
+}
+
+/// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
+pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
+    let (mut net, classes) = assemble::net(spec)?;
+    let policy = spec.policy.build(spec)?;
+    net.routing.imply_under(&policy, &spec.managed);
+    let mut implied = Walker::new(spec, &net).imply(classes);
+    // an idle network has the fewest stages on, one that is full all of them
+    if net.routing.switch_all_on() {
+        implied.channel_load_bound = Walker::new(spec, &net).imply(Vec::new()).channel_load_bound;
+    }
+    Ok(implied)
+}
+
+/// Weighted means over the pairs so far.
+#[derive(Default)]
+struct Means {
+    weight: f64,
+    hops: f64,
+    /// Cycles of wire between routers.
+    wire: f64,
+}
+
+impl Means {
+    fn add(&mut self, weight: f64, (hops, wire): (f64, f64)) {
+        self.weight += weight;
+        self.hops += (hops - self.hops) * weight / self.weight;
+        self.wire += (wire - self.wire) * weight / self.weight;
+    }
+}
+
+struct Walker<'a> {
+    spec: &'a Spec,
+    net: &'a Net,
+    /// What packets may draw for their whole way.
+    draws: Vec<u32>,
+    /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
+    load: Vec<f64>,
+    /// Instead of channels between routers, where heads choose among minimal paths: their loads are up to the traffic.
+    cuts: Option<Cuts>,
+    /// Steps so far, and how many they may be before they are too many.
+    steps: u64,
+    allowed: u64,
+}
+
+impl<'a> Walker<'a> {
+    fn new(spec: &'a Spec, net: &'a Net) -> Self {
+        let ports = spec.graph.port_base(spec.graph.routers()) as usize;
+        let draws = net.routing.whole_draws(Packet::default(), net.seed);
+        let cuts = if net.routing.chooses() { Cuts::of(&spec.graph) } else { None };
+        Self { spec, net, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0 }
+    }
+
+    fn imply(mut self, vc_classes: Classes) -> Implied {
+        let unknown = Implied { zero_load_latency: None, mean_hops: None, channel_load_bound: None, vc_classes };
+        let jobs = &self.spec.traffic.jobs;
+        let first_loads = jobs.iter().flat_map(|job| &job.phases[0].load);
+        let peak = first_loads.copied().fold(0.0, f64::max);
+        let mut of_jobs = vec![0.0; jobs.len()];
+        let Some(means) = (peak > 0.0).then(|| self.walk_all(peak, &mut of_jobs)).flatten() else { return unknown };
+        let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
+        let lengths = jobs.iter().zip(&of_jobs).map(|(job, rate)| f64::from(job.packet_flits) * rate);
+        let length = match jobs.as_slice() {
+            [job] => f64::from(job.packet_flits),
+            _ => lengths.sum::<f64>() / of_jobs.iter().sum::<f64>(),
+        };
+        // an injection channel of the busiest terminal carries 1
+        let over_cuts = self.cuts.as_ref().map_or(1.0, Cuts::busiest);
+        let busiest = self.load.iter().copied().fold(over_cuts.max(1.0), f64::max);
+        Implied {
+            zero_load_latency: Some(
+                means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + (fixed as f64 + length),
+            ),
+            mean_hops: Some(means.hops),
+            channel_load_bound: Some(1.0 / busiest),
+            ..unknown
+        }
+    }
+
+    /// Walks from every router that sends; `None` if that takes too many steps.
+    fn walk_all(&mut self, peak: f64, of_jobs: &mut [f64]) -> Option<Means> {
+        let (spec, routing) = (self.spec, &self.net.routing);
+        let routers = spec.graph.routers();
+        let senders = (0..routers).filter(|&r| self.sources(r).any(|(_, _, load)| load > 0.0)).count() as u64;
+        let mut done = 0;
+        let mut means = Means::default();
+        let mut to_router = vec![0.0; routers as usize];
+        for from in 0..routers {
+            to_router.fill(0.0);
+            let mut sends = false;
+            // an even share for each sender, so that large networks are given up soon
+            self.allowed = MAX_STEPS / senders.max(1) * (done + 1);
+            for (source, j, load) in self.sources(from).collect::<Vec<_>>() {
+                let rate = load / peak;
+                sends |= rate > 0.0;
+                of_jobs[j] += rate;
+                let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(self.net.rank(source));
+                self.steps += targets.len() as u64 / 8;
+                for (target, share) in targets {
+                    let target = self.net.terminal(j as u16, target);
+                    let (router, port) = spec.graph.terminal_at(target);
+                    to_router[router as usize] += rate * share;
+                    self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate * share;
+                    if routing.sees_terminals() {
+                        let mean = self.walk_pair(from, self.packet(source, target), rate * share)?;
+                        means.add(rate * share, mean);
+                    }
+                }
+            }
+            for to in (0..routers).filter(|_| !routing.sees_terminals()) {
+                let rate = to_router[to as usize];
+                if rate > 0.0 {
+                    let target = self.net.coords[to as usize];
+                    let mean = self.walk_pair(from, Packet { target, dest: target, ..Packet::default() }, rate)?;
+                    means.add(rate, mean);
+                }
+            }
+            done += u64::from(sends);
+            if self.steps > self.allowed {
+                return None;
+            }
+        }
+        Some(means)
+    }
+
+    /// Terminals of a router that belong to a job, with that job and their load in its first phase.
+    fn sources(&self, router: u32) -> impl Iterator<Item = (u32, usize, f64)> + use<'a> {
+        let (spec, net) = (self.spec, self.net);
+        spec.graph.ports(router).iter().filter_map(|port| {
+            let Peer::Terminal(source) = port.peer else { return None };
+            let job = spec.traffic.jobs.get(net.job_of[source as usize] as usize)?;
+            Some((source, net.job(source), job.phases[0].load[net.rank(source) as usize]))
+        })
+    }
+
+    /// The packet as its source makes it.
+    fn packet(&self, src: u32, dst: u32) -> Packet {
+        let (router, port) = self.net.terminal_at[dst as usize];
+        let dest = self.net.coords[router as usize];
+        Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
+    }
+
+    /// Loads the paths of a packet at router `from`, all that it may draw; mean hops and cycles of wire. `None` if that
+    /// takes too many steps.
+    fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> Option<(f64, f64)> {
+        let (mut hops, mut wire) = (0.0, 0.0);
+        if let Some(cuts) = &mut self.cuts {
+            cuts.cross(self.net.coords[from as usize], packet.dest, rate, |d, links| {
+                hops += f64::from(links);
+                // links of dimension d are of class 1 + d
+                wire += f64::from(links) * self.spec.links[1 + d].latency as f64;
+            });
+            self.steps += 1 + hops as u64 / 8;
+            return Some((hops, wire));
+        }
+        let starts = self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws);
+        let share = 1.0 / starts.len() as f64;
+        for start in starts {
+            let (h, w) = self.walk(from, start, rate * share);
+            hops += share * h;
+            wire += share * w;
+            if self.steps > self.allowed {
+                return None;
+            }
+        }
+        Some((hops, wire))
+    }
+
+    /// Loads the paths of a packet that has drawn what holds for its whole way. Where it draws again at a router it is
+    /// split; parts that meet at a router after as many hops go on as one.
+    fn walk(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
+        let (graph, net) = (&*self.spec.graph, self.net);
+        let (mut hops, mut wire) = (0.0, 0.0);
+        let mut parts: Vec<(u32, Packet, f64)> = vec![(from, packet, 1.0)];
+        let mut next: Vec<(u32, Packet, f64)> = Vec::new();
+        while !parts.is_empty() {
+            for (at, packet, part) in parts.drain(..) {
+                let mut go = |hop: Hop, after: Packet, part: f64, steps: u64| {
+                    self.steps += steps + next.len() as u64 / 8;
+                    let port = graph.ports(at)[hop.port as usize];
+                    let Peer::Router { router, .. } = port.peer else { return };
+                    let members = net.trunk.members(hop.port);
+                    let each = rate * part / members.len() as f64;
+                    members.for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
+                    hops += part;
+                    wire += part * self.spec.links[port.class as usize].latency as f64;
+                    match next.iter_mut().find(|(r, p, _)| *r == router && p.goes_on_as(&after)) {
+                        Some((_, _, sum)) => *sum += part,
+                        None => next.push((router, after, part)),
+                    }
+                };
+                let (here, mut after) = (net.coords[at as usize], packet);
+                match net.routing.next(here, &mut after, net.seed) {
+                    Some(hop) if !net.routing.draws_hops() => go(hop, after, part, 1),
+                    _ => {
+                        let choices = net.routing.idle_steps(here, &packet, net.seed);
+                        let part = part / choices.len() as f64;
+                        choices.into_iter().for_each(|c| go(c.hop, c.after, part, STEPS_OF_CHOICE));
+                    }
+                }
+            }
+            std::mem::swap(&mut parts, &mut next);
+        }
+        (hops, wire)
+    }
+}

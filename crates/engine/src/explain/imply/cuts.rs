@@ -1,0 +1,81 @@
+//! What choosing among minimal paths cannot avoid on a grid: every packet crosses the cuts between its coordinates in each
+//! dimension, whatever way it takes. The channels over a cut share its load evenly at best.
+
+use crate::models::routing::grid::{Grid, Line};
+use weft_topology::Graph;
+
+/// Load of every cut: channels of one dimension and direction that leave routers of one coordinate.
+pub(super) struct Cuts {
+    grid: Grid,
+    /// Packets with no other way, by [`index`].
+    forced: Vec<f64>,
+    /// Packets half way round a ring that go either over this cut, upward, or over the one opposite, downward.
+    either: Vec<f64>,
+}
+
+/// Place of the cut that leaves coordinate `own` of dimension `d`; `way` is a coordinate on a complete line, else 1 up
+/// and 0 down.
+fn index(d: usize, own: u8, way: u8) -> usize {
+    d << 16 | usize::from(own) << 8 | usize::from(way)
+}
+
+impl Cuts {
+    /// `None` where the graph is no grid.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        let grid = Grid::of(graph, "minimal_adaptive").ok()?;
+        let places = usize::from(grid.dims) << 16;
+        Some(Self { grid, forced: vec![0.0; places], either: vec![0.0; places] })
+    }
+
+    /// Loads the cuts between two routers; calls `links` with each dimension and the links to cross in it.
+    pub fn cross(&mut self, from: u64, to: u64, rate: f64, mut links: impl FnMut(usize, u32)) {
+        for d in self.grid.differences(from, to) {
+            let (mut own, c) = (Grid::coordinate(from, d), Grid::coordinate(to, d));
+            if self.grid.line == Line::Complete {
+                self.forced[index(d, own, c)] += rate;
+                links(d, 1);
+                continue;
+            }
+            let (up, down) = self.grid.ways(own, c, d);
+            let load = if up && down { &mut self.either } else { &mut self.forced };
+            let mut crossed = 0;
+            while own != c {
+                load[index(d, own, up.into())] += rate;
+                own = beside(own, up, self.grid.widths[d]);
+                crossed += 1;
+            }
+            links(d, crossed);
+        }
+    }
+
+    /// Load of the busiest channel, if packets choose as well as can be.
+    pub fn busiest(&self) -> f64 {
+        let mut busiest: f64 = 0.0;
+        for d in 0..usize::from(self.grid.dims) {
+            let width = self.grid.widths[d];
+            let channels = f64::from(self.grid.routers / u32::from(width)) * f64::from(self.grid.trunk);
+            let forced = &self.forced[index(d, 0, 0)..index(d + 1, 0, 0)];
+            busiest = forced.iter().map(|load| load / channels).fold(busiest, f64::max);
+            if self.grid.line == Line::Ring && width.is_multiple_of(2) {
+                for own in 0..width {
+                    // a packet from a to a + width / 2 crosses, for each x of a.., either x upward or this one downward
+                    let opposite = (u16::from(own) + u16::from(width) / 2 + 1) % u16::from(width);
+                    let (up, down) = (index(d, own, 1), index(d, opposite as u8, 0));
+                    let pair = self.forced[up] + self.forced[down] + self.either[up];
+                    busiest = busiest.max(pair / (2.0 * channels));
+                }
+            }
+        }
+        busiest
+    }
+}
+
+/// The next coordinate up or down, round a line of `width`.
+fn beside(own: u8, up: bool, width: u8) -> u8 {
+    match up {
+        true if own + 1 == width => 0,
+        true => own + 1,
+        false if own == 0 => width - 1,
+        false => own - 1,
+    }
+}

@@ -1,0 +1,4 @@
+pub mod demand;
+pub mod dependency;
+pub mod imply;
+pub mod paths;

@@ -1,0 +1,295 @@
+//! The paths that a packet may take from one terminal to another, and what is compared where a routing chooses.
+
+use crate::models::routing::Classes;
+use crate::models::routing::steps::{Cost, Step};
+use crate::network::assemble;
+use crate::network::spec::Spec;
+use crate::pipeline::net::Net;
+use crate::state::{DETOUR, Packet};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use weft_topology::Peer;
+use weft_units::Refusal;
+
+/// Most paths that are listed, and most that are followed to count them.
+const LISTED: usize = 64;
+const FOLLOWED: u64 = 100_000;
+/// Most choices that are listed.
+const CHOICES: usize = 16;
+
+/// What a routing does between two terminals.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    pub routing: String,
+    pub from: Place,
+    pub to: Place,
+    /// Links between routers on a shortest path.
+    pub distance: u32,
+    /// VC classes that the routing needs on each class of links.
+    pub vc_classes: Vec<VcClasses>,
+    /// At most 64 paths, the shortest and most likely first.
+    pub paths: Vec<Path>,
+    /// Different paths; at least so many if `all_counted` is false.
+    pub path_count: u64,
+    pub all_counted: bool,
+    /// Where an adaptive routing compares queues on these paths: at most 16 places.
+    pub choices: Vec<ChoiceAt>,
+}
+
+/// A terminal and its router.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Place {
+    pub terminal: u32,
+    pub router: u32,
+    pub port: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VcClasses {
+    pub links: String,
+    pub classes: u8,
+    /// The VCs of each class.
+    pub vcs: Vec<Vec<u8>>,
+}
+
+/// One path, terminal links included in its latency but not in its hops.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Path {
+    pub hops: Vec<PathHop>,
+    /// As short as any path, or what the routing calls minimal.
+    pub minimal: bool,
+    /// How often an oblivious routing takes it; `None` where queues decide.
+    pub probability: Option<f64>,
+    /// Cycles from creation to delivery of the tail without contention.
+    pub zero_load_latency: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PathHop {
+    pub router: u32,
+    pub port: u32,
+    /// Name of the link class.
+    pub link: String,
+    pub class: u8,
+    /// VCs of that class, any of which the packet may take.
+    pub vcs: Vec<u8>,
+    pub next_router: u32,
+}
+
+/// What is compared at a router before the hop with index `hop`: the least cost wins.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChoiceAt {
+    pub router: u32,
+    pub hop: u32,
+    pub rule: String,
+    /// At most 64 candidates, of `candidate_count`.
+    pub candidates: Vec<Candidate>,
+    pub candidate_count: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    pub port: u32,
+    pub next_router: Option<u32>,
+    pub class: u8,
+    /// In words, q(...) in flits.
+    pub cost: String,
+    /// The cost in an idle network [flits].
+    pub zero_load: i64,
+}
+
+/// The paths from one terminal to another under the routing of the spec.
+pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> {
+    let terminals = spec.graph.terminals();
+    for (key, terminal) in [("from", from), ("to", to)] {
+        if terminal >= terminals {
+            let what = format!("there is no terminal {terminal}: the network has {terminals}");
+            return Err(Refusal::new(key, what, format!("write 0 to {}", terminals - 1)));
+        }
+    }
+    let (net, classes) = assemble::net(spec)?;
+    let mut explainer = Explainer { spec, net: &net, found: BTreeMap::new(), choices: Vec::new(), followed: 0 };
+    explainer.follow_all(from, to);
+    Ok(explainer.explanation(from, to, &classes))
+}
+
+/// (router, port, VC class) of each hop.
+type Hops = Vec<(u32, u8, u8)>;
+
+struct Explainer<'a> {
+    spec: &'a Spec,
+    net: &'a Net,
+    /// Paths by length, with the probability and whether the packet took no detour.
+    found: BTreeMap<(usize, Hops), (Option<f64>, bool)>,
+    choices: Vec<ChoiceAt>,
+    followed: u64,
+}
+
+impl Explainer<'_> {
+    fn follow_all(&mut self, from: u32, to: u32) {
+        let (net, seed) = (self.net, self.net.seed);
+        let (router, dst_port) = net.terminal_at[to as usize];
+        let dest = net.coords[router as usize];
+        let packet = Packet { src: from, dst: to, dst_port, dest, target: dest, ..Packet::default() };
+        let (at, _) = net.terminal_at[from as usize];
+        let draws = net.routing.whole_draws(packet, seed);
+        let starts = net.routing.starts(net.coords[at as usize], packet, &draws);
+        let share = 1.0 / starts.len() as f64;
+        for start in starts {
+            self.follow(at, start, Some(share), &mut Vec::new());
+        }
+    }
+
+    /// Follows the packet at router `at`, which took `hops` with probability `share`, to its terminal.
+    fn follow(&mut self, at: u32, packet: Packet, share: Option<f64>, hops: &mut Hops) {
+        if self.followed >= FOLLOWED {
+            return;
+        }
+        let choices = self.net.routing.steps(self.net.coords[at as usize], &packet, self.net.seed);
+        if choices.first().is_some_and(|c| c.cost.is_some()) {
+            self.note(at, hops.len() as u32, &choices);
+        }
+        let each = 1.0 / choices.len() as f64;
+        for Step { hop, after, cost } in choices {
+            let share = share.filter(|_| cost.is_none()).map(|s| s * each);
+            match self.spec.graph.ports(at)[hop.port as usize].peer {
+                Peer::Router { router, .. } => {
+                    hops.push((at, hop.port, hop.class));
+                    self.follow(router, after, share, hops);
+                    hops.pop();
+                }
+                _ => self.arrive(share, after.flags & DETOUR == 0, hops),
+            }
+        }
+    }
+
+    fn arrive(&mut self, share: Option<f64>, direct: bool, hops: &Hops) {
+        self.followed += 1;
+        let entry = self.found.entry((hops.len(), hops.clone())).or_insert((Some(0.0), direct));
+        entry.0 = entry.0.zip(share).map(|(sum, share)| sum + share);
+        entry.1 |= direct;
+    }
+
+    fn note(&mut self, router: u32, hop: u32, choices: &[Step]) {
+        let known = self.choices.iter().any(|c| (c.router, c.hop) == (router, hop));
+        if known || self.choices.len() == CHOICES {
+            return;
+        }
+        let candidate = |c: &Step| {
+            let cost = c.cost?;
+            Some(Candidate {
+                port: c.hop.port.into(),
+                next_router: self.neighbour(router, c.hop.port),
+                class: c.hop.class,
+                cost: self.words(router, cost),
+                zero_load: cost.bias.into(),
+            })
+        };
+        let candidates = choices.iter().take(LISTED).filter_map(candidate).collect();
+        let rule = self.net.routing.rule().to_owned();
+        self.choices.push(ChoiceAt { router, hop, rule, candidates, candidate_count: choices.len() as u32 });
+    }
+
+    /// For example `q(port 9 of router 4) * 3 + 2`.
+    fn words(&self, router: u32, cost: Cost) -> String {
+        let coords = &self.net.coords;
+        let owner = if coords[router as usize] == cost.at { None } else { coords.iter().position(|&c| c == cost.at) };
+        let owner = owner.map_or(String::new(), |r| format!(" of router {r}"));
+        let bias = if cost.bias == 0 { String::new() } else { format!(" + {}", cost.bias) };
+        format!("q(port {}{owner}) * {}{bias}", cost.port, cost.hops)
+    }
+
+    fn neighbour(&self, router: u32, port: u8) -> Option<u32> {
+        match self.spec.graph.ports(router)[port as usize].peer {
+            Peer::Router { router, .. } => Some(router),
+            _ => None,
+        }
+    }
+
+    fn explanation(self, from: u32, to: u32, classes: &Classes) -> Explanation {
+        let flits = self.spec.traffic.packet_of(from);
+        let place = |terminal: u32| {
+            let (router, port) = self.spec.graph.terminal_at(terminal);
+            Place { terminal, router, port: port.into() }
+        };
+        let (from, to) = (place(from), place(to));
+        let names = self.spec.graph.class_names().iter();
+        let vc_classes = names.zip(classes).enumerate().map(|(link, (name, &classes))| VcClasses {
+            links: name.clone(),
+            classes,
+            vcs: (0..classes).map(|class| self.vcs(link, class)).collect(),
+        });
+        let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
+        let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
+        let mut paths: Vec<Path> = self.found.iter().map(path).collect();
+        // equally long ones stay in the order of their ports
+        paths.sort_by(|a, b| {
+            let likely = |p: &Path| p.probability.unwrap_or(0.0);
+            a.hops.len().cmp(&b.hops.len()).then(likely(b).total_cmp(&likely(a)))
+        });
+        paths.truncate(LISTED);
+        Explanation {
+            routing: self.spec.routing.name().to_owned(),
+            distance,
+            vc_classes: vc_classes.collect(),
+            paths,
+            path_count: self.found.len() as u64,
+            all_counted: self.followed < FOLLOWED,
+            choices: self.choices.clone(),
+            from,
+            to,
+        }
+    }
+
+    fn path(&self, hops: &Hops, (probability, direct): (Option<f64>, bool), distance: u32, flits: u32) -> Path {
+        let (spec, graph) = (self.spec, &*self.spec.graph);
+        let mut wire = 2 * spec.links[0].latency;
+        let mut list = Vec::with_capacity(hops.len());
+        for &(router, port, class) in hops {
+            let link = graph.ports(router)[port as usize].class as usize;
+            wire += spec.links[link].latency;
+            list.push(PathHop {
+                router,
+                port: port.into(),
+                link: graph.class_names()[link].clone(),
+                class,
+                vcs: self.vcs(link, class),
+                next_router: self.neighbour(router, port).unwrap_or(router),
+            });
+        }
+        let routers = (hops.len() as u64 + 1) * spec.router.delay + spec.router.ejection_delay;
+        Path {
+            minimal: hops.len() as u32 == distance || (direct && !self.net.routing.draws_path()),
+            probability,
+            zero_load_latency: routers + wire + u64::from(flits) - 1,
+            hops: list,
+        }
+    }
+
+    fn vcs(&self, link: usize, class: u8) -> Vec<u8> {
+        let mask = self.net.links[link].vcs_of[class as usize];
+        (0..16).filter(|vc| mask >> vc & 1 != 0).collect()
+    }
+}
+
+impl crate::models::routing::AnyRouting {
+    /// How a hop was chosen, where no queues were compared.
+    pub(crate) fn rule_without_queues(&self) -> &'static str {
+        match self {
+            Self::Slac(_) => "the way over the stages that are on",
+            Self::Pal(_) => "Table I of PAL: the direct link decides, or the only way there is",
+            _ => "no detour was drawn: the minimal path",
+        }
+    }
+
+    /// How an adaptive routing chooses.
+    pub(crate) fn rule(&self) -> &'static str {
+        if self.chooses() {
+            "in every step the one with the most credits among those with room; the last, its escape, if none has"
+        } else if self.draws_ties() {
+            "the least cost; a hash of the packet decides between equal ones"
+        } else {
+            "the first, unless its cost is above that of one of the others, drawn at random"
+        }
+    }
+}

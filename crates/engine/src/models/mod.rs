@@ -1,0 +1,3 @@
+pub mod allocation;
+pub mod power;
+pub mod routing;

@@ -1,0 +1,215 @@
+//! SLaC: the links of a 2D HyperX go on and off by stages, in fixed order, by how full input buffers are.
+//!
+//! # Source
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
+//! ISCA 2018, section V, use it. Stage s are the links in row s of the routers and the column links from row s to higher
+//! rows. Stage 1 is always on.
+//! # Parameters
+//! low, high: mean occupied share of the input buffers of a router, from 0 to 1; wake_per_link \[time\]: warming a stage
+//! takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions; initial:
+//! stages that are on in cycle 0.
+//! # Guarantees
+//! One sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of the
+//! fullest of its input ports from other routers, over all VCs. Above `high` anywhere, the next stage warms (state
+//! `waking`, at the router with the highest utilisation; of equal ones, the lowest). Below `low` at the router that asked
+//! for the newest stage (at every router, if it was on from the beginning), and above `high` nowhere, that stage takes no
+//! new packets, drains and goes dark, which is noticed at the end of a window. Last on, first off; one stage at a time:
+//! while one warms or drains, and for one whole window after, nothing else is decided. A dark stage has no packet under way that might need it, no flit and no credit.
+//! # Not modelled
+//! The time that a request takes to the sequencer and back; lasers, whose number is that of links here.
+//! # Validation
+//! `engine/tests/slac.rs`: links per stage, states over time against the rule, connectivity and latency for every number
+//! of stages, no flit on a dark link, nothing lost while the load goes up and down, the same result in any number of
+//! blocks. No rows of a peer: none has it.
+
+mod gauge;
+mod sequencer;
+pub(crate) use gauge::Gauge;
+pub(crate) use sequencer::Sequencer;
+
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::models::power::{LinkState, PolicyConfig};
+use crate::models::routing::{RoutingConfig, grid::Grid};
+use crate::network::spec::Spec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::{Peer, Shape};
+use weft_units::{Refusal, Time};
+
+pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking];
+
+const PATH: &str = "power.policy.slac";
+
+/// SLaC: the links of a 2D HyperX go on and off by stages, in fixed order, by how full input buffers are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slac {
+    /// Utilisation below which the router that asked for the newest stage gives it back.
+    #[serde(default = "default_low")]
+    pub low: f64,
+    /// Utilisation above which a router asks for the next stage.
+    #[serde(default = "default_high")]
+    pub high: f64,
+    /// Time to warm a stage, for each of its links.
+    #[serde(default = "default_time")]
+    pub wake_per_link: Time,
+    /// Window over which utilisation is averaged.
+    #[serde(default = "default_time")]
+    pub averaging: Time,
+    /// Stages that are on in cycle 0.
+    #[serde(default)]
+    pub initial: Initial,
+}
+
+/// Stages that are on in cycle 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// The first.
+    #[default]
+    FirstStage,
+    AllOn,
+}
+
+fn default_low() -> f64 {
+    0.25
+}
+
+fn default_high() -> f64 {
+    0.75
+}
+
+fn default_time() -> Time {
+    Time::Cycles(100)
+}
+
+/// Times in cycles.
+#[derive(Debug, Clone)]
+pub(crate) struct Runtime {
+    low: f64,
+    high: f64,
+    wake_per_link: u64,
+    averaging: u64,
+    initial: Initial,
+}
+
+impl Slac {
+    pub(crate) fn build(&self, cycle_fs: u128) -> Result<Runtime, Refusal> {
+        for (name, share) in [("low", self.low), ("high", self.high)] {
+            if !(share > 0.0 && share <= 1.0) {
+                let what = format!("{share} is no share of a buffer that utilisation can cross");
+                return Err(Refusal::new(format!("{PATH}.{name}"), what, "write a number above 0, at most 1"));
+            }
+        }
+        if self.high <= self.low {
+            return Err(Refusal::new(
+                format!("{PATH}.high"),
+                format!("{} is not above low, {}: a stage would go on and off at once", self.high, self.low),
+                format!("write more than {}, or a lower low", self.low),
+            ));
+        }
+        let cycles = |name: &str, time: &Time| {
+            let path = format!("{PATH}.{name}");
+            match time.cycles(cycle_fs, &path)? {
+                0 => Err(Refusal::new(path, "0 cycles", "write at least 1cycle")),
+                cycles => Ok(cycles),
+            }
+        };
+        Ok(Runtime {
+            low: self.low,
+            high: self.high,
+            wake_per_link: cycles("wake_per_link", &self.wake_per_link)?,
+            averaging: cycles("averaging", &self.averaging)?,
+            initial: self.initial,
+        })
+    }
+}
+
+impl Runtime {
+    /// To warm the largest stage that can be off, and a window before and after.
+    pub(crate) fn settling_period(&self, shape: &Shape) -> u64 {
+        let links = match shape {
+            Shape::HyperX { widths, .. } if widths.len() == 2 && widths[1] > 1 => {
+                u64::from(widths[0] * (widths[0] - 1) / 2 + widths[0] * (widths[1] - 2))
+            }
+            _ => 0,
+        };
+        self.wake_per_link.saturating_mul(links).saturating_add(self.averaging.saturating_mul(2))
+    }
+}
+
+/// Refuses the policy where there are no stages, or beside a routing that is blind to them; and its routing beside another
+/// policy that switches links.
+pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
+    let (policy, routing) = (spec.policy.name(), spec.routing.name());
+    if !matches!(spec.policy, PolicyConfig::Slac(_)) {
+        return Err(Refusal::new(
+            "routing.slac",
+            format!("slac routes by the stages of the policy slac, but {policy} switches links another way"),
+            "set power.policy to slac or always_on, or take another routing",
+        ));
+    }
+    check_shape(spec.graph.shape())?;
+    if !matches!(spec.routing, RoutingConfig::Slac(_)) {
+        return Err(Refusal::new(
+            PATH,
+            format!("{routing} is blind to link states: it would send packets to links that slac turns off"),
+            "set routing: slac, or another policy",
+        ));
+    }
+    let names = spec.graph.class_names().iter().zip(&spec.managed).skip(1);
+    let left_out: Vec<&str> = names.filter(|(_, managed)| !**managed).map(|(name, _)| name.as_str()).collect();
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "power.manages",
+        format!("leaves out {}, but a stage of slac has links of both dimensions", left_out.join(" and ")),
+        "leave manages out: all links between routers are managed then",
+    ))
+}
+
+fn check_shape(shape: &Shape) -> Result<(), Refusal> {
+    let other = match shape {
+        Shape::HyperX { widths, .. } if widths.len() == 2 => return Ok(()),
+        Shape::HyperX { widths, .. } => format!("a hyperx of {} dimensions", widths.len()),
+        _ => "another topology".to_owned(),
+    };
+    Err(Refusal::new(
+        PATH,
+        format!("slac switches rows and columns of a hyperx of two dimensions, but this is {other}"),
+        "choose another policy, or topology: {hyperx: {widths: [8, 8], terminals_per_router: 8}}",
+    ))
+}
+
+/// Stage of the link between two routers, from 0: that of its lower row.
+fn stage_of(net: &Net, a: u32, b: u32) -> usize {
+    let row = |router: u32| Grid::coordinate(net.coords[router as usize], 1);
+    row(a).min(row(b)).into()
+}
+
+/// Outputs of a block to other routers, with the stage of their links.
+fn outputs<'a, const W: usize, const V: usize>(
+    spec: &'a Spec,
+    net: &'a Net,
+    block: &'a Block<W, V>,
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    block.routers.iter().flat_map(move |router| {
+        let ports = spec.graph.ports(router.id).iter().enumerate();
+        ports.filter_map(move |(p, port)| match port.peer {
+            Peer::Router { router: peer, .. } => Some((router.base as usize + p, stage_of(net, router.id, peer))),
+            _ => None,
+        })
+    })
+}
+
+/// Under this policy a run may begin with the first stage alone.
+pub(crate) fn darken<const W: usize, const V: usize>(spec: &Spec, net: &Net, block: &mut Block<W, V>) {
+    if matches!(&spec.policy, PolicyConfig::Slac(slac) if slac.initial == Initial::FirstStage) {
+        let dark: Vec<usize> = outputs(spec, net, block).filter(|(_, stage)| *stage > 0).map(|(o, _)| o).collect();
+        for o in dark {
+            (block.outs[o].state, block.outs[o].free) = (LinkState::Off as u8, 0);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A fixed set of links is on, all others that the policy manages are off, for the whole run.
+//!
+//! # Source
+//! The reference that a power policy should come close to: a link set chosen beforehand for a known load. `root` is the
+//! state of least power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
+//! # Parameters
+//! on: `root`, or `links`, pairs of neighbouring routers; hub: member of every subnetwork at the middle of its star, where
+//! packets go whose own way is gone.
+//! # Guarantees
+//! No transition; an off link carries nothing. Every two routers of a subnetwork have an active link or a way over one
+//! other router, else the set is refused. Needs `pal`, which knows what is off.
+//! # Not modelled
+//! How the links came into that state.
+//! # Validation
+//! `engine/tests/pal.rs`: least power on the 8x8 butterfly is 112 of 448 links and latency without contention that of
+//! theory; hops of every pair on drawn sets; links that are off carry nothing.
+
+use crate::models::power::LinkState;
+use crate::models::routing::grid;
+use crate::network::spec::Spec;
+use crate::api::subnetworks::Subnets;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Off];
+
+/// A fixed set of links is on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Static {
+    /// The links that are on, of those that the policy manages.
+    #[serde(default)]
+    pub on: On,
+    /// Member of every subnetwork at the middle of its star.
+    #[serde(default)]
+    pub hub: u8,
+}
+
+/// The links that are on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum On {
+    /// The star around the hub of every subnetwork.
+    Root {},
+    /// Pairs of neighbouring routers.
+    Links(Vec<[u32; 2]>),
+}
+
+impl Default for On {
+    fn default() -> Self {
+        Self::Root {}
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    /// `None`: the root. Pairs with the lower router first.
+    on: Option<HashSet<(u32, u32)>>,
+    pub hub: u8,
+}
+
+const PATH: &str = "power.policy.static";
+
+impl Static {
+    pub(crate) fn build(&self, spec: &Spec) -> Result<Arc<Runtime>, Refusal> {
+        let nets = super::subnets_of(spec, "static", PATH)?;
+        super::check_hub(spec, &nets, self.hub, PATH)?;
+        let pairs = |links: &Vec<[u32; 2]>| links.iter().map(|&[a, b]| (a.min(b), a.max(b))).collect();
+        let runtime = Runtime {
+            on: match &self.on {
+                On::Root {} => None,
+                On::Links(links) => Some(pairs(links)),
+            },
+            hub: self.hub,
+        };
+        let known = runtime.check(spec, &nets)?;
+        if let On::Links(links) = &self.on {
+            let is_known = |[a, b]: [u32; 2]| known.contains(&(a.min(b), a.max(b)));
+            if let Some((k, [a, b])) = links.iter().enumerate().find(|(_, link)| !is_known(**link)) {
+                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                return Err(Refusal::new(format!("{PATH}.on.links.{k}"), what, "write pairs of neighbouring routers"));
+            }
+        }
+        Ok(Arc::new(runtime))
+    }
+}
+
+impl Runtime {
+    /// Whether the link of subnetwork `d` between router `router`, member `own`, and member `c` is on.
+    pub fn is_on(&self, nets: &Subnets, d: usize, router: u32, own: u8, c: u8) -> bool {
+        match &self.on {
+            None => own == self.hub || c == self.hub,
+            Some(pairs) => {
+                let far = nets.router(router, d, own, c);
+                pairs.contains(&(router.min(far), router.max(far)))
+            }
+        }
+    }
+
+    /// Refuses sets that leave two routers of a subnetwork without a way. Returns all links that are managed.
+    fn check(&self, spec: &Spec, nets: &Subnets) -> Result<HashSet<(u32, u32)>, Refusal> {
+        let coords = grid::coordinates(&spec.graph);
+        let mut known = HashSet::new();
+        for router in 0..spec.graph.routers() {
+            for d in (0..nets.count).filter(|&d| spec.managed[usize::from(nets.classes[d])]) {
+                let own = nets.member(coords[router as usize], d);
+                let reach = |from: u32, own: u8| {
+                    let on = nets.others(d, own).filter(|&c| self.is_on(nets, d, from, own, c));
+                    on.fold(1u64 << own, |mask, c| mask | 1 << c)
+                };
+                let mine = reach(router, own);
+                for c in nets.others(d, own) {
+                    let far = nets.router(router, d, own, c);
+                    known.insert((router.min(far), router.max(far)));
+                    if mine & reach(far, c) == 0 {
+                        let what = format!(
+                            "routers {router} and {far} of one subnetwork have neither a link that is on nor a way over one \
+                             other router"
+                        );
+                        return Err(Refusal::new(
+                            format!("{PATH}.on"),
+                            what,
+                            "add links, such as a star around one router",
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(known)
+    }
+}

@@ -1,0 +1,294 @@
+//! TCEP: consolidates traffic on few links and switches the others off, one per router and epoch, by requests between
+//! neighbours.
+//!
+//! # Source
+//! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. What the
+//! paper leaves open is a parameter, or said here.
+//! # Parameters
+//! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
+//! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off; initial:
+//! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`even` is ours, not the
+//! paper's: from \[flits/cycle to each other member\] on, target: share of a link, see `spares.rs`); utilisation: of which
+//! direction of a link; guard: whether the link activated last is spared while an inner link is above half the mark;
+//! deactivate: whether links are switched off at all; phase: epochs of all routers together, or each from a random cycle
+//! on; tables: how others learn of a new state;
+//! rotate_hub \[deactivation epochs\]: the next member becomes the hub that often (0: never).
+//! # Guarantees
+//! The stars stay on, so every router reaches every other at every cycle. A router begins at most one physical transition
+//! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are
+//! drained (nothing waits for it, no VC is held, all credits are home), so nothing is lost; a dark channel carries nothing.
+//! With `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
+//! # Choices
+//! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after activations.
+//! Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its own to be
+//! activated agrees only to a better request; what it wants to deactivate itself is no reason to refuse. Where both ends
+//! ask for the same, one request is void and the other is answered, as is every other request;
+//! who can't carry out what was agreed withdraws. A link above the mark in the last epoch counts as such when a packet goes
+//! round over it; the first destination of the epoch decides which other way is asked for. A shadow link goes off at the
+//! first end of an epoch at which its router begins nothing else and has no request out.
+//! The lower end of a link tells the others of a new state. Control packets are single flits on a VC of their own with
+//! strict priority: they go ahead of data flits that wait for a link, directly or over the hub (over any other member where
+//! both are cut), one per cycle and link.
+//! Drained, awake, and credits are said on the link's side channel.
+//! # Not modelled
+//! The buffers of control flits, which wait for their link as long as it takes; their conflicts in the crossbar, and the
+//! cycle by which one delays the flits that already wait for its link (those behind them pay it); supply droop; clock
+//! recovery beyond the wake-up delay.
+//! # Validation
+//! `engine/tests/tcep.rs`: least power and latency there, every message once on networks of two to four routers, equal to
+//! always-on when nothing is switched, connected at every cycle, nothing lost over random load steps, the same on any
+//! number of blocks. `power/tcep/link_model.rs`: all orders of messages between two ends. `power/tcep/partition.rs`: Fig. 6.
+
+pub(crate) mod agent;
+mod epoch;
+mod link;
+pub(crate) mod log;
+mod lost;
+pub(crate) mod message;
+pub mod partition;
+pub(crate) mod repair;
+mod spares;
+
+use crate::models::power::LinkState;
+use crate::network::spec::Spec;
+use crate::api::subnetworks::Subnets;
+use partition::Algorithm;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_units::{Refusal, Time};
+
+pub const STATES: &[LinkState] = &LinkState::ALL;
+
+/// Consolidates traffic on few links and switches the others off.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tcep {
+    /// Member of every subnetwork at the middle of its star.
+    #[serde(default)]
+    pub hub: u8,
+    /// U_hwm: wanted upper limit of the utilisation of a link, between 0 and 1.
+    #[serde(default = "high_water")]
+    pub high_water: f64,
+    /// Routers judge and send requests to activate that often.
+    #[serde(default = "thousand")]
+    pub activation_epoch: Time,
+    /// Routers judge and send requests to deactivate that often: a multiple of the activation epoch.
+    #[serde(default = "ten_thousand")]
+    pub deactivation_epoch: Time,
+    /// From the agreement until a link carries flits.
+    #[serde(default = "thousand")]
+    pub wake: Time,
+    /// How long a deactivated link stays ready before it goes off.
+    #[serde(default)]
+    pub shadow: Shadow,
+    /// Links that are on in cycle 0.
+    #[serde(default)]
+    pub initial: Initial,
+    /// Form of Algorithm 1.
+    #[serde(default)]
+    pub algorithm: Algorithm,
+    /// Which links a router lets go.
+    #[serde(default)]
+    pub spares: Spares,
+    /// Which direction of a link counts.
+    #[serde(default)]
+    pub utilisation: Direction,
+    /// Spare the link that was activated last while an inner link is above half the high-water mark.
+    #[serde(default = "yes")]
+    pub guard: bool,
+    /// Switch links off at all.
+    #[serde(default = "yes")]
+    pub deactivate: bool,
+    /// Whether the epochs of all routers end together.
+    #[serde(default)]
+    pub phase: Phase,
+    /// How other routers learn of the state of a link.
+    #[serde(default)]
+    pub tables: Tables,
+    /// Deactivation epochs after which the next member becomes the hub; 0: never.
+    #[serde(default)]
+    pub rotate_hub: u32,
+}
+
+/// How long a link stays in the state shadow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shadow {
+    ActivationEpoch,
+    #[default]
+    DeactivationEpoch,
+}
+
+/// Links that are on in cycle 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// The stars.
+    #[default]
+    Root,
+    AllOn,
+}
+
+/// Which links a router offers, and lets go when asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Spares {
+    /// Outer ones, by Algorithm 1.
+    Outer {},
+    /// Ours, not the paper's: where routers send much, any link whose traffic leaves the router's others below a target on
+    /// average, that with the least traffic first; else outer ones.
+    Even {
+        /// Flits per cycle that a router sends to another member on average, above 0: from this on.
+        #[serde(default = "from")]
+        from: f64,
+        /// Mean utilisation of the links that stay, between 0 and 1.
+        #[serde(default = "target")]
+        target: f64,
+    },
+}
+
+impl Default for Spares {
+    fn default() -> Self {
+        Self::Outer {}
+    }
+}
+
+fn from() -> f64 {
+    0.3
+}
+
+fn target() -> f64 {
+    0.92
+}
+
+/// Whose utilisation counts for a link.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Of its two channels the fuller one.
+    #[default]
+    Larger,
+    /// The channel that the judging router sends on.
+    Outgoing,
+}
+
+/// When epochs end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Everywhere in the same cycle.
+    #[default]
+    Together,
+    /// In each router from a random cycle of the first epoch on.
+    Random,
+}
+
+/// How routers learn of links that are not theirs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tables {
+    /// A control packet to each.
+    #[default]
+    Broadcast,
+    /// Two link latencies later, without packets.
+    Delayed,
+}
+
+fn high_water() -> f64 {
+    0.75
+}
+
+fn thousand() -> Time {
+    Time::Cycles(1000)
+}
+
+fn ten_thousand() -> Time {
+    Time::Cycles(10_000)
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The parameters in cycles.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub config: Tcep,
+    pub epoch: u64,
+    /// Activation epochs in a deactivation epoch.
+    pub ratio: u64,
+    pub wake: u64,
+    pub shadow: u64,
+}
+
+const PATH: &str = "power.policy.tcep";
+/// Longest epoch or delay.
+const MAX_CYCLES: u64 = 1 << 30;
+
+impl Tcep {
+    pub(crate) fn build(&self, spec: &Spec) -> Result<Arc<Rules>, Refusal> {
+        let nets = super::subnets_of(spec, "tcep", PATH)?;
+        super::check_hub(spec, &nets, self.hub, PATH)?;
+        if !(self.high_water > 0.0 && self.high_water < 1.0) {
+            let what = format!("{} is not between 0 and 1", self.high_water);
+            return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
+        }
+        if let Spares::Even { from, target } = self.spares {
+            for (key, share) in [("from", from), ("target", target)] {
+                if !(share > 0.0 && share < 1.0) {
+                    let what = format!("{share} is not between 0 and 1");
+                    let help = "write a share of a link, such as 0.3 for from and 0.92 for target";
+                    return Err(Refusal::new(format!("{PATH}.spares.even.{key}"), what, help));
+                }
+            }
+        }
+        let cycles = |time: Time, key: &str| match time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"))? {
+            cycles if cycles > MAX_CYCLES => {
+                let what = format!("{cycles} cycles, more than {MAX_CYCLES}: flits of an epoch are counted in 32 bits");
+                Err(Refusal::new(format!("{PATH}.{key}"), what, format!("write at most {MAX_CYCLES}cycles")))
+            }
+            cycles => Ok(cycles),
+        };
+        let epoch = cycles(self.activation_epoch, "activation_epoch")?;
+        let long = cycles(self.deactivation_epoch, "deactivation_epoch")?;
+        let wake = cycles(self.wake, "wake")?;
+        self.check_epochs(spec, &nets, [epoch, long, wake])?;
+        let shadow = if self.shadow == Shadow::ActivationEpoch { epoch } else { long };
+        Ok(Arc::new(Rules { config: self.clone(), epoch, ratio: long / epoch, wake, shadow }))
+    }
+
+    fn check_epochs(&self, spec: &Spec, nets: &Subnets, [epoch, long, wake]: [u64; 3]) -> Result<(), Refusal> {
+        let refuse = |key: &str, what: String, help: String| Err(Refusal::new(format!("{PATH}.{key}"), what, help));
+        if wake == 0 {
+            return refuse("wake", "0 cycles".into(), "write at least 1cycle".into());
+        }
+        if epoch < wake {
+            let what = format!("{epoch} cycles, shorter than the wake-up delay of {wake} cycles");
+            return refuse("activation_epoch", what, format!("write at least {wake}cycles, or a shorter wake"));
+        }
+        // requests and answers, which go over the hub, must come within an epoch
+        let links = nets.classes[..nets.count].iter().map(|&class| &spec.links[usize::from(class)]);
+        // on which it may stand behind a broadcast
+        let queue = 2 * u64::from(nets.widest());
+        let way = links.map(|link| 2 * (link.latency + spec.router.delay) + link.credit_latency + queue);
+        let way = way.max().unwrap_or(0);
+        if epoch < 4 * way {
+            let what =
+                format!("{epoch} cycles, but a request and its answer over the hub take up to {way} cycles each way");
+            return refuse("activation_epoch", what, format!("write at least {}cycles", 4 * way));
+        }
+        if long < epoch || !long.is_multiple_of(epoch) {
+            let what = format!("{long} cycles is no multiple of the activation epoch of {epoch} cycles");
+            return refuse("deactivation_epoch", what, format!("write a multiple, such as {}cycles", 10 * epoch));
+        }
+        Ok(())
+    }
+}
+
+impl Rules {
+    /// Whether the link between members `own` and `c` is on in cycle 0.
+    pub fn begins_on(&self, own: u8, c: u8) -> bool {
+        self.config.initial == Initial::AllOn || own == self.config.hub || c == self.config.hub
+    }
+}

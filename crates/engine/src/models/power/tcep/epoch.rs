@@ -1,0 +1,452 @@
+//! What an agent does at the end of an epoch: it judges what it was asked for, asks for what it wants, lets a shadow link
+//! go, and, at the end of a deactivation epoch, runs Algorithm 1.
+
+use super::Direction;
+use super::agent::{Agents, Counts, Request};
+use super::link::{Say, Want};
+use super::message::{Kind, Message};
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::models::power::LinkState;
+use crate::models::routing::hash;
+use std::cmp::Reverse;
+
+/// Over everything that a link can carry: a link of a star.
+pub(super) const FIRST: u32 = u32::MAX - 1;
+/// A link without which packets have no way.
+pub(super) const CUT: u32 = u32::MAX;
+/// More than the ports of a router.
+const PORTS: usize = 1 << 8;
+
+impl Counts {
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            sent: self.sent.wrapping_sub(before.sent),
+            sent_around: self.sent_around.wrapping_sub(before.sent_around),
+            came: self.came.wrapping_sub(before.came),
+            came_around: self.came_around.wrapping_sub(before.came_around),
+        }
+    }
+
+    /// Flits of the direction that counts, and those of them that went minimally. A packet of one flit is counted among
+    /// those that go round as it chooses to, a little before it leaves.
+    pub(super) fn load(self, direction: Direction) -> (u32, u32) {
+        let minimal = |all: u32, around: u32| all.saturating_sub(around);
+        let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
+        match direction {
+            Direction::Larger => (self.sent.max(self.came), sent.max(came)),
+            Direction::Outgoing => (self.sent, sent),
+        }
+    }
+}
+
+impl Agents {
+    /// An activation epoch of router `r` ends.
+    pub(super) fn end_epoch<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+        self.routers[r].moved = false;
+        self.routers[r].epochs += 1;
+        let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
+        if self.repairs.is_dead(r) {
+            return self.begin_epoch(block, r, long); // it stays in step
+        }
+        let activates = self.judge_activations(block, net, r) || self.ask_to_activate(block, net, r);
+        self.let_go(block, net, r);
+        self.succeed(block, net, r);
+        if long {
+            self.rotate(block, net, r);
+            let judged = self.judge_deactivations(block, net, r, activates);
+            if !activates && !judged && self.rules.config.deactivate {
+                self.ask_to_deactivate(block, net, r);
+            }
+        }
+        self.begin_epoch(block, r, long);
+    }
+
+    pub(super) fn counts<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> Counts {
+        let meter = block.meters.as_ref().expect("agents have meters").of(o);
+        let (sent_around, came, came_around) = (meter.sent_around, meter.came, meter.came_around);
+        Counts { sent: block.outs[o].flits, sent_around, came, came_around }
+    }
+
+    /// Counters begin again; links above the mark are remembered.
+    fn begin_epoch<const W: usize, const V: usize>(&mut self, block: &Block<W, V>, r: usize, long: bool) {
+        let mark = self.rules.config.high_water * self.rules.epoch as f64;
+        for k in 0..self.managed.len() {
+            let d = self.managed[k];
+            let mut hot = 0;
+            for o in self.outputs(r, d) {
+                let counts = self.counts(block, o);
+                let link = &mut self.links[o];
+                let sent = counts.since(link.short).sent;
+                (link.short, link.virtually, link.around) = (counts, 0, 0);
+                if long {
+                    link.long = counts;
+                }
+                if f64::from(sent) > mark {
+                    hot |= 1 << self.ends(o).2;
+                }
+            }
+            self.hot[r * self.nets.count + d] = hot;
+        }
+        self.routers[r].crowded = None;
+    }
+
+    // ---- activation -------------------------------------------------------------------------------------------------
+
+    /// Agrees to the request whose link would carry most, refuses the others. Returns whether it agreed to one.
+    fn judge_activations<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+    ) -> bool {
+        let crossing = self.cross(r, Want::Activate);
+        let own = self.routers[r].activating;
+        let outputs = self.managed.iter().flat_map(|&d| self.outputs(r, d));
+        let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
+        let epoch = self.routers[r].epochs as u32;
+        // routers that wait for each other's links would refuse each other for ever if the same one was always first
+        let place = |value: u32, id: u32| match value {
+            CUT => hash(net.seed, id, epoch, 0x7d),
+            _ => u64::from(id),
+        };
+        let rank = |o: usize, value: u32| (value, Reverse(place(value, self.far_router(r, o))));
+        let best = (asked.iter().copied())
+            .filter(|&o| self.can_activate(r, o))
+            .map(|o| (rank(o, self.links[o].activate.map_or(0, |ask| ask.value)), o))
+            .max()
+            .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(place(value, self.routers[r].id)))))
+            .map(|(_, o)| o);
+        let chosen = crossing.or(best);
+        // what is asked for goes out behind the answers, which settle what the other end has asked for before
+        let mut wish = None;
+        for o in asked {
+            let Some(ask) = self.links[o].activate.take() else { continue };
+            let agree = chosen == Some(o);
+            match ask.yours {
+                None => {
+                    let say = self.links[o].end.judge(Want::Activate, agree);
+                    self.follow(block, net, r, o);
+                    self.answer(block, net, o, say, false);
+                }
+                Some(about) => {
+                    self.answer(block, net, o, if agree { Say::Ack } else { Say::Nack }, true);
+                    if agree {
+                        wish = Some((self.output(r, self.ends(o).0, about), ask.value));
+                    }
+                }
+            }
+        }
+        if let Some((o, value)) = wish {
+            self.ask(block, net, r, o, value);
+        }
+        chosen.is_some()
+    }
+
+    /// Both ends of a link have asked for the same: that is agreed, and only one end answers. Returns the output if it is
+    /// this one.
+    fn cross(&mut self, r: usize, want: Want) -> Option<usize> {
+        let asked = match want {
+            Want::Activate => self.routers[r].activating.map(|(o, _)| o),
+            Want::Deactivate => self.routers[r].deactivating,
+        };
+        let crosses = |&o: &usize| match want {
+            Want::Activate => self.links[o].activate.is_some_and(|ask| ask.yours.is_none()),
+            Want::Deactivate => self.links[o].deactivate.is_some(),
+        };
+        let o = asked.filter(crosses)?;
+        let (_, own, c) = self.ends(o);
+        let (link, agent) = (&mut self.links[o], &mut self.routers[r]);
+        let void = link.end.crossed(want, own < c);
+        match want {
+            Want::Activate if void => link.activate = None,
+            Want::Deactivate if void => link.deactivate = None,
+            Want::Activate => agent.activating = None,
+            Want::Deactivate => agent.deactivating = None,
+        }
+        (!void).then_some(o)
+    }
+
+    /// Number of the router behind output `o`.
+    fn far_router(&self, r: usize, o: usize) -> u32 {
+        let (d, own, c) = self.ends(o);
+        self.nets.router(self.routers[r].id, d, own, c)
+    }
+
+    /// Whether the request at output `o` is about a link that is off, and that this router can answer for.
+    fn can_activate(&self, r: usize, o: usize) -> bool {
+        match self.links[o].activate {
+            None => false,
+            Some(Request { yours: None, .. }) => self.links[o].end.fits(Want::Activate) && !self.links[o].is_broken(),
+            Some(Request { yours: Some(about), .. }) => {
+                let (d, own, _) = self.ends(o);
+                let free = self.routers[r].activating.is_none() && about != own;
+                free && self.is_off(self.output(r, d, about))
+            }
+        }
+    }
+
+    pub(super) fn is_off(&self, o: usize) -> bool {
+        let link = &self.links[o];
+        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()
+    }
+
+    /// Asks the router behind output `o` to activate the link.
+    pub(super) fn ask<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        o: usize,
+        value: u32,
+    ) {
+        self.links[o].end.asked = Some(Want::Activate);
+        self.routers[r].activating = Some((o, value));
+        self.say(block, net, o, Message { kind: Kind::Activate, value, ..Message::default() });
+    }
+
+    /// Asks for a link that this router needs. Returns whether it has.
+    fn ask_to_activate<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+    ) -> bool {
+        if self.routers[r].activating.is_some() {
+            return false;
+        }
+        if let Some((value, Reverse(_), o)) = self.most_needed(block, r) {
+            self.ask(block, net, r, o, value);
+            return true;
+        }
+        self.ask_for_a_way(block, net, r) || self.ask_for_another_way(block, net, r)
+    }
+
+    /// The inactive link that would carry most, in the subnetworks that have a link above the mark most of whose flits go
+    /// round; links that waiting packets need come first, then those of stars. Among equals it is the turn of the one behind
+    /// that which was refused last: its other end may itself wait for long.
+    fn most_needed<const W: usize, const V: usize>(
+        &self,
+        block: &Block<W, V>,
+        r: usize,
+    ) -> Option<(u32, Reverse<usize>, usize)> {
+        let turn = |o: usize, c: u8| match self.routers[r].refused {
+            Some(last) => (o + PORTS - 1 - last) % PORTS,
+            None => usize::from(c),
+        };
+        let mut best = None;
+        for &d in &self.managed {
+            let own = self.member(r, d);
+            let becomes_hub = self.routers[r].next_hub[d] == Some(own);
+            let hub = block.views.of(r).hub(d);
+            let cut = self.cut_off(block, r, d);
+            let crowded = self.outputs(r, d).any(|o| self.goes_round(block, o));
+            let off = self.outputs(r, d).filter(|&o| self.is_off(o));
+            for o in off {
+                let c = self.ends(o).2;
+                let of_star = becomes_hub || own == hub || c == hub || self.links[o].returns;
+                let value = match (cut >> c & 1 != 0, of_star) {
+                    (true, _) => CUT,
+                    (_, true) => FIRST,
+                    _ if crowded => self.links[o].virtually,
+                    _ => 0,
+                };
+                best = best.max((value > 0).then_some((value, Reverse(turn(o, c)), o)));
+            }
+        }
+        best
+    }
+
+    /// Whether a direction of an active link is above the mark, and more than half of its flits go round.
+    fn goes_round<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> bool {
+        let mark = self.rules.config.high_water * self.rules.epoch as f64;
+        let gained = self.counts(block, o).since(self.links[o].short);
+        let crowded = |all: u32, around: u32| f64::from(all) > mark && around > all / 2;
+        self.links[o].end.state == LinkState::On
+            && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
+    }
+
+    /// Packets went round to a member over a link above the mark: the lowest member that is on no way there shall be.
+    fn ask_for_another_way<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+    ) -> bool {
+        let Some(crowded) = self.routers[r].crowded else { return false };
+        let (d, to) = (usize::from(crowded.net), crowded.to);
+        let own = self.member(r, d);
+        let ways = block.views.of(r).between(&self.nets, d, own, to);
+        let Some(x) = self.by_rank(block, r, d).find(|&x| x != to && ways >> x & 1 == 0) else { return false };
+        let o = self.output(r, d, x);
+        let value = self.links[self.output(r, d, to)].around;
+        if self.is_off(o) {
+            self.ask(block, net, r, o, value);
+            return true;
+        }
+        if self.links[o].end.state == LinkState::On {
+            self.say(block, net, o, Message { kind: Kind::ActivateYours, about: to, value, ..Message::default() });
+            return true;
+        }
+        false
+    }
+
+    /// The other members, from the hub upward.
+    pub(super) fn by_rank<const W: usize, const V: usize>(
+        &self,
+        block: &Block<W, V>,
+        r: usize,
+        d: usize,
+    ) -> impl Iterator<Item = u8> + use<W, V> {
+        let (own, hub, width) = (self.member(r, d), block.views.of(r).hub(d), self.nets.widths[d]);
+        (0..width).map(move |k| ((u16::from(hub) + u16::from(k)) % u16::from(width)) as u8).filter(move |&c| c != own)
+    }
+
+    // ---- deactivation -----------------------------------------------------------------------------------------------
+
+    /// The shadow link whose time is over drains and goes off: a physical transition, if there was none.
+    fn let_go<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+        if self.routers[r].moved || self.routers[r].activating.is_some() {
+            return;
+        }
+        let ends = |d: usize| self.outputs(r, d);
+        let over = |&o: &usize| {
+            let link = &self.links[o];
+            link.end.state == LinkState::Shadow && link.expires <= block.now
+        };
+        if let Some(o) = self.managed.iter().find_map(|&d| ends(d).find(over)) {
+            self.links[o].end.expire();
+            self.follow(block, net, r, o);
+        }
+    }
+
+    /// Agrees to one request for a link that may go, refuses the others, whatever it has asked for itself: it withdraws that if it
+    /// is agreed to as well. Returns whether there were any.
+    fn judge_deactivations<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        activates: bool,
+    ) -> bool {
+        let crossing = self.cross(r, Want::Deactivate);
+        let outputs = self.managed.iter().flat_map(|&d| self.outputs(r, d));
+        let asked: Vec<usize> = outputs.filter(|&o| self.links[o].deactivate.is_some()).collect();
+        if asked.is_empty() {
+            return false;
+        }
+        let may = !activates && !self.has_shadow(r);
+        let best = || {
+            let candidates = self.candidates(block, r);
+            candidates.into_iter().find(|o| asked.contains(o))
+        };
+        let chosen = crossing.or_else(best).filter(|_| may);
+        for o in asked {
+            self.links[o].deactivate = None;
+            let say = self.links[o].end.judge(Want::Deactivate, chosen == Some(o));
+            self.follow(block, net, r, o);
+            self.answer(block, net, o, say, false);
+        }
+        true
+    }
+
+    /// Asks for the best link that may go.
+    fn ask_to_deactivate<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+        if self.routers[r].deactivating.is_some() || self.has_shadow(r) {
+            return;
+        }
+        if let Some(&o) = self.candidates(block, r).first() {
+            let value = self.long_load(block, o).1;
+            self.links[o].end.asked = Some(Want::Deactivate);
+            self.routers[r].deactivating = Some(o);
+            self.say(block, net, o, Message { kind: Kind::Deactivate, value, ..Message::default() });
+        }
+    }
+
+    // ---- hub --------------------------------------------------------------------------------------------------------
+
+    /// The next member prepares to become the hub: its star is activated, and kept from now on. When it is up, it says so.
+    fn rotate<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+        let every = u64::from(self.rules.config.rotate_hub);
+        for k in 0..self.managed.len() {
+            let d = self.managed[k];
+            let hub = block.views.of(r).hub(d);
+            if every > 0 && (self.routers[r].epochs / self.rules.ratio).is_multiple_of(every) {
+                let next = (hub + 1) % self.nets.widths[d];
+                self.routers[r].next_hub[d] = Some(next);
+                self.keep_star(block, net, r, d, next);
+            }
+            self.crown(block, net, r, d);
+        }
+    }
+
+    /// A link to the next hub that is no longer active, but not dark, is active again.
+    pub(super) fn keep_star<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        d: usize,
+        next: u8,
+    ) {
+        for o in self.outputs(r, d) {
+            let (_, own, c) = self.ends(o);
+            if (own == next || c == next) && self.links[o].end.can_return() {
+                let say = self.links[o].end.reactivate();
+                self.follow(block, net, r, o);
+                self.answer(block, net, o, say, false);
+            }
+        }
+    }
+
+    /// The next hub, once all its links are active that can be, tells the others that it is the hub.
+    pub(super) fn crown<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        d: usize,
+    ) {
+        let own = self.member(r, d);
+        let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();
+        if self.routers[r].next_hub[d] != Some(own) || !self.outputs(r, d).all(up) {
+            return;
+        }
+        let value = block.now as u32;
+        self.send_to_all(
+            block,
+            net,
+            r,
+            Message { kind: Kind::Hub, net: d as u8, from: own, value, ..Message::default() },
+        );
+        self.hub_is(block, r, d, (value, own));
+    }
+
+    /// A member says that it is the hub.
+    pub(super) fn hear_of_hub<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        net: &Net,
+        r: usize,
+        m: Message,
+    ) {
+        let d = usize::from(m.net);
+        if (m.value, m.from) >= self.routers[r].crowned[d] {
+            self.hub_is(block, r, d, (m.value, m.from));
+            self.elect(block, net, r, d);
+        }
+    }
+
+    fn hub_is<const W: usize, const V: usize>(
+        &mut self,
+        block: &mut Block<W, V>,
+        r: usize,
+        d: usize,
+        crowned: (u32, u8),
+    ) {
+        block.views.set_hub(r, d, crowned.1, crowned.1);
+        self.routers[r].crowned[d] = crowned;
+        self.routers[r].next_hub[d] = None;
+        self.repairs.news(r);
+    }
+}

@@ -1,0 +1,101 @@
+//! Which links a router may let go, best first.
+//!
+//! # Source
+//! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even`: ours.
+//!
+//! Algorithm 1 concentrates: in the end k inner routers have links to all, the others to them only. While packets between
+//! outer routers fill their links to the inner ones, links between inner routers carry little beside what is for their
+//! ends, and still count. With demand l (flits that a router sends to each other one per cycle) that takes k = R l / U of R
+//! routers, which is 1 - (1 - l / U)^2 of the links. If all links are used alike, a share f of them carries l (2 - f) / f
+//! each, so 2 l / (T + l) of them carry T: fewer, unless l is small, where pairs without a link must also have ways left. So
+//! `even` is Algorithm 1 below a demand; from it on, any link may go whose traffic leaves the router's other links below T
+//! on average, that with the least traffic first.
+
+use super::Spares;
+use super::agent::Agents;
+use crate::pipeline::block::Block;
+use crate::models::power::LinkState;
+use std::cmp::Reverse;
+
+/// An active link of a router.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    output: usize,
+    /// Flits of the direction that counts over the deactivation epoch, and those of them that go minimally.
+    flits: u32,
+    minimal: u32,
+}
+
+impl Agents {
+    /// Utilisation of the link of output `o` over the deactivation epoch, in all and by minimal packets, in flits.
+    pub(super) fn long_load<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> (u32, u32) {
+        self.counts(block, o).since(self.links[o].long).load(self.rules.config.utilisation)
+    }
+
+    /// The links of router `r` that may go, best first: least traffic that others would carry, then least traffic, then the
+    /// member furthest from the hub.
+    pub(super) fn candidates<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize) -> Vec<usize> {
+        let mut all = Vec::new();
+        for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(block, r, d)) {
+            let on = |o: &usize| self.links[*o].end.state == LinkState::On;
+            let outputs = self.by_rank(block, r, d).map(|c| self.output(r, d, c)).filter(on);
+            let link = |output| {
+                let (flits, minimal) = self.long_load(block, output);
+                Link { output, flits, minimal }
+            };
+            let links: Vec<Link> = outputs.map(link).collect();
+            let spared = self.spared(block, r, d, &links);
+            for (rank, (link, moved)) in links.iter().zip(spared).enumerate() {
+                let fixed = self.is_root(block, link.output) || self.links[link.output].end.asked.is_some();
+                if let Some(moved) = moved.filter(|_| !fixed) {
+                    all.push((moved, link.flits, Reverse(rank), link.output));
+                }
+            }
+        }
+        all.sort_unstable();
+        all.into_iter().map(|(.., o)| o).collect()
+    }
+
+    /// What others would carry for each of the active links of a subnetwork in flits, by rank; `None`: it must stay.
+    fn spared<const W: usize, const V: usize>(
+        &self,
+        block: &Block<W, V>,
+        r: usize,
+        d: usize,
+        links: &[Link],
+    ) -> Vec<Option<u32>> {
+        let (config, length) = (&self.rules.config, self.long_epoch());
+        let utilisation: Vec<f64> = links.iter().map(|link| f64::from(link.flits) / length).collect();
+        let boundary = config.algorithm.boundary(&utilisation, config.high_water);
+        let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
+        let kept = |link: &Link| config.guard && busy && self.routers[r].latest[d] == Some(link.output);
+        if let Spares::Even { from, target } = config.spares
+            && self.demand(block, r, d, links) >= from
+        {
+            let all: f64 = utilisation.iter().sum();
+            let room = target * (links.len() as f64 - 1.0) - all;
+            let fits = |link: &&Link| f64::from(link.minimal) / length <= room && !kept(link);
+            return links.iter().map(|link| Some(link).filter(fits).map(|link| link.flits + link.minimal)).collect();
+        }
+        let outer = |rank: usize, link: &Link| rank >= boundary && !kept(link);
+        let least = links.iter().enumerate().map(|(rank, link)| outer(rank, link).then_some(link.minimal));
+        least.collect()
+    }
+
+    /// Cycles of a deactivation epoch.
+    fn long_epoch(&self) -> f64 {
+        (self.rules.epoch * self.rules.ratio) as f64
+    }
+
+    /// Flits per cycle that router `r` itself sends to another member of a subnetwork, on average: directly over the
+    /// deactivation epoch, or by a detour over the last activation epoch.
+    fn demand<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize, d: usize, links: &[Link]) -> f64 {
+        let direct = links.iter().map(|link| {
+            let gained = self.counts(block, link.output).since(self.links[link.output].long);
+            f64::from(gained.sent.saturating_sub(gained.sent_around))
+        });
+        let around = self.outputs(r, d).map(|o| f64::from(self.links[o].around));
+        let sent = direct.sum::<f64>() / self.long_epoch() + around.sum::<f64>() / self.rules.epoch as f64;
+        sent / (f64::from(self.nets.widths[d]) - 1.0).max(1.0)
+    }
+}

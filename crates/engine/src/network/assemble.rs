@@ -1,0 +1,649 @@
+//! From a spec to a network: the last allocations before the loop.
+
+use crate::api::subnetworks::Views;
+use crate::base::bits::{Active, Bits};
+use crate::base::wheel::Wheel;
+use crate::explain::dependency;
+use crate::models::power::tcep::agent::{Agents, Site};
+use crate::models::power::{AnyPolicy, LinkState, Manager, PolicyConfig, slac};
+use crate::models::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
+use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
+use crate::pipeline::age::Priority;
+use crate::pipeline::block::{Block, Cut, Mail};
+use crate::pipeline::clock::{Clock, NEVER, NetJob};
+use crate::pipeline::job_tally::Parts;
+use crate::pipeline::meters::Meters;
+use crate::pipeline::net::{Link, Net};
+use crate::pipeline::replies::Answers;
+use crate::pipeline::tally::Tally;
+use crate::pipeline::watch::{Watch, Watched};
+use crate::run::measure;
+use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use weft_topology::{Graph, Peer};
+use weft_traffic::{mix, stream};
+use weft_units::Refusal;
+
+/// Longest delay of a link or a router [cycles]: what is on its way is kept by the cycle of arrival.
+const MAX_DELAY: u64 = 1 << 20;
+/// Purposes of the random streams of a terminal.
+const GAPS: u64 = 1;
+const TARGETS: u64 = 2;
+/// Purpose of the hashes that routings draw from.
+const ROUTES: u64 = 3;
+
+/// Builds and checks everything that blocks only read.
+pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
+    let graph = &*spec.graph;
+    let (mut routing, classes) = AnyRouting::build(&spec.routing, graph)?;
+    routing.begin(&spec.policy);
+    let links: Vec<Link> = spec
+        .links
+        .iter()
+        .enumerate()
+        .map(|(c, link)| link_of(spec, link, classes[c], &graph.class_names()[c]))
+        .collect::<Result<_, _>>()?;
+    if !spec.allow_dependency_cycle {
+        dependency::refuse_cycle(graph, &routing, &classes, spec.routing.name())?;
+    }
+    spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
+    spec.check_warmup()?;
+    spec.check_faults()?;
+    let (jobs, clocks) = clocks(spec)?;
+    let (ranks, job_of) = places(spec);
+    let after_grant = after_grant(spec)?;
+    let replies = spec.traffic.jobs.iter().any(|job| job.reply.is_some());
+    let batches = spec.traffic.jobs.iter().any(|job| job.batch.is_some());
+    refuse_worms(spec, &routing)?;
+    let watches = watches(spec)?;
+    let trunk = grid::trunk_of(graph);
+    let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
+    // what a job creates is counted only where there are several, or messages of several kinds
+    let by_job = replies || jobs.len() > 1;
+    let others = by_job || batches || spec.phases.auto_warmup;
+    let faults = !spec.faults.is_empty();
+    let apart = others || spec.records.transient.is_some();
+    let net = Net {
+        coords: routing.coordinates(graph),
+        terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
+        class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
+        links,
+        detours: routing.draws_path(),
+        chooses,
+        by_age,
+        priority: spec.router.priority,
+        watches,
+        creates_apart: by_job || watches,
+        only_in_time: !others,
+        crosses_apart: by_age || watches || spec.router.routing_delay > 0,
+        heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        faults,
+        routers_fail: spec.faults.iter().any(Fault::is_of_router),
+        trunk,
+        routing,
+        apart,
+        jobs,
+        clocks,
+        ranks,
+        job_of,
+        replies,
+        single: spec.traffic.longest() == 1,
+        after_grant,
+        ejection_delay: spec.router.ejection_delay,
+        routing_delay: routing_delay(spec)?,
+        vc_realloc: spec.router.vc_realloc > 0,
+        speedup: spec.router.speedup,
+        hold_switch: hold_switch(spec)?,
+        allocator: spec.router.allocator.clone(),
+        flow_control: spec.router.flow_control,
+        room: if spec.router.flow_control == FlowControl::VirtualCutThrough {
+            spec.traffic.longest() as u16
+        } else {
+            1
+        },
+        landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
+        lookahead: lookahead(spec)?,
+        power_period: spec.power_period()?,
+        batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
+        // neighbouring seeds must not give neighbouring draws
+        seed: mix(spec.seed, ROUTES, 0),
+    };
+    Ok((net, classes))
+}
+
+fn clocks(spec: &Spec) -> Result<(Vec<NetJob>, Vec<Clock>), Refusal> {
+    let mut clocks = Vec::new();
+    let jobs = spec.traffic.jobs.iter().enumerate().map(|(j, job)| NetJob::new(j, job, spec.cycle_fs, &mut clocks));
+    Ok((jobs.collect::<Result<_, _>>()?, clocks))
+}
+
+/// Rank and job of every terminal, [`NEVER`] for one in no job; the ranks are left out where they are the terminals.
+fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
+    let terminals = spec.graph.terminals();
+    let (mut ranks, mut job_of) = (vec![0; terminals as usize], vec![NEVER; terminals as usize]);
+    for (j, job) in spec.traffic.jobs.iter().enumerate() {
+        for (rank, &t) in job.terminals.iter().enumerate() {
+            (ranks[t as usize], job_of[t as usize]) = (rank as u32, j as u16);
+        }
+    }
+    if spec.traffic.jobs.len() == 1 && spec.traffic.jobs[0].terminals.iter().copied().eq(0..terminals) {
+        ranks.clear();
+    }
+    (ranks, job_of)
+}
+
+/// Whether packets are watched; refuses those of terminals that there are not.
+fn watches(spec: &Spec) -> Result<bool, Refusal> {
+    let terminals = spec.graph.terminals();
+    if let Watched::Packets(names) = &spec.watched
+        && let Some((terminal, seq)) = names.iter().find(|(terminal, _)| *terminal >= terminals)
+    {
+        let what = format!("packet {terminal}:{seq}: there is no terminal {terminal}, the network has {terminals}");
+        return Err(Refusal::new("watch", what, format!("write a terminal from 0 to {}", terminals - 1)));
+    }
+    Ok(!matches!(&spec.watched, Watched::Nobody | Watched::First(0)))
+}
+
+/// An escape helps packets at the head of a queue. With virtual cut-through every blocked packet is, or stands behind one
+/// that is; the head of a worm may be stuck behind the tail of another one, whose head is stuck elsewhere.
+fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
+    if worms && routing.chooses() && !spec.allow_dependency_cycle {
+        return Err(Refusal::new(
+            "router.flow_control",
+            format!(
+                "wormhole, but under {} a head behind the tail of another packet can't ask for its escape, and packets \
+                 of {} flits can deadlock",
+                spec.routing.name(),
+                spec.traffic.longest()
+            ),
+            "write router.flow_control: virtual_cut_through, or take another routing",
+        ));
+    }
+    Ok(())
+}
+
+fn by_age(spec: &Spec) -> Result<bool, Refusal> {
+    let by_age = spec.router.priority != Priority::RoundRobin;
+    if by_age && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.priority",
+            "by age, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "set router.vc_realloc to 0, or priority to round_robin",
+        ));
+    }
+    Ok(by_age)
+}
+
+fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
+    if spec.router.hold_switch && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.hold_switch",
+            "true, but with vc_realloc 1 several packets hold VCs of an output before they cross the switch",
+            "set router.vc_realloc to 0, or hold_switch to false",
+        ));
+    }
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
+    if spec.router.hold_switch && worms && !spec.allow_dependency_cycle {
+        return Err(Refusal::new(
+            "router.hold_switch",
+            "true, but with wormhole a packet that waits for credits would hold its output against all VC classes, and \
+             cycles that the classes break would be closed again",
+            "set router.flow_control to virtual_cut_through, or hold_switch to false",
+        ));
+    }
+    Ok(spec.router.hold_switch)
+}
+
+/// Cycles from the grant to the link, so that a lone head flit spends `delay` cycles in a router.
+fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
+    let router = &spec.router;
+    // with separate VC and switch allocation steps the grant comes a step, hence at speedup 1 a cycle, after arrival
+    let waits = u64::from(router.vc_realloc > 0 && router.speedup == 1);
+    router.delay.checked_sub(waits).ok_or_else(|| {
+        Refusal::new(
+            "router.delay",
+            "0 cycles, but with vc_realloc 1 and speedup 1 a head flit waits 1 cycle for the switch",
+            "set router.delay to at least 1cycle, or vc_realloc to 0",
+        )
+    })
+}
+
+/// A part of the delay, which a head behind another packet waits for again.
+fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
+    let router = &spec.router;
+    if router.routing_delay > router.delay {
+        let what = format!(
+            "{} cycles, but a head spends {} cycles in a router, its routing included",
+            router.routing_delay, router.delay
+        );
+        let help = format!("set router.routing_delay to at most {}cycles, or router.delay to more", router.delay);
+        return Err(Refusal::new("router.routing_delay", what, help));
+    }
+    Ok(router.routing_delay)
+}
+
+/// No delivery is known more cycles ahead.
+pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
+    let link = |link: &LinkClass| link.latency + u64::from(link.buffer) * u64::from(link.vcs);
+    Ok(after_grant(spec)? + 4 + spec.router.ejection_delay + spec.links.iter().map(link).max().unwrap_or(0))
+}
+
+fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Link, Refusal> {
+    let path = |key: &str| format!("links.{name}.{key}");
+    if link.vcs < classes {
+        return Err(Refusal::new(
+            path("vcs"),
+            format!(
+                "{} needs {classes} VC classes on {name} links, but there are {} VCs",
+                spec.routing.name(),
+                link.vcs
+            ),
+            format!("set vcs of {name} links to at least {classes}"),
+        ));
+    }
+    let needs = if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 };
+    if link.buffer > u32::from(u16::MAX) {
+        let what = format!("{} flits; the buffer of a VC has at most {} flits", link.buffer, u16::MAX);
+        return Err(Refusal::new(path("buffer"), what, format!("write at most {}flits", u16::MAX)));
+    }
+    if link.buffer < needs {
+        return Err(Refusal::new(
+            path("buffer"),
+            format!("{} flits, but a packet of {needs} flits must fit", link.buffer),
+            format!("set buffer to at least {needs}flits, or flow_control to wormhole"),
+        ));
+    }
+    if link.latency == 0 {
+        return Err(Refusal::new(path("latency"), "0 cycles", format!("write 1cycle to {MAX_DELAY}cycles")));
+    }
+    let delays = [
+        (path("latency"), link.latency),
+        (path("credit_latency"), link.credit_latency),
+        ("router.delay".to_owned(), spec.router.delay),
+        ("router.credit_delay".to_owned(), spec.router.credit_delay),
+        ("router.ejection_delay".to_owned(), spec.router.ejection_delay),
+    ];
+    if let Some((path, cycles)) = delays.into_iter().find(|(_, cycles)| *cycles > MAX_DELAY) {
+        let what = format!("{cycles} cycles; a delay of links and routers has at most {MAX_DELAY}");
+        return Err(Refusal::new(path, what, format!("write at most {MAX_DELAY}cycles")));
+    }
+    let vcs = u32::from(link.vcs);
+    let usable = if name == "terminal" { spec.router.ejection_vcs.map_or(vcs, u32::from) } else { vcs };
+    if usable == 0 || usable > vcs {
+        return Err(Refusal::new(
+            "router.ejection_vcs",
+            format!("{usable}, but terminal links have {vcs} VCs"),
+            format!("write 1 to {vcs}"),
+        ));
+    }
+    let mut vcs_of = [0u16; 16];
+    for c in 0..u32::from(classes.max(1)) {
+        let (from, to) = (c * usable / u32::from(classes.max(1)), (c + 1) * usable / u32::from(classes.max(1)));
+        vcs_of[c as usize] = ((1u32 << to) - (1u32 << from)) as u16;
+    }
+    Ok(Link {
+        latency: link.latency,
+        credit_latency: (link.credit_latency + spec.router.credit_delay).max(1),
+        buffer: link.buffer as u16,
+        all: ((1u32 << vcs) - 1) as u16,
+        vcs_of,
+        capacity: vcs * link.buffer,
+    })
+}
+
+/// First router of every block, and the end of the last. `whole_groups`: routers look into others of their group, which
+/// therefore is in one block, and there are at most as many blocks as groups.
+pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec<u32> {
+    let routers = graph.routers();
+    let grain = graph.grain().max(1);
+    let units = routers.div_ceil(grain);
+    let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { routers });
+    // whole groups stay together while there are enough of them
+    let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
+    (0..=blocks)
+        .map(|b| (u64::from(b) * u64::from(units) / u64::from(blocks)) as u32 * grain)
+        .map(|r| r.min(routers))
+        .collect()
+}
+
+/// Blocks at most: more of them cost memory and meetings, and no machine has so many cores.
+const MAX_BLOCKS: usize = 4096;
+
+/// Blocks that keep the state of a block in the second-level cache, where the whole does not fit anyway.
+pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
+    let bytes = u64::from(graph.port_base(graph.routers())) * 192;
+    if bytes < 8 << 20 { 1 } else { (bytes / (768 << 10)) as usize }
+}
+
+/// Builds the blocks. `bounds` is the result of [`partition`].
+pub(crate) fn blocks<const W: usize, const V: usize>(
+    spec: &Spec,
+    net: &Net,
+    bounds: &[u32],
+) -> Result<Vec<Block<W, V>>, Refusal> {
+    let policy = spec.policy.build(spec)?;
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, bounds, b }.build(policy.clone())).collect()
+}
+
+struct Builder<'a> {
+    spec: &'a Spec,
+    net: &'a Net,
+    bounds: &'a [u32],
+    b: usize,
+}
+
+impl Builder<'_> {
+    fn build<const W: usize, const V: usize>(&self, policy: AnyPolicy) -> Result<Block<W, V>, Refusal> {
+        let (graph, net) = (&*self.spec.graph, self.net);
+        let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
+        let base = graph.port_base(first);
+        let ports = (graph.port_base(last) - base) as usize;
+        let mut outs: Vec<OutPort<V>> = Vec::with_capacity(ports);
+        let mut ins: Vec<InPort<V>> = Vec::with_capacity(ports);
+        let mut next_router = Vec::with_capacity(ports);
+        let mut cuts = Vec::new();
+        let mut nics = Vec::new();
+        for r in first..last {
+            for (p, port) in graph.ports(r).iter().enumerate() {
+                let mut input = in_port(net, r - first, graph.port_base(r) - base, p as u8, port.class);
+                let mut output = out_port(net, r - first, port.class);
+                next_router.push(0);
+                match port.peer {
+                    Peer::Unused => (output.kind, output.free) = (Kind::Unused, 0),
+                    Peer::Terminal(t) => {
+                        (output.kind, output.peer) = (Kind::Ejection, t);
+                        // the only VCs that packets may use, as far as heads can see
+                        output.credit = net.links[port.class as usize].vcs_of[0];
+                        output.room = output.credit;
+                        input.upstream = (ports + nics.len()) as u32;
+                        nics.push((t, ins.len() as u32));
+                    }
+                    Peer::Router { router, port } => {
+                        *next_router.last_mut().expect("just pushed") = router;
+                        let block = self.bounds.partition_point(|&r| r <= router) - 1;
+                        let far = graph.port_base(router) + u32::from(port) - graph.port_base(self.bounds[block]);
+                        if block == self.b {
+                            (output.peer, input.upstream) = (far, far);
+                        } else {
+                            (output.kind, output.peer) = (Kind::Remote, cuts.len() as u32);
+                            (input.remote, input.upstream) = (true, cuts.len() as u32);
+                            cuts.push(Cut { block: block as u32, port: far });
+                        }
+                    }
+                }
+                ins.push(input);
+                outs.push(output);
+            }
+        }
+        let mut terminals = Vec::with_capacity(nics.len());
+        for (local, &(t, input)) in nics.iter().enumerate() {
+            terminals.push(self.terminal(t, (ports + local) as u32));
+            outs.push(OutPort { kind: Kind::Injection, peer: input, ..out_port(net, local as u32, 0) });
+        }
+        let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
+        Ok(self.finish(policy, routers.collect(), ins, outs, next_router, cuts, terminals))
+    }
+
+    /// Reserves the pools and wheels for the largest number of packets and flits that can be under way (or a generous
+    /// share of it where that bound is far beyond what any run reaches).
+    #[allow(clippy::too_many_arguments)]
+    fn finish<const W: usize, const V: usize>(
+        &self,
+        policy: AnyPolicy,
+        routers: Vec<Router<W>>,
+        ins: Vec<InPort<V>>,
+        outs: Vec<OutPort<V>>,
+        next_router: Vec<u32>,
+        cuts: Vec<Cut>,
+        sources: Vec<(Terminal, u64)>,
+    ) -> Block<W, V> {
+        let (net, spec) = (self.net, self.spec);
+        let (terminals, memory): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
+        let per_channel = |class: u8| net.links[class as usize].capacity as usize;
+        let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
+        let buffered = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / shortest;
+        // replies that wait at their terminals are packets, too
+        let waiting = if net.replies { buffered + 64 * terminals.len() } else { 0 };
+        let packets = (buffered + ins.len() + terminals.len() + waiting).min((1 << 20) + 64 * terminals.len());
+        let on_wire = |o: &OutPort<V>| {
+            let link = &net.links[o.class as usize];
+            (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
+        };
+        let flits: usize = outs.iter().map(on_wire).sum();
+        let credits: usize = outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum();
+        let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
+        let control = self.control_queue();
+        let buffered = longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        let horizon = net.after_grant + 4 + control + buffered;
+        let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
+        let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
+        let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
+        let history = (net.routing.sensor() == Some(Sensor::HistoryWindow))
+            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
+        let mut block = Block {
+            now: 0,
+            want: vec![Bits::default(); ins.len() << net.class_bits],
+            active: Active::new(routers.len()),
+            busy: Active::new(terminals.len()),
+            segments: Pool::with_capacity(packets),
+            packets: Pool::with_capacity(packets),
+            flits: Wheel::new(horizon, flits),
+            credits: Wheel::new(horizon, credits),
+            alarms: Wheel::new(1024, terminals.len() + 1),
+            turning: Wheel::new(net.routing_delay + 2, if net.routing_delay > 0 { ins.len() * V } else { 0 }),
+            opens: vec![0; if net.routing_delay > 0 { ins.len() * V } else { 0 }],
+            outbox: self.outbox(&cuts),
+            cuts,
+            next_router,
+            grants: vec![Bits::default(); radix],
+            fresh: vec![0; radix],
+            ages: vec![0; if net.by_age { ins.len() * V } else { 0 }],
+            moves: vec![Move::default(); radix],
+            vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
+            power: Manager::new(policy, all_vcs, self.spec.records.link_states),
+            agents: None,
+            meters: None,
+            history,
+            gauge: None,
+            views: Views::none(),
+            memory,
+            answers: if net.replies {
+                Answers::new(terminals.len(), horizon + net.ejection_delay)
+            } else {
+                Answers::new(0, 2)
+            },
+            tally: self.tally(&terminals),
+            watch: Watch::new(&self.spec.watched),
+            routers,
+            ins,
+            outs,
+            terminals,
+        };
+        self.start(&mut block);
+        block
+    }
+
+    /// Mail for every block, with room for what a window can bring to it.
+    fn outbox(&self, cuts: &[Cut]) -> Vec<Mail> {
+        let net = self.net;
+        let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
+        let blocks = self.bounds.len() - 1;
+        let mut outbox = vec![Mail::default(); blocks];
+        for (block, mail) in outbox.iter_mut().enumerate() {
+            let channels = cuts.iter().filter(|c| c.block as usize == block).count();
+            // a window is at most as long as a link, and an input or output passes a flit per allocation step
+            let steps = longest(&|l| (l.latency + net.after_grant) * u64::from(net.speedup));
+            let most = channels * steps.min(longest(&|l| 2 * u64::from(l.capacity))) as usize;
+            *mail = Mail {
+                flits: Vec::with_capacity(most),
+                packets: Vec::with_capacity(most),
+                credits: Vec::with_capacity(most),
+                messages: Vec::with_capacity(if self.has_agents() { 4 * channels } else { 0 }),
+            };
+        }
+        outbox
+    }
+
+    fn tally(&self, terminals: &[Terminal]) -> Tally {
+        let mut here = vec![false; self.net.jobs.len()];
+        for terminal in terminals.iter().filter(|t| t.clock != NEVER) {
+            here[self.net.job(terminal.id)] = true;
+        }
+        let batches = measure::most_batches(&self.spec.phases, self.net.batch);
+        let parts = Parts::new(self.spec, batches, |job| here[job]);
+        Tally::new(measure::first_window(&self.spec.phases), batches, parts)
+    }
+
+    fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        for t in 0..block.terminals.len() {
+            if block.terminals[t].next_packet == u64::MAX {
+                continue;
+            }
+            if self.net.replies {
+                block.sleep_until_due(t, 0);
+            } else {
+                block.sleep(t, 0);
+            }
+        }
+        slac::darken(self.spec, self.net, block);
+        self.switch_off(block);
+        self.add_agents(block);
+        for o in 0..block.ins.len() {
+            let out = &block.outs[o];
+            if self.spec.managed[out.class as usize] && matches!(out.kind, Kind::Local | Kind::Remote) {
+                block.power.manage(o, out);
+            }
+        }
+    }
+
+    fn has_agents(&self) -> bool {
+        matches!(self.spec.policy, PolicyConfig::Tcep(_))
+    }
+
+    /// Control packets that may wait for one link: those of several broadcasts by every member of a subnetwork.
+    fn control_queue(&self) -> u64 {
+        match &self.net.routing {
+            AnyRouting::Pal(pal) if self.has_agents() => 16 * u64::from(pal.nets.widest()) + 64,
+            _ => 0,
+        }
+    }
+
+    /// The agents of a policy that has some.
+    fn add_agents<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        let (AnyPolicy::Tcep(rules), AnyRouting::Pal(pal)) = (block.power.policy(), &self.net.routing) else { return };
+        let graph = &*self.spec.graph;
+        let place = |r: u32| {
+            let number = self.bounds.partition_point(|&first| first <= r) - 1;
+            (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
+        };
+        let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
+        let managed = |&d: &usize| self.spec.managed[usize::from(pal.nets.classes[d])] && pal.nets.widths[d] > 1;
+        let site = Site {
+            rules: rules.clone(),
+            nets: &pal.nets,
+            managed: (0..pal.nets.count).filter(managed).collect(),
+            places: (0..graph.routers()).map(place).collect(),
+            block: self.b as u32,
+            faults: &self.spec.faults,
+            record: self.spec.records.control,
+            horizon: self.net.after_grant + 80 + self.control_queue() + longest.unwrap_or(0),
+            queue: self.control_queue(),
+        };
+        block.agents = Some(Box::new(Agents::new(block, self.net, site)));
+        block.meters = Some(Meters::new(block.ins.len()));
+    }
+
+    /// Links that begin in another state than on, and what every router of their subnetwork knows of them.
+    fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        let AnyRouting::Pal(pal) = &self.net.routing else { return };
+        let nets = &pal.nets;
+        let policy = block.power.policy().clone();
+        block.views = Views::new(nets, block.routers.len(), policy.hub());
+        for r in 0..block.routers.len() {
+            let (router, base) = (block.routers[r].id, block.routers[r].base as usize);
+            let at = self.net.coords[router as usize];
+            for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
+                let own = nets.member(at, d);
+                for a in 0..nets.widths[d] {
+                    let there = nets.router(router, d, own, a);
+                    for b in nets.others(d, a).filter(|&b| b > a) {
+                        let state = policy.first_state(nets, d, there, a, b);
+                        block.views.set(nets, r, d, (a, b), state == LinkState::On);
+                        if let Some(c) = [(a, b), (b, a)].into_iter().find(|ends| ends.0 == own).map(|ends| ends.1) {
+                            let out = &mut block.outs[base + nets.port_to(d, own, c) as usize];
+                            out.state = state as u8;
+                            out.free = if state == LinkState::On { out.free } else { 0 };
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A terminal and what its clock remembers.
+    fn terminal(&self, id: u32, out: u32) -> (Terminal, u64) {
+        let mut terminal = Terminal {
+            gaps: stream(self.spec.seed, u64::from(id), GAPS),
+            targets: stream(self.spec.seed, u64::from(id), TARGETS),
+            next_packet: u64::MAX,
+            packet: NONE,
+            seq: 0,
+            id,
+            out,
+            left: 0,
+            clock: NEVER,
+            vc: u8::MAX,
+            waiting: false,
+        };
+        let memory = if self.net.job_of[id as usize] == NEVER { 0 } else { self.net.start(&mut terminal) };
+        (terminal, memory)
+    }
+}
+
+fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutPort<V> {
+    let link = &net.links[class as usize];
+    let mut credits = [0; V];
+    for (vc, c) in credits.iter_mut().enumerate() {
+        *c = if link.all >> vc & 1 != 0 { link.buffer } else { 0 };
+    }
+    OutPort {
+        credits,
+        holder: [0; V],
+        free: link.all,
+        ready: 0,
+        credit: link.all,
+        room: link.all,
+        wanting: 0,
+        class,
+        state: LinkState::On as u8,
+        next_free: 0,
+        flits: 0,
+        peer: NONE,
+        router,
+        rr_in: 0,
+        rr_want: 0,
+        rr_vc: 0,
+        kind: Kind::Local,
+    }
+}
+
+fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u8) -> InPort<V> {
+    InPort {
+        keys: [NO_KEY; V],
+        held: [0; V],
+        head: [NONE; V],
+        tail: [NONE; V],
+        upstream: NONE,
+        credit_latency: net.links[class as usize].credit_latency as u32,
+        router,
+        base,
+        port,
+        class,
+        rr_out: 0,
+        rr_vc: 0,
+        remote: false,
+        choosing: 0,
+    }
+}

@@ -1,0 +1,235 @@
+//! Faults: links and routers that fail at run time, and return.
+//!
+//! # Source
+//! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
+//! activated. The paper says no more; what follows is ours.
+//! # Parameters
+//! A list, each: link: the two routers, or router: its number; at \[time\]: the cycle from which it carries nothing new;
+//! until \[time\]: when it is whole again (left out: never).
+//! # Guarantees
+//! Links lose nothing. A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that
+//! wait for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where
+//! there is none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by
+//! control packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never
+//! activated. Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as
+//! in a rotation but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that
+//! waiting heads need are asked for first. A link that returns is off; one of a star is asked for at once, and where
+//! links are never switched off (`deactivate: false`) so is one that was on. Without faults nothing is different. Hops of
+//! class 0 follow each other in the order of members, the hub last, except for packets that faults meet at intermediates.
+//! These may come to wait for each other; they choose again whenever their router hears something new, so they stay stuck
+//! only where what has failed never returns, and the stall analysis would name them.
+//!
+//! A router fails with all its links, those between groups too, and its neighbours see that it is the router. It forwards
+//! nothing and sends no control packets. It discards every packet that has no VC of an output yet, or comes later: those
+//! that were on their way over it, and those that its own terminals go on to send. Elsewhere a head is discarded as soon
+//! as its way leads to a dead router: to its destination, to the corner where it changes the dimension, or to the far end
+//! of its link between groups (dimensions and links between groups keep their order, so there is no other way that can't
+//! deadlock). So no queue waits for a dead router. Discarded packets are counted (`dropped_packets`), give their places
+//! back, and their energy so far is billed: created = delivered + dropped + missing. Where the hub fails, the next one
+//! follows as above, and dead members are not missed by a star. A router that returns learns from its neighbours which
+//! links are active and broken, has counted its epochs on, and owes no answers. A link may break before its router does,
+//! not while that is dead.
+//! # Not modelled
+//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner. A
+//! control packet that is in a router as it fails still comes to its receiver. A router that no active link leads to
+//! speaks on the side channels of its links, which carry credits and are taken to work while the link is whole; to the
+//! far end of a broken link on those of a member with whole links to both.
+//!
+//! Two ways to strand packets are left, neither met in the tests: heads at intermediates that wait for each other (above),
+//! and worms: one whose tail holds a VC of a broken link while its head waits behind it for that same link keeps it
+//! draining. With virtual cut-through the far buffer takes the whole packet.
+//! # Validation
+//! `engine/tests/faults.rs`: nothing lost or stranded over random faults of links in rows, grids and groups; with faults
+//! of routers, too, all that is not delivered is counted as dropped, and in a row that is the share with an end at the
+//! dead router; small rows where faults meet; links dark while broken, the hub moves, the same results and control packets
+//! on any number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
+
+use crate::api::subnetworks::Subnets;
+use crate::models::power::PolicyConfig;
+use crate::models::routing::{RoutingConfig, grid};
+use crate::network::spec::Spec;
+use std::fmt::{Display, Formatter};
+use weft_units::{Cycles, Refusal};
+
+/// Something that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    pub what: Part,
+    /// First cycle in which it is broken.
+    pub at: Cycles,
+    /// First cycle in which it is whole again.
+    pub until: Option<Cycles>,
+}
+
+/// What can fail: the link between two routers, or a router with all its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Link([u32; 2]),
+    Router(u32),
+}
+
+impl Part {
+    /// Key in a scenario.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Link(_) => "link",
+            Self::Router(_) => "router",
+        }
+    }
+
+    fn routers(self) -> Vec<u32> {
+        match self {
+            Self::Link(ends) => ends.to_vec(),
+            Self::Router(router) => vec![router],
+        }
+    }
+}
+
+impl Display for Part {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Link([a, b]) => write!(f, "the link between routers {a} and {b}"),
+            Self::Router(router) => write!(f, "router {router}"),
+        }
+    }
+}
+
+impl Fault {
+    /// The cycles in which both are broken.
+    fn overlaps(&self, other: &Self) -> bool {
+        let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
+        self.at <= ends(other) && other.at <= ends(self)
+    }
+
+    fn is_of(&self, part: Part) -> bool {
+        match (self.what, part) {
+            (Part::Link([a, b]), Part::Link(ends)) => ends == [a, b] || ends == [b, a],
+            (what, part) => what == part,
+        }
+    }
+
+    pub(crate) fn is_of_router(&self) -> bool {
+        matches!(self.what, Part::Router(_))
+    }
+}
+
+impl Spec {
+    /// Refuses faults that nothing could go round.
+    pub fn check_faults(&self) -> Result<(), Refusal> {
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        let (PolicyConfig::Tcep(tcep), RoutingConfig::Pal(_)) = (&self.policy, &self.routing) else {
+            let (policy, routing) = (self.policy.name(), self.routing.name());
+            let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
+            return Err(Refusal::new("faults", what, "write power.policy: tcep and routing: pal, or leave faults out"));
+        };
+        if tcep.rotate_hub > 0 {
+            let what = format!("{}, but faults move hubs themselves", tcep.rotate_hub);
+            return Err(Refusal::new("power.policy.tcep.rotate_hub", what, "write 0, or leave faults out"));
+        }
+        let nets = Subnets::of(&self.graph)
+            .ok_or_else(|| Refusal::new("faults", "there are no subnetworks", "take a hyperx or a dragonfly"))?;
+        (0..self.faults.len()).try_for_each(|k| self.check_fault(&nets, k))?;
+        self.check_ways(&nets)
+    }
+
+    fn check_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
+        let (fault, what) = (self.faults[k], self.faults[k].what);
+        let refuse = |key: &str, what: String, help: &str| {
+            let dot = if key.is_empty() { "" } else { "." };
+            Err(Refusal::new(format!("faults.{k}{dot}{key}"), what, help))
+        };
+        let routers = self.graph.routers();
+        if let Some(router) = what.routers().into_iter().find(|&r| r >= routers) {
+            let help = format!("write routers from 0 to {}", routers - 1);
+            return refuse(what.key(), format!("there is no router {router}, the network has {routers}"), &help);
+        }
+        match what {
+            Part::Link([a, b]) if self.subnet_of(nets, a, b).is_none() => {
+                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                return refuse("link", what, "write two neighbours in a subnetwork that power.manages names");
+            }
+            Part::Link(_) => {}
+            Part::Router(_) => self.check_router_fault(nets, k)?,
+        }
+        if fault.at == 0 {
+            return refuse("at", "cycle 0".into(), "write 1cycle or more: all is whole at first");
+        }
+        if let Some(until) = fault.until.filter(|&until| until <= fault.at) {
+            let what = format!("cycle {until}, but {what} fails in cycle {}", fault.at);
+            return refuse("until", what, "write a later time, or leave it out");
+        }
+        if let Some(j) = (0..k).find(|&j| self.faults[j].is_of(what) && self.faults[j].overlaps(&fault)) {
+            let what = format!("{what} is broken then already by faults.{j}");
+            return refuse("", what, "write times that do not touch");
+        }
+        if let Part::Link(ends) = what {
+            let dead = |old: &Fault| ends.iter().any(|&end| old.what == Part::Router(end));
+            let already =
+                |old: &Fault| dead(old) && old.at <= fault.at && old.until.is_none_or(|until| fault.at <= until);
+            if let Some(j) = self.faults.iter().position(already) {
+                let what =
+                    format!("{what} is broken then already by faults.{j}, as {} has failed", self.faults[j].what);
+                return refuse("", what, "let the link fail before its router or after its return, or leave it out");
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a router fails its neighbours must notice, and nobody may wait for what was discarded.
+    fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
+        let refuse = |what: String, help: &str| Err(Refusal::new(format!("faults.{k}.router"), what, help));
+        if let Some(d) = (0..nets.count).find(|&d| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])]) {
+            let name = &self.graph.class_names()[usize::from(nets.classes[d])];
+            let what = format!("its {name} links fail with it, but the policy does not manage them");
+            return refuse(what, &format!("name {name} in power.manages, or let links fail in place of routers"));
+        }
+        for job in &self.traffic.jobs {
+            if job.reply.is_some() {
+                let what = format!("packets are lost with it, and job {} would wait for their replies", job.name);
+                return refuse(what, "leave reply out, or let links fail in place of routers");
+            }
+            if job.batch.is_some() {
+                let what =
+                    format!("packets are lost with it, and the batch of job {} would never be complete", job.name);
+                return refuse(what, "write a load in place of batch, or let links fail in place of routers");
+            }
+        }
+        Ok(())
+    }
+
+    /// The managed subnetwork of the link between two routers, and their members in it.
+    fn subnet_of(&self, nets: &Subnets, a: u32, b: u32) -> Option<(usize, u8, u8)> {
+        let coords = grid::coordinates(&self.graph);
+        let (at, to) = (coords.get(a as usize)?, coords.get(b as usize)?);
+        (0..nets.count).filter(|&d| self.managed[usize::from(nets.classes[d])]).find_map(|d| {
+            let (own, c) = (nets.member(*at, d), nets.member(*to, d));
+            (own != c && nets.router(a, d, own, c) == b).then_some((d, own, c))
+        })
+    }
+
+    /// Links that never return leave a way between any two routers of a subnetwork that do.
+    fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
+        let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
+        if (0..self.graph.routers()).all(|router| lost(Part::Router(router))) {
+            let what = "every router fails for ever: nothing is left that could deliver a packet";
+            return Err(Refusal::new("faults", what, "give a router an `until`, or leave its fault out"));
+        }
+        let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
+        for (k, fault) in self.faults.iter().enumerate().filter(|(_, fault)| fault.until.is_none()) {
+            let Part::Link([a, b]) = fault.what else { continue };
+            let Some((d, own, c)) = self.subnet_of(nets, a, b) else { continue };
+            let mut others = nets.others(d, own).filter(|&x| x != c).map(|x| nets.router(a, d, own, x));
+            let ends_stay = !lost(Part::Router(a)) && !lost(Part::Router(b));
+            if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
+                let what = format!(
+                    "no other router keeps links to both routers {a} and {b} for ever: packets between them could wait \
+                     for good"
+                );
+                return Err(Refusal::new(format!("faults.{k}"), what, "give this fault, or others there, an `until`"));
+            }
+        }
+        Ok(())
+    }
+}

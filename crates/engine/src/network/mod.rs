@@ -1,0 +1,4 @@
+pub mod assemble;
+pub mod faults;
+pub mod simulation;
+pub mod spec;

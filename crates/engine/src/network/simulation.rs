@@ -1,0 +1,262 @@
+//! An assembled network that advances: its blocks go on window by window, on one or more threads.
+
+use crate::base::barrier::Barrier;
+use crate::models::power::{LinkState, slac::Sequencer};
+use crate::models::routing::AnyRouting;
+use crate::network::assemble;
+use crate::network::spec::{Execution, Spec};
+use crate::pipeline::block::{Block, Mail};
+use crate::pipeline::net::Net;
+use crate::pipeline::tally::Tally;
+use crate::run::series::Recorder;
+use crate::state::{Kind, NONE, OutPort};
+use std::collections::HashSet;
+use std::sync::Mutex;
+use weft_units::Refusal;
+
+/// An assembled network that can be advanced.
+#[derive(Debug)]
+pub struct Simulation<const W: usize, const V: usize> {
+    pub(crate) net: Net,
+    pub(crate) blocks: Vec<Block<W, V>>,
+    /// Mail slots [parity][from][to].
+    mail: Vec<Mutex<Mail>>,
+    window: u64,
+    windows_done: u64,
+    threads: usize,
+    pub(crate) now: u64,
+    pub(crate) recorder: Option<Recorder>,
+    sequencer: Option<Sequencer>,
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    pub fn new(spec: &Spec, how: Execution) -> Result<Self, Refusal> {
+        let (net, _) = assemble::net(spec)?;
+        let wanted = if how.blocks == 0 {
+            assemble::blocks_by_size(&spec.graph).max(if how.threads > 1 { how.threads } else { 1 })
+        } else {
+            how.blocks
+        };
+        let bounds = assemble::partition(&spec.graph, wanted, net.routing.reads_group());
+        let mut blocks = assemble::blocks(spec, &net, &bounds)?;
+        let sequencer = Sequencer::of(spec, &net, &mut blocks)?;
+        let window = window(&net, &blocks);
+        let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
+        let mail = slots().chain(slots()).collect();
+        let threads = how.threads.clamp(1, blocks.len());
+        let classes = spec.links.len();
+        let recorder = |series| Recorder::new(series, classes, &blocks, &crate::run::report::order(&blocks));
+        let recorder = spec.records.series.map(recorder);
+        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder, sequencer })
+    }
+
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Flits that crossed a router so far.
+    pub fn flit_hops(&self) -> u64 {
+        self.blocks.iter().map(|b| b.tally.flit_hops).sum()
+    }
+
+    /// Simulates up to cycle `until`; a policy that looks at all blocks together acts between two cycles on the way.
+    pub fn advance(&mut self, until: u64) {
+        let Some(mut sequencer) = self.sequencer.take() else { return self.advance_blocks(until) };
+        while self.now < until {
+            sequencer.act(&mut self.net, &mut self.blocks, self.now);
+            self.advance_blocks(until.min(sequencer.next()));
+        }
+        self.sequencer = Some(sequencer);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn take_sequencer(&mut self) -> Sequencer {
+        self.sequencer.take().expect("a policy that has one")
+    }
+
+    fn advance_blocks(&mut self, until: u64) {
+        let (net, now) = (&self.net, self.now);
+        if self.blocks.len() == 1 {
+            self.blocks[0].advance(net, until);
+        } else {
+            let (mail, window, parity) = (&self.mail[..], self.window, self.windows_done);
+            let (total, span) = (self.blocks.len(), (now, until, window, parity));
+            let share = total.div_ceil(self.threads);
+            // 4 blocks on 3 threads are 2 shares of 2
+            let barrier = &Barrier::new(total.div_ceil(share));
+            let mut shares = self.blocks.chunks_mut(share).enumerate();
+            let (_, mine) = shares.next().expect("at least one block");
+            if share == total {
+                advance_share(net, mine, 0, total, mail, span, barrier); // a scope would allocate
+            } else {
+                std::thread::scope(|scope| {
+                    for (k, blocks) in shares {
+                        scope.spawn(move || advance_share(net, blocks, k * share, total, mail, span, barrier));
+                    }
+                    advance_share(net, mine, 0, total, mail, span, barrier);
+                });
+            }
+            self.windows_done += (until - now).div_ceil(window);
+        }
+        self.now = until;
+    }
+
+    pub(crate) fn housekeeping(&mut self) {
+        let now = self.now as u32;
+        for block in &mut self.blocks {
+            for out in &mut block.outs {
+                let age = now.wrapping_sub(out.next_free) as i32;
+                if age > 1 << 30 {
+                    out.next_free = now.wrapping_sub(1 << 30);
+                }
+            }
+            block.power.flush(&block.outs);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.look(&self.blocks);
+        }
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        let mut all = self.blocks[0].tally.clone();
+        self.blocks[1..].iter().for_each(|b| all.merge(&b.tally));
+        all
+    }
+
+    /// Packets made and not yet delivered (for tests of conservation).
+    pub fn packets_under_way(&self) -> usize {
+        self.blocks.iter().map(|b| b.packets.in_use()).sum()
+    }
+
+    /// Stops the sources: what is under way can drain.
+    pub fn stop_sources(&mut self) {
+        for block in &mut self.blocks {
+            for (t, terminal) in block.terminals.iter_mut().enumerate() {
+                terminal.next_packet = u64::MAX / 2;
+                if terminal.packet == NONE {
+                    block.busy.clear(t);
+                }
+            }
+        }
+    }
+
+    /// State of every channel between routers: sending router, its port, the receiving router (for tests).
+    pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
+        let of_block = |block: &Block<W, V>| {
+            let links = block.outs.iter().enumerate().filter(|(_, out)| matches!(out.kind, Kind::Local | Kind::Remote));
+            let state = |(o, out): (usize, &OutPort<V>)| {
+                let router = &block.routers[out.router as usize];
+                (router.id, o as u32 - router.base, block.next_router[o], LinkState::of(out.state))
+            };
+            links.map(state).collect::<Vec<_>>()
+        };
+        self.blocks.iter().flat_map(of_block).collect()
+    }
+
+    /// Checks that both ends of every link are in the same state, and that all routers know which links are active; holds
+    /// when no message is under way.
+    pub fn assert_tables(&self) {
+        let AnyRouting::Pal(pal) = &self.net.routing else { return };
+        let states = self.link_states();
+        let on: HashSet<(u32, u32)> =
+            states.iter().filter(|s| s.3 == LinkState::On).map(|&(from, _, to, _)| (from, to)).collect();
+        for &(from, _, to, state) in &states {
+            assert_eq!(state == LinkState::On, on.contains(&(to, from)), "the ends of {from}-{to} disagree");
+        }
+        let nets = &pal.nets;
+        for block in &self.blocks {
+            for (r, router) in block.routers.iter().enumerate() {
+                let at = self.net.coords[router.id as usize];
+                for d in 0..nets.count {
+                    let own = nets.member(at, d);
+                    for a in 0..nets.widths[d] {
+                        let known = block.views.of(r).row(nets, d, a);
+                        let [from, to] = [a, 0].map(|c| nets.router(router.id, d, own, c));
+                        let stride = nets.router(router.id, d, own, 1).wrapping_sub(to);
+                        let true_row = nets.others(d, a).filter(|&b| on.contains(&(from, to + u32::from(b) * stride)));
+                        let true_row = true_row.fold(0u64, |row, b| row | 1 << b);
+                        assert_eq!(known, true_row, "what router {} knows of member {a} of {d}", router.id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Checks that as many flits have come by a detour as were counted when they left; holds when nothing is under way.
+    /// Returns how many (for tests, in one block).
+    pub fn assert_meters(&self) -> u64 {
+        let block = &self.blocks[0];
+        let meters = block.meters.as_ref().expect("a policy that meters its links");
+        let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == Kind::Local);
+        links
+            .map(|(o, out)| {
+                let (sent, came) = (meters.of(o).sent_around, meters.of(out.peer as usize).came_around);
+                assert_eq!(sent, came, "output {o}");
+                u64::from(sent)
+            })
+            .sum()
+    }
+
+    /// Checks that an empty network is back to its start: all credits home, no requests, no holders.
+    pub fn assert_empty(&self) {
+        for block in &self.blocks {
+            for out in block.outs.iter().filter(|o| o.kind != Kind::Unused) {
+                let link = &self.net.links[out.class as usize];
+                for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
+                    assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind);
+                }
+                assert_eq!((out.ready, out.wanting), (0, 0));
+                assert!(out.free == link.all || out.state != LinkState::On as u8);
+            }
+            assert!(block.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
+            assert!(block.want.iter().all(|w| w.is_empty()));
+            assert_eq!((block.segments.in_use(), block.packets.in_use()), (0, 0));
+        }
+    }
+}
+
+/// An empty copy of a mail slot with the same room.
+fn with_capacity_of(mail: &Mail) -> Mail {
+    Mail {
+        flits: Vec::with_capacity(mail.flits.capacity()),
+        packets: Vec::with_capacity(mail.flits.capacity()),
+        credits: Vec::with_capacity(mail.credits.capacity()),
+        messages: Vec::with_capacity(mail.messages.capacity()),
+    }
+}
+
+/// Cycles that blocks can run without hearing of each other.
+fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
+    let classes = blocks.iter().flat_map(|b| &b.outs).filter(|o| o.kind == Kind::Remote).map(|o| o.class as usize);
+    classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency)).min().unwrap_or(u64::MAX)
+}
+
+/// The blocks of one thread, window by window, with mail at the window ends.
+fn advance_share<const W: usize, const V: usize>(
+    net: &Net,
+    blocks: &mut [Block<W, V>],
+    first: usize,
+    total: usize,
+    mail: &[Mutex<Mail>],
+    (mut now, until, window, mut parity): (u64, u64, u64, u64),
+    barrier: &Barrier,
+) {
+    while now < until {
+        now = (now + window).min(until);
+        let slots = &mail[(parity % 2) as usize * total * total..];
+        for (k, block) in blocks.iter_mut().enumerate() {
+            block.advance(net, now);
+            for to in (0..total).filter(|&to| to != first + k) {
+                let mut slot = slots[(first + k) * total + to].lock().expect("no panic while holding mail");
+                std::mem::swap(&mut *slot, &mut block.outbox[to]);
+            }
+        }
+        barrier.wait();
+        for (k, block) in blocks.iter_mut().enumerate() {
+            for from in (0..total).filter(|&from| from != first + k) {
+                block.take(net, &mut slots[from * total + first + k].lock().expect("no panic while holding mail"));
+            }
+        }
+        parity += 1;
+    }
+}

@@ -1,0 +1,259 @@
+//! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
+
+pub use crate::api::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
+use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+pub use crate::network::faults::{Fault, Part};
+use crate::pipeline::age::Priority;
+pub use crate::pipeline::watch::Watched;
+use std::sync::Arc;
+use weft_topology::Graph;
+use weft_topology::TopologyConfig;
+use weft_traffic::{PatternConfig, Population};
+use weft_units::{Cycles, Refusal};
+
+/// One link class (index = `Port::class` of the graph; 0 = terminal links).
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkClass {
+    /// Flit latency of a channel [cycles].
+    pub latency: Cycles,
+    /// Credit latency of the reverse side channel [cycles], without `RouterSpec::credit_delay`.
+    pub credit_latency: Cycles,
+    /// Virtual channels of a channel (for terminal links: of the injection and of the ejection channel).
+    pub vcs: u8,
+    /// Input buffer per VC [flits].
+    pub buffer: u32,
+}
+
+/// When a packet may take an output VC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowControl {
+    /// Only when the next buffer has room for the whole packet.
+    VirtualCutThrough,
+    /// As soon as there is room for one flit.
+    Wormhole,
+}
+
+/// The router; T0 = hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouterSpec {
+    /// Cycles a head flit spends in a router without contention, from arrival to the start of the link.
+    pub delay: Cycles,
+    /// Whole cycles between the one in which a packet leaves its VC and the one in which the next head there first asks for
+    /// an output (0: it asks in the next allocation step). They are part of the delay of a lone head.
+    pub routing_delay: Cycles,
+    /// VC turn-round [allocation steps]: 0, a packet may take a VC and cross the switch in one step; 1, one step later.
+    pub vc_realloc: u8,
+    /// Allocation steps per cycle (internal speedup).
+    pub speedup: u8,
+    /// Extra cycles before a returned credit can be used.
+    pub credit_delay: Cycles,
+    /// Cycles between the arrival of a tail at its terminal and its delivery.
+    pub ejection_delay: Cycles,
+    /// VCs of an ejection channel that packets may use; `None`: all VCs of the terminal links.
+    pub ejection_vcs: Option<u8>,
+    pub flow_control: FlowControl,
+    pub allocator: AllocatorConfig,
+    pub priority: Priority,
+    /// An output finishes a packet before it begins another, so that links never interleave packets.
+    pub hold_switch: bool,
+}
+
+/// Warm-up, measured window, drain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phases {
+    /// Cycles before the window; the most of them if `auto_warmup`.
+    pub warmup: Cycles,
+    /// The window starts as soon as latencies and power state have settled (`warmup.rs`).
+    pub auto_warmup: bool,
+    /// Length of the window; the least of it with `Stop::Confidence`, the most with `Stop::Complete`.
+    pub window: Cycles,
+    pub stop: Stop,
+    /// At most this many cycles after the window are spent on delivering the packets created in it.
+    pub drain_limit: Cycles,
+    /// The window is cut into this many batches for the confidence interval (at least 2).
+    pub batches: u32,
+    /// A network in which nothing moves for this long while packets wait is stalled.
+    pub stall_limit: Cycles,
+}
+
+/// When the window ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After `Phases::window` cycles.
+    Window,
+    /// As soon as half the width of the 95 % confidence interval of the mean packet latency is at most `share` of the
+    /// mean, after at most `window` cycles.
+    Confidence { share: f64, window: Cycles },
+    /// When the batches of all jobs are delivered.
+    Complete,
+}
+
+/// Channels and times of a time series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeriesSpec {
+    /// Cycles between two samples at first.
+    pub every: Cycles,
+    /// A row per channel instead of one per link class.
+    pub channels: bool,
+}
+
+/// What is recorded on top of the sums of the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Records {
+    /// Latency by creation time, in bins of this many cycles at first.
+    pub transient: Option<Cycles>,
+    pub series: Option<SeriesSpec>,
+    /// States of the managed channels over time: most spans to keep.
+    pub link_states: Option<usize>,
+    /// Control packets of the power policy: most of them to keep.
+    pub control: Option<usize>,
+}
+
+/// Prices of one power state of one channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StatePrice {
+    /// Energy per cycle spent in the state [fJ].
+    pub static_fj_per_cycle: u64,
+    /// Energy per flit sent in the state, on top [fJ].
+    pub flit_fj: u64,
+}
+
+/// Seed of a spec with the defaults.
+const SEED: u64 = 1;
+
+/// Everything about one run.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    pub graph: Arc<Graph>,
+    /// One per class of the graph.
+    pub links: Vec<LinkClass>,
+    pub router: RouterSpec,
+    pub routing: RoutingConfig,
+    pub traffic: TrafficSpec,
+    pub policy: PolicyConfig,
+    /// Link classes that the policy manages (true) or that stay on (false); terminal links usually stay on.
+    pub managed: Vec<bool>,
+    /// Links and routers that fail during the run.
+    pub faults: Vec<Fault>,
+    /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
+    pub prices: [Option<StatePrice>; crate::models::power::LinkState::COUNT],
+    pub phases: Phases,
+    pub records: Records,
+    pub watched: Watched,
+    pub seed: u64,
+    /// Length of a cycle [fs], for policies whose parameters are times.
+    pub cycle_fs: u128,
+    /// Run although the channel dependency graph has a cycle (to study deadlock).
+    pub allow_dependency_cycle: bool,
+}
+
+/// How a run is executed; results do not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Execution {
+    /// Worker threads inside this run (at least 1).
+    pub threads: usize,
+    /// Blocks of routers; 0 chooses by memory size.
+    pub blocks: usize,
+}
+
+impl Spec {
+    /// A spec with the defaults of a scenario: links of 10 cycles (terminals 1), 6 VCs x 32 flits, a 1-cycle router with
+    /// speedup 2, uniform traffic of one-flit packets at load 0.1, always on.
+    pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
+        let graph = topology.build("topology")?;
+        let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32 };
+        let mut links = vec![link.clone(); graph.class_names().len()];
+        links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
+        let pattern = PatternConfig::Uniform(weft_traffic::pattern::uniform::Uniform { include_self: false });
+        let pattern = Arc::new(pattern.build(&population(&graph, SEED), "traffic.pattern")?);
+        let terminals = (0..graph.terminals()).collect();
+        Ok(Self {
+            managed: (0..links.len()).map(|c| c > 0).collect(),
+            faults: Vec::new(),
+            links,
+            router: RouterSpec::default(),
+            routing,
+            traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
+            policy: PolicyConfig::AlwaysOn(crate::models::power::always_on::AlwaysOn {}),
+            prices: [None; crate::models::power::LinkState::COUNT],
+            phases: Phases::default(),
+            records: Records::default(),
+            watched: Watched::Nobody,
+            seed: SEED,
+            cycle_fs: 1_000_000,
+            allow_dependency_cycle: false,
+            graph: Arc::new(graph),
+        })
+    }
+
+    /// The same load for every terminal in a job [flits/cycle].
+    pub fn set_load(&mut self, load: f64) {
+        self.traffic.jobs.iter_mut().flat_map(|job| &mut job.phases).for_each(|phase| phase.load.fill(load));
+    }
+
+    /// The load of one terminal [flits/cycle], if it is in a job.
+    pub fn set_load_of(&mut self, terminal: u32, load: f64) {
+        for job in &mut self.traffic.jobs {
+            if let Some(rank) = job.terminals.iter().position(|&t| t == terminal) {
+                job.phases.iter_mut().for_each(|phase| phase.load[rank] = load);
+            }
+        }
+    }
+
+    /// Another length of all packets but replies [flits].
+    pub fn set_packet(&mut self, flits: u32) {
+        self.traffic.jobs.iter_mut().for_each(|job| job.packet_flits = flits);
+    }
+
+    /// Another traffic pattern for the job that is the whole machine, drawn from the present seed.
+    pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
+        let pattern = Arc::new(pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?);
+        let job = &mut self.traffic.jobs[0];
+        job.phases.iter_mut().for_each(|phase| phase.pattern = pattern.clone());
+        Ok(())
+    }
+}
+
+impl Default for Phases {
+    fn default() -> Self {
+        Self {
+            warmup: 1000,
+            auto_warmup: false,
+            window: 5000,
+            stop: Stop::Window,
+            drain_limit: 20_000,
+            batches: 10,
+            stall_limit: 10_000,
+        }
+    }
+}
+
+impl Default for RouterSpec {
+    fn default() -> Self {
+        Self {
+            delay: 1,
+            routing_delay: 0,
+            vc_realloc: 0,
+            speedup: 2,
+            credit_delay: 1,
+            ejection_delay: 1,
+            ejection_vcs: None,
+            flow_control: FlowControl::VirtualCutThrough,
+            allocator: AllocatorConfig::Islip(crate::models::allocation::Iterations { iterations: 1 }),
+            priority: Priority::RoundRobin,
+            hold_switch: false,
+        }
+    }
+}
+
+/// What patterns need to know of a graph and a run.
+pub fn population(graph: &Graph, seed: u64) -> Population {
+    let per_router = graph.shape().terminals_per_router();
+    Population {
+        terminals: graph.terminals(),
+        terminals_per_router: per_router,
+        widths: graph.shape().router_widths().map(<[u32]>::to_vec),
+        terminals_per_group: graph.shape().groups().zip(per_router).map(|((_, routers), each)| routers * each),
+        seed,
+    }
+}

@@ -1,0 +1,131 @@
+//! Arbitration by age: wherever an allocator has a choice, the oldest packet wins; ties go round robin.
+
+use crate::base::bits::{Bits, pick16};
+use crate::base::unchecked::Hot;
+use crate::pipeline::switch_allocation::{Ports, matching};
+use crate::state::NO_KEY;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who wins where several packets want the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// Whose turn it is.
+    #[default]
+    RoundRobin,
+    /// The packet that was created first (its time in the source queue counts).
+    Age,
+    /// The packet that was injected first (oldest in the network).
+    NetworkAge,
+}
+
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
+    /// One of `inputs`, which may all send to output `p`.
+    #[inline(always)]
+    pub(crate) fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
+        let turn = usize::from(self.outs.hot(p).rr_in);
+        if AGE { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
+    }
+
+    /// One of `outputs`, to all of which input `i` may send.
+    #[inline(always)]
+    pub(crate) fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
+        let turn = usize::from(self.ins.hot(i).rr_out);
+        if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
+    }
+
+    #[inline(never)]
+    fn oldest_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>, turn: usize) -> usize {
+        self.least(inputs, turn, |i| self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0)
+    }
+
+    #[inline(never)]
+    fn oldest_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>, turn: usize) -> usize {
+        self.least(outputs, turn, |p| self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0)
+    }
+
+    /// The member of `ports` with the least value; ties to the first at or after `turn`.
+    pub(crate) fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
+        let (mut least, mut best) = (u64::MAX, ports.pick_from(turn));
+        while !ports.is_empty() {
+            let port = ports.pick_from(turn);
+            ports.clear(port);
+            turn = port + 1;
+            let own = value(port);
+            if own < least {
+                (least, best) = (own, port);
+            }
+        }
+        best
+    }
+
+    /// When the packet at the head of VC `v` of input `i` was created or injected.
+    pub(crate) fn age(&self, i: usize, v: u8) -> u64 {
+        *self.ages.hot(i * V + v as usize)
+    }
+
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`; ties in turn.
+    pub(crate) fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
+        let mut best = (u64::MAX, 0);
+        let mut turn = self.ins.hot(i).rr_vc;
+        while vcs != 0 {
+            let v = pick16(vcs, turn);
+            vcs &= !(1 << v);
+            turn = (v + 1) & 15;
+            let age = self.age(i, v);
+            if age < best.0 {
+                best = (age, v);
+            }
+        }
+        best
+    }
+
+    /// VCs of input `i` that may send to output `p` now.
+    fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
+        let mut vcs = if HEADS && SINGLE { 0 } else { self.held_by(p, i) };
+        if HEADS {
+            let (open, out) = (self.open::<SINGLE>(p), self.outs.hot(p));
+            let mut classes = out.wanting;
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                if open & self.net.vcs(out.class, class) != 0 {
+                    vcs |= matching(&self.ins.hot(i).keys, self.net.key(p, class));
+                }
+            }
+        }
+        vcs
+    }
+
+    /// The VC of input `i` with the oldest packet for output `p` sends, as move `k`.
+    #[inline(never)]
+    pub(crate) fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+        let v = self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).1;
+        self.cross_from::<SINGLE>(p, i, v, k);
+    }
+
+    /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
+    pub(crate) fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
+        let port = self.ins.hot_mut(i);
+        let (keys, key) = (port.keys, *port.keys.hot(v as usize));
+        let vc = if key == NO_KEY {
+            port.rr_vc = (v + 1) & 15;
+            (*port.held.hot(v as usize) & 15) as u8
+        } else {
+            // `take_vc` gives the VC to the head whose turn it is
+            port.rr_vc = v;
+            let class = crate::pipeline::arrive::split(key, self.net.class_bits).1;
+            let room = self.open::<SINGLE>(p) & self.net.vcs(self.outs.hot(p).class, class);
+            let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
+            if !SINGLE {
+                self.ins.hot_mut(i).hold(v, p, vc);
+                self.outs.hot_mut(p).hold(vc, i, v);
+                self.router.go.set(p);
+            }
+            vc
+        };
+        let m = self.moves.hot_mut(k);
+        (m.i, m.v, m.p, m.vc) = (i as u8, v, p as u8, vc);
+    }
+}

@@ -1,0 +1,164 @@
+//! A block of routers with everything it owns. Blocks share nothing but the mail they exchange between windows.
+
+use crate::api::subnetworks::Views;
+use crate::base::bits::{Active, Bits};
+use crate::base::wheel::Wheel;
+use crate::models::power::tcep::{agent::Agents, message::Arrival};
+use crate::models::power::{Manager, slac::Gauge};
+use crate::models::routing::sensor::History;
+use crate::pipeline::meters::Meters;
+use crate::pipeline::net::Net;
+use crate::pipeline::replies::Answers;
+use crate::pipeline::tally::Tally;
+use crate::pipeline::watch::Watch;
+use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
+
+/// The far end of a channel that leaves the block: a port of another block.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    pub block: u32,
+    /// Input port (flits) or output port (credits) in that block.
+    pub port: u32,
+}
+
+/// What a block sends to another during a window.
+#[derive(Debug, Clone, Default)]
+pub struct Mail {
+    /// (arrival, flit); a head's `packet` is an index into `packets`.
+    pub flits: Vec<(u64, Flit)>,
+    pub packets: Vec<Packet>,
+    /// (arrival, output port * 16 + VC).
+    pub credits: Vec<(u64, u32)>,
+    /// Of agents: (arrival, message).
+    pub(crate) messages: Vec<(u64, Arrival)>,
+}
+
+#[derive(Debug)]
+pub struct Block<const W: usize, const V: usize> {
+    pub now: u64,
+    pub routers: Vec<Router<W>>,
+    pub ins: Vec<InPort<V>>,
+    pub outs: Vec<OutPort<V>>,
+    /// [output][class] -> inputs whose head wants it.
+    pub want: Vec<Bits<W>>,
+    pub terminals: Vec<Terminal>,
+    pub segments: Pool<Segment>,
+    pub packets: Pool<Packet>,
+    pub flits: Wheel<Flit, 64>,
+    pub credits: Wheel<u32, 128>,
+    pub alarms: Wheel<u32, 128>,
+    /// [input * V + VC] -> when a head may ask there, and heads that wait for it (input * 16 + VC): see `turn.rs`.
+    pub opens: Vec<u64>,
+    pub turning: Wheel<u32, 128>,
+    /// Routers with something to allocate; terminals with something to send.
+    pub active: Active,
+    pub busy: Active,
+    /// Router (of the whole network) behind each output.
+    pub next_router: Vec<u32>,
+    pub cuts: Vec<Cut>,
+    /// Mail per destination block.
+    pub outbox: Vec<Mail>,
+    /// Scratch of the switch allocator: outputs that granted each input.
+    pub grants: Vec<Bits<W>>,
+    /// [input * V + VC] -> when its head packet was created or injected, where arbiters go by age.
+    pub ages: Vec<u64>,
+    /// Scratch of the switch allocator: the flits that cross in this step.
+    pub moves: Vec<Move>,
+    /// VC stage: per output VC whose turn it is (input * V + VC), per input VC which output VC comes next (output * 16 +
+    /// VC), and scratch: output VCs that granted each input VC, and per output the VCs taken in this step, that may cross
+    /// in the next one.
+    pub vc_turns: Vec<u16>,
+    pub vc_accepts: Vec<u16>,
+    pub vc_grants: Vec<u16>,
+    pub fresh: Vec<u16>,
+    pub power: Manager,
+    /// Of a policy that sends messages, and the meters that they read.
+    pub(crate) agents: Option<Box<Agents>>,
+    pub(crate) meters: Option<Meters>,
+    pub history: Option<History>,
+    /// What a sequencer of stages reads, where there is one.
+    pub gauge: Option<Gauge>,
+    /// What routers know of the links of their subnetworks.
+    pub(crate) views: Views,
+    /// What the clock of each terminal remembers between packets.
+    pub memory: Vec<u64>,
+    pub answers: Answers,
+    pub tally: Tally,
+    pub(crate) watch: Watch,
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
+    ///
+    /// `SINGLE`: all packets have one flit, so a packet never needs more than one segment, which has its number.
+    pub fn step<const SINGLE: bool>(&mut self, net: &Net) {
+        self.receive_credits::<SINGLE>(net); // credits  -> counters
+        self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
+        self.inject::<SINGLE>(net); //          sources  -> injection channels
+        self.manage_power(net); //              timers   -> link states
+        if net.watches {
+            self.watch_cycle(net); //           journeys <- what they wait for
+        }
+        self.allocate::<SINGLE>(net); //        heads    -> VCs, flits -> switch -> links, step by step
+        self.now += 1;
+    }
+
+    /// Advances to `until`, jumping over cycles in which nothing can happen.
+    pub fn advance(&mut self, net: &Net, until: u64) {
+        while self.now < until {
+            if self.is_quiet() && self.nothing_due() {
+                self.now += 1;
+            } else if net.single {
+                self.step::<true>(net);
+            } else {
+                self.step::<false>(net);
+            }
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.active.is_empty() && self.busy.is_empty()
+    }
+
+    fn nothing_due(&self) -> bool {
+        self.flits.is_empty_at(self.now)
+            && self.credits.is_empty_at(self.now)
+            && self.alarms.is_empty_at(self.now)
+            && self.turning.is_empty_at(self.now)
+            && self.answers.nothing_due(self.now)
+            && self.power.nothing_due(self.now)
+            && self.agents.as_ref().is_none_or(|agents| agents.nothing_due(self.now))
+            && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
+    }
+
+    /// A slot for a packet; with `single`, room for its segment, too.
+    #[inline(always)]
+    pub fn new_packet(&mut self, single: bool) -> u32 {
+        let id = self.packets.take();
+        if single && id as usize >= self.segments.items.len() {
+            self.segments.items.push(Segment::of_single(id));
+        }
+        id
+    }
+
+    /// Takes the mail of another block.
+    pub fn take(&mut self, net: &Net, mail: &mut Mail) {
+        for &(at, mut flit) in &mail.flits {
+            if flit.packet != NONE {
+                let id = self.new_packet(net.single);
+                self.packets.items[id as usize] = mail.packets[flit.packet as usize];
+                flit.packet = id;
+            }
+            self.flits.push(self.now, at, flit);
+        }
+        for &(at, credit) in &mail.credits {
+            self.credits.push(self.now, at, credit);
+        }
+        if let Some(agents) = &mut self.agents {
+            mail.messages.drain(..).for_each(|(at, arrival)| agents.post_in(self.now, at, arrival));
+        }
+        mail.flits.clear();
+        mail.packets.clear();
+        mail.credits.clear();
+    }
+}

@@ -1,0 +1,190 @@
+//! A granted flit leaves its input queue for the link (or for its terminal).
+
+use crate::base::unchecked::Hot;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::{AROUND, ASK, Flit, Kind, NONE, Segment};
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Carries out the first `count` moves of router `r`.
+    #[inline(never)]
+    pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
+        let base = self.routers.hot(r).base as usize;
+        let earliest = self.now + net.after_grant;
+        if !SINGLE && self.meters.is_some() {
+            self.meter(base, count);
+        }
+        if let Some(gauge) = &mut self.gauge {
+            self.moves[..count].iter().for_each(|m| gauge.leave(base + usize::from(m.i), self.now));
+        }
+        for k in 0..count {
+            self.send::<SINGLE>(net, r, base, k, earliest);
+        }
+        self.tally.flit_hops += count as u64;
+    }
+
+    /// Counts the flits of long packets that are about to leave by whether they go round.
+    #[inline(never)]
+    fn meter(&mut self, base: usize, count: usize) {
+        let Some(meters) = &mut self.meters else { return };
+        for m in &self.moves[..count] {
+            let id = self.ins[base + usize::from(m.i)].head[usize::from(m.v)];
+            let segment = &self.segments.items[id as usize];
+            let around = || self.packets.items[segment.packet as usize].flags & AROUND != 0;
+            meters.sent(base + usize::from(m.p), usize::from(m.vc), (segment.sent == 0).then(around));
+        }
+    }
+
+    /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
+    #[inline(always)]
+    fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
+        let m = self.moves.hot(k);
+        let (p, vc, i, v) = (usize::from(m.p), usize::from(m.vc), base + usize::from(m.i), usize::from(m.v));
+        let o = base + p;
+        let id = *self.ins.hot(i).head.hot(v);
+        let segment = self.segments.items.hot_mut(id as usize);
+        let (packet, head, tail, len) = if SINGLE {
+            (id, true, true, 1)
+        } else {
+            segment.sent += 1;
+            (segment.packet, segment.sent == 1, segment.sent == segment.len, segment.len)
+        };
+        if !SINGLE || net.vc_realloc {
+            let dry = SINGLE || segment.sent == segment.arrived;
+            self.keep_or_free(r, o, p, vc, tail, dry);
+        }
+        let out = self.outs.hot_mut(o);
+        out.spend::<SINGLE>(vc, net.room);
+        // behind the flits that wait for the link
+        let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);
+        let depart = earliest + wait as u64;
+        out.next_free = depart as u32 + 1;
+        let (kind, peer, class) = (out.kind, out.peer, out.class);
+        let link = net.links.hot(class as usize);
+        if let Some(history) = &mut self.history {
+            history.sent_one(self.now, depart, o, class);
+        }
+        let at = depart + link.latency;
+        if kind == Kind::Ejection {
+            // the buffer of a terminal is free at once
+            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
+            self.eject(net, o, packet, tail, at + net.ejection_delay);
+        } else {
+            let (packet, key) = if head { (packet, self.prepare(net, o, packet)) } else { (NONE, ASK) };
+            let flit = |to| Flit { to, packet, key, len };
+            if kind == Kind::Local {
+                self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
+            } else {
+                self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), id);
+            }
+        }
+        self.leave::<SINGLE>(net, i, v, id, tail);
+    }
+
+    /// A flit that leaves output `o` is delivered at cycle `at`.
+    #[inline(always)]
+    fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
+        self.tally.accepted(at);
+        if tail {
+            let delivered = self.packets.items.hot(packet as usize);
+            if let Some(gauge) = &mut self.gauge {
+                gauge.deliver(delivered.lane);
+            }
+            if !net.apart {
+                self.tally.deliver(net, delivered, at);
+            } else if net.only_in_time {
+                self.tally.deliver_in_time(net, delivered, at);
+            } else {
+                return self.eject_apart(net, o, packet, at);
+            }
+            self.packets.remove(packet);
+        }
+    }
+
+    /// A packet is delivered that is counted by its job or answered.
+    #[inline(never)]
+    fn eject_apart(&mut self, net: &Net, o: usize, id: u32, at: u64) {
+        let packet = self.packets.items.hot(id as usize);
+        self.tally.deliver(net, packet, at);
+        let job = net.job(packet.dst);
+        self.tally.deliver_apart(net, job, packet, at);
+        if net.jobs.hot(job).reply_flits > 0 {
+            self.arrange_answer(o, id, at);
+        } else {
+            self.packets.remove(id);
+        }
+    }
+
+    /// A head goes to the router behind output `o`: its route key there.
+    #[inline(always)]
+    fn prepare(&mut self, net: &Net, o: usize, packet: u32) -> u16 {
+        let router = *self.next_router.hot(o) as usize;
+        let packet = self.packets.items.hot_mut(packet as usize);
+        packet.hops += 1;
+        net.route_ahead(router, packet)
+    }
+
+    /// A flit has left the queue of VC `v` of input `i`.
+    #[inline(always)]
+    pub(crate) fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
+        let port = self.ins.hot_mut(i);
+        let (upstream, credit_at) = (port.upstream, self.now + u64::from(port.credit_latency));
+        if port.remote {
+            self.mail_credit(upstream, v, credit_at);
+        } else {
+            self.credits.push(self.now, credit_at, upstream << 4 | v as u32);
+        }
+        if tail {
+            let next = self.segments.items.hot(id as usize).next;
+            *self.ins.hot_mut(i).head.hot_mut(v) = next;
+            if !SINGLE {
+                self.segments.remove(id);
+            }
+            if next != NONE {
+                let &Segment { packet, key, .. } = self.segments.items.hot(next as usize);
+                self.expose::<SINGLE>(net, i, v, packet, key);
+            }
+        }
+    }
+
+    /// What becomes of the output VC that has sent a flit: free after a tail, held without a flit to send if `dry`.
+    #[inline(always)]
+    fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
+        let out = self.outs.hot_mut(o);
+        if tail {
+            out.free |= 1 << vc;
+            if out.wanting != 0 {
+                self.routers.hot_mut(r).want.set(p);
+            }
+        }
+        if tail || dry {
+            out.ready &= !(1 << vc);
+            if out.ready == 0 {
+                self.routers.hot_mut(r).go.clear(p);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn mail_credit(&mut self, cut: u32, vc: usize, at: u64) {
+        let cut = self.cuts[cut as usize];
+        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc as u32));
+    }
+
+    /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along.
+    #[inline(never)]
+    fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
+        let cut = self.cuts[cut as usize];
+        let mail = &mut self.outbox[cut.block as usize];
+        flit.to |= cut.port << 4;
+        if flit.packet != NONE {
+            mail.packets.push(self.packets.items[flit.packet as usize]);
+            self.packets.remove(flit.packet);
+            if !SINGLE {
+                self.segments.items[segment as usize].packet = NONE;
+            }
+            flit.packet = mail.packets.len() as u32 - 1;
+        }
+        mail.flits.push((at, flit));
+    }
+}

@@ -1,0 +1,292 @@
+//! What is counted apart from the sums of the window: jobs, requests and replies, latencies by creation time.
+
+use crate::base::unchecked::Hot;
+use crate::network::spec::Spec;
+use crate::pipeline::net::Net;
+use crate::pipeline::tally::Tally;
+use crate::run::outcome::{Measured, PacketSums, TransientBin};
+use crate::state::{MEASURED, Packet, REPLY};
+use hdrhistogram::Histogram;
+use std::num::NonZeroU64;
+
+/// Bins of latency by creation time at most: they are joined two by two when there are more.
+const BINS: usize = 1024;
+
+/// Parts of a job with replies, after the job's own.
+const REQUESTS: usize = 1;
+const REPLIES: usize = 2;
+const ROUND_TRIPS: usize = 3;
+
+/// Statistics of the packets of one kind.
+#[derive(Debug, Clone)]
+struct Part {
+    created: u64,
+    accepted_flits: u64,
+    batches: Vec<PacketSums>,
+    /// Latencies up to 2^32 cycles with 2 significant digits; none in a block where nothing of this kind is delivered.
+    latency: Option<Histogram<u64>>,
+}
+
+/// What a job delivered in the whole run, measured or not.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Done {
+    pub packets: u64,
+    /// When the last of them was delivered.
+    pub last: u64,
+}
+
+/// All packets that were delivered, measured or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub packets: u64,
+    pub latency: u64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// Jobs that have parts: none where the sums of the window say it all.
+    of_job: Vec<u16>,
+    parts: Vec<Part>,
+    done: Vec<Done>,
+    /// Measured packets of each job that were discarded.
+    lost: Vec<u64>,
+    transient: Option<Transient>,
+    pub seen: Seen,
+}
+
+/// Latency by creation time over the whole run.
+#[derive(Debug, Clone)]
+struct Transient {
+    width: NonZeroU64,
+    /// As many as have been used; room for [`BINS`].
+    bins: Vec<TransientBin>,
+}
+
+impl Parts {
+    /// `here`: whether a terminal of the job is in the block. `batches`: parts of the window at most.
+    pub fn new(spec: &Spec, batches: usize, here: impl Fn(usize) -> bool) -> Self {
+        let jobs = &spec.traffic.jobs;
+        let (mut of_job, mut parts) = (Vec::new(), Vec::new());
+        if jobs.len() > 1 || jobs[0].reply.is_some() {
+            for (j, job) in jobs.iter().enumerate() {
+                of_job.push(parts.len() as u16);
+                let latency = || here(j).then(histogram);
+                let part = || Part {
+                    created: 0,
+                    accepted_flits: 0,
+                    batches: vec![PacketSums::default(); if here(j) { batches } else { 0 }],
+                    latency: latency(),
+                };
+                parts.extend((0..if job.reply.is_some() { 4 } else { 1 }).map(|_| part()));
+            }
+        }
+        let transient = spec.records.transient.and_then(NonZeroU64::new);
+        Self {
+            of_job,
+            parts,
+            done: vec![Done::default(); jobs.len()],
+            lost: vec![0; jobs.len()],
+            transient: transient.map(|width| Transient { width, bins: Vec::with_capacity(BINS) }),
+            seen: Seen::default(),
+        }
+    }
+
+    /// Latency by creation time, of every packet.
+    #[inline(always)]
+    pub fn in_time(&mut self, created: u64, latency: u64) {
+        if let Some(transient) = &mut self.transient {
+            transient.count(created, latency);
+        }
+    }
+
+    pub fn created(&mut self, job: u16, measured: bool) {
+        if let Some(&p) = self.of_job.get(job as usize) {
+            self.parts[p as usize].created += u64::from(measured);
+        }
+    }
+
+    pub fn lose(&mut self, job: usize) {
+        self.lost[job] += 1;
+    }
+
+    pub fn lost(&self, job: usize) -> u64 {
+        self.lost[job]
+    }
+
+    pub fn done(&self, job: usize) -> Done {
+        self.done[job]
+    }
+
+    /// Measured packets that the job's sources created; `None` if it has no parts.
+    pub fn created_by(&self, job: usize) -> Option<u64> {
+        self.of_job.get(job).map(|&p| self.parts[p as usize].created)
+    }
+
+    /// The numbers of a job and, if it has replies, of its requests, replies and round trips; `None` if it has no parts.
+    pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
+        let first = *self.of_job.get(job)? as usize;
+        let end = self.of_job.get(job + 1).map_or(self.parts.len(), |&p| p as usize);
+        let parts = &self.parts[first..end];
+        Some((parts[0].accepted_flits, parts.iter().map(Part::measured).collect()))
+    }
+
+    pub fn transient(&self) -> Option<(u64, Vec<TransientBin>)> {
+        self.transient.as_ref().map(|t| (t.width.get(), t.bins.clone()))
+    }
+
+    pub fn merge(&mut self, other: &Parts) {
+        self.parts.iter_mut().zip(&other.parts).for_each(|(a, b)| a.merge(b));
+        for (a, b) in self.done.iter_mut().zip(&other.done) {
+            *a = Done { packets: a.packets + b.packets, last: a.last.max(b.last) };
+        }
+        self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += b);
+        if let (Some(a), Some(b)) = (&mut self.transient, &other.transient) {
+            a.merge(b);
+        }
+        self.seen.packets += other.seen.packets;
+        self.seen.latency += other.seen.latency;
+    }
+}
+
+impl Part {
+    fn count(&mut self, batch: usize, packet: &Packet, latency: u64, network: u64) {
+        if let Some(sums) = self.batches.get_mut(batch) {
+            sums.count(packet, latency, network);
+        }
+        if let Some(histogram) = &mut self.latency {
+            histogram.saturating_record(latency);
+        }
+    }
+
+    fn measured(&self) -> Measured {
+        let mut sums = PacketSums::default();
+        self.batches.iter().for_each(|b| sums.add(b));
+        let latency = self.latency.clone().unwrap_or_else(histogram);
+        Measured { sums, batches: self.batches.clone(), latency }
+    }
+
+    fn merge(&mut self, other: &Part) {
+        self.created += other.created;
+        self.accepted_flits += other.accepted_flits;
+        if self.batches.is_empty() {
+            self.batches.clone_from(&other.batches);
+        } else {
+            self.batches.iter_mut().zip(&other.batches).for_each(|(a, b)| a.add(b));
+        }
+        match (&mut self.latency, &other.latency) {
+            (Some(mine), Some(theirs)) => mine.add(theirs).expect("same bounds"),
+            (mine @ None, theirs) => mine.clone_from(theirs),
+            (Some(_), None) => {}
+        }
+    }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1 << 32, 2).expect("constant bounds are valid")
+}
+
+impl Tally {
+    /// Packet of job `job` is delivered at cycle `at`.
+    pub fn deliver_apart(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
+        let (latency, network) = (at - packet.created, at - packet.injected);
+        let inside = self.inside(at);
+        let batch = if packet.flags & MEASURED == 0 { 0 } else { self.batch(net, packet.created) };
+        let parts = &mut self.parts;
+        let done = parts.done.hot_mut(job);
+        *done = Done { packets: done.packets + 1, last: done.last.max(at) };
+        parts.seen.packets += 1;
+        parts.seen.latency += latency;
+        parts.in_time(packet.created, latency);
+        let Some(&first) = parts.of_job.get(job) else { return };
+        let first = first as usize;
+        parts.parts[first].accepted_flits += if inside { u64::from(packet.len) } else { 0 };
+        if packet.flags & MEASURED == 0 {
+            return;
+        }
+        parts.parts[first].count(batch, packet, latency, network);
+        if net.jobs.hot(job).reply_flits > 0 {
+            if packet.flags & REPLY == 0 {
+                parts.parts[first + REQUESTS].count(batch, packet, latency, network);
+            } else {
+                let round_trip = latency + u64::from(packet.asked);
+                parts.parts[first + REPLIES].count(batch, packet, latency, network);
+                parts.parts[first + ROUND_TRIPS].count(batch, packet, round_trip, network);
+            }
+        }
+    }
+}
+
+impl Transient {
+    #[inline(always)]
+    fn count(&mut self, created: u64, latency: u64) {
+        let mut bin = (created / self.width) as usize;
+        if bin >= self.bins.len() {
+            bin = self.reach(bin);
+        }
+        self.bins.hot_mut(bin).add(&TransientBin { packets: 1, latency, longest: latency });
+    }
+
+    /// Makes a bin of this number; its number then.
+    #[cold]
+    fn reach(&mut self, mut bin: usize) -> usize {
+        while bin >= BINS {
+            self.join();
+            bin /= 2;
+        }
+        self.bins.resize(self.bins.len().max(bin + 1), TransientBin::default());
+        bin
+    }
+
+    /// Bins of twice the width.
+    fn join(&mut self) {
+        self.width = self.width.saturating_add(self.width.get());
+        for k in 0..self.bins.len().div_ceil(2) {
+            let mut bin = self.bins[2 * k];
+            if let Some(second) = self.bins.get(2 * k + 1) {
+                bin.add(second);
+            }
+            self.bins[k] = bin;
+        }
+        self.bins.truncate(self.bins.len().div_ceil(2));
+    }
+
+    fn merge(&mut self, other: &Transient) {
+        let mut other = other.clone();
+        while self.width < other.width {
+            self.join();
+        }
+        while other.width < self.width {
+            other.join();
+        }
+        if self.bins.len() < other.bins.len() {
+            self.bins.resize(other.bins.len(), TransientBin::default());
+        }
+        self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| a.add(b));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3,000 packets, one per cycle, with their number as latency: 1,024 bins of 1 become bins of 4.
+    #[test]
+    fn bins_join_when_there_are_too_many_and_lose_nothing() {
+        let fill = |cycles: std::ops::Range<u64>| {
+            let mut transient = Transient { width: NonZeroU64::MIN, bins: Vec::with_capacity(BINS) };
+            cycles.for_each(|at| transient.count(at, at));
+            transient
+        };
+        let all = fill(0..3000);
+        assert_eq!((all.width.get(), all.bins.len()), (4, 750));
+        for (k, bin) in all.bins.iter().enumerate() {
+            let first = 4 * k as u64;
+            let expected = TransientBin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
+            assert_eq!(*bin, expected, "bin {k}");
+        }
+        // two blocks of which one saw only the beginning
+        let mut parts = fill(0..100);
+        parts.merge(&fill(100..3000));
+        assert_eq!((parts.width, &parts.bins), (all.width, &all.bins));
+    }
+}

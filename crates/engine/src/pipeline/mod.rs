@@ -1,0 +1,17 @@
+pub mod age;
+pub mod arrive;
+pub mod block;
+pub mod choose;
+pub mod clock;
+pub mod depart;
+pub mod job_tally;
+pub mod meters;
+pub mod net;
+pub mod network_interface;
+pub mod replies;
+pub mod routing_delay;
+pub mod spans;
+pub mod switch_allocation;
+pub mod tally;
+pub mod vc_allocation;
+pub mod watch;

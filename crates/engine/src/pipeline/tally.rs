@@ -1,0 +1,176 @@
+//! What a block counts: integers that can be added in any order.
+
+use crate::base::unchecked::Hot;
+use crate::pipeline::job_tally::Parts;
+use crate::pipeline::net::Net;
+use crate::run::outcome::PacketSums;
+use crate::state::{DETOUR, MEASURED, Packet};
+use hdrhistogram::Histogram;
+
+/// Latencies below this are counted one by one.
+const SHORT: usize = 1024;
+
+/// Latencies up to 2^32 cycles with 3 significant digits.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid")
+}
+
+#[derive(Debug, Clone)]
+pub struct Tally {
+    /// First cycle of the measured window, and the first after it.
+    pub window: (u64, u64),
+    /// Packets created in the window, and those of them that were delivered.
+    pub created: u64,
+    pub delivered: u64,
+    /// Those of them that were discarded, and their flits.
+    pub lost: u64,
+    pub lost_flits: u64,
+    pub injected_flits: u64,
+    pub accepted_flits: u64,
+    pub flit_hops: u64,
+    pub batches: Vec<PacketSums>,
+    latency: Histogram<u64>,
+    network_latency: Histogram<u64>,
+    /// Packets with a latency below [`SHORT`] cycles, by latency: most of them, at a fraction of the cost.
+    short_latency: Vec<u64>,
+    short_network_latency: Vec<u64>,
+    /// Packets by hops, the last entry counts all longer ones.
+    pub hop_counts: [u64; 64],
+    pub parts: Parts,
+}
+
+impl Tally {
+    pub fn new(window: (u64, u64), batches: usize, parts: Parts) -> Self {
+        Self {
+            window,
+            created: 0,
+            delivered: 0,
+            lost: 0,
+            lost_flits: 0,
+            injected_flits: 0,
+            accepted_flits: 0,
+            flit_hops: 0,
+            batches: vec![PacketSums::default(); batches],
+            latency: histogram(),
+            network_latency: histogram(),
+            short_latency: vec![0; SHORT],
+            short_network_latency: vec![0; SHORT],
+            hop_counts: [0; 64],
+            parts,
+        }
+    }
+
+    #[inline(always)]
+    pub fn inside(&self, at: u64) -> bool {
+        at.wrapping_sub(self.window.0) < self.window.1 - self.window.0
+    }
+
+    #[inline(always)]
+    pub fn accepted(&mut self, at: u64) {
+        self.accepted_flits += u64::from(self.inside(at));
+    }
+
+    /// Part of the window in which a measured packet was created; the last one for a reply that was made after it.
+    #[inline(always)]
+    pub fn batch(&self, net: &Net, created: u64) -> usize {
+        ((created.min(self.window.1 - 1) - self.window.0) / net.batch) as usize
+    }
+
+    /// The tail of `packet` reaches its terminal at cycle `at`.
+    #[inline(never)]
+    pub fn deliver(&mut self, net: &Net, packet: &Packet, at: u64) {
+        self.count(net, packet, at);
+    }
+
+    /// The same, and nothing but latencies by creation time is counted apart.
+    #[inline(never)]
+    pub fn deliver_in_time(&mut self, net: &Net, packet: &Packet, at: u64) {
+        self.parts.in_time(packet.created, at - packet.created);
+        self.count(net, packet, at);
+    }
+
+    /// `packet` of job `job` will never reach its terminal.
+    pub fn lose(&mut self, packet: &Packet, job: usize) {
+        if packet.flags & MEASURED != 0 {
+            self.lost += 1;
+            self.lost_flits += u64::from(packet.len);
+            self.parts.lose(job);
+        }
+    }
+
+    /// Adds `packet` to the sums of the window.
+    #[inline(always)]
+    fn count(&mut self, net: &Net, packet: &Packet, at: u64) {
+        if packet.flags & MEASURED == 0 {
+            return;
+        }
+        self.delivered += 1;
+        let (latency, network) = (at - packet.created, at - packet.injected);
+        *self.hop_counts.hot_mut((packet.hops as usize).min(63)) += 1;
+        let batch = self.batch(net, packet.created);
+        self.batches.hot_mut(batch).count(packet, latency, network);
+        if latency < SHORT as u64 {
+            *self.short_latency.hot_mut(latency as usize) += 1;
+            *self.short_network_latency.hot_mut(network as usize) += 1;
+        } else {
+            self.count_long(latency, network);
+        }
+    }
+
+    /// A packet whose latency, at least, is not short.
+    #[inline(never)]
+    fn count_long(&mut self, latency: u64, network: u64) {
+        self.latency.saturating_record(latency);
+        match self.short_network_latency.get_mut(network as usize) {
+            Some(count) => *count += 1,
+            None => self.network_latency.saturating_record(network),
+        }
+    }
+
+    /// The longest latency of a measured packet so far [cycles].
+    pub fn longest_latency(&self) -> u64 {
+        let short = self.short_latency.iter().rposition(|&count| count > 0).unwrap_or(0) as u64;
+        if self.latency.is_empty() { short } else { self.latency.max() }
+    }
+
+    /// The histograms of packet and of network latency.
+    pub fn histograms(&self) -> (Histogram<u64>, Histogram<u64>) {
+        let all = |long: &Histogram<u64>, short: &[u64]| {
+            let mut sum = long.clone();
+            for (cycles, &count) in short.iter().enumerate().filter(|&(_, &count)| count > 0) {
+                sum.saturating_record_n(cycles as u64, count);
+            }
+            sum
+        };
+        (all(&self.latency, &self.short_latency), all(&self.network_latency, &self.short_network_latency))
+    }
+
+    pub fn merge(&mut self, other: &Tally) {
+        self.created += other.created;
+        self.delivered += other.delivered;
+        self.lost += other.lost;
+        self.lost_flits += other.lost_flits;
+        self.injected_flits += other.injected_flits;
+        self.accepted_flits += other.accepted_flits;
+        self.flit_hops += other.flit_hops;
+        self.batches.iter_mut().zip(&other.batches).for_each(|(a, b)| a.add(b));
+        self.latency.add(&other.latency).expect("same bounds");
+        self.network_latency.add(&other.network_latency).expect("same bounds");
+        self.short_latency.iter_mut().zip(&other.short_latency).for_each(|(a, b)| *a += b);
+        self.short_network_latency.iter_mut().zip(&other.short_network_latency).for_each(|(a, b)| *a += b);
+        self.hop_counts.iter_mut().zip(&other.hop_counts).for_each(|(a, b)| *a += b);
+        self.parts.merge(&other.parts);
+    }
+}
+
+impl PacketSums {
+    #[inline(always)]
+    pub(crate) fn count(&mut self, packet: &Packet, latency: u64, network: u64) {
+        self.packets += 1;
+        self.flits += u64::from(packet.len);
+        self.latency += latency;
+        self.network_latency += network;
+        self.hops += u64::from(packet.hops);
+        self.minimal += u64::from(packet.flags & DETOUR == 0);
+    }
+}

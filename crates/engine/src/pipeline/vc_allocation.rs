@@ -1,0 +1,130 @@
+//! VC allocation as a stage of its own, before switch allocation (`vc_realloc` = 1).
+//!
+//! One iteration of iSLIP between output VCs and the input VCs that want their class: every free output VC grants one head,
+//! every head accepts one VC, both round robin; pointers move past what was accepted. Two VCs that grant the same head
+//! waste one of the grants until the next step. With wormhole flow control a VC may be taken before it has a credit.
+
+use crate::base::bits::{Bits, pick16};
+use crate::base::unchecked::Hot;
+use crate::network::spec::FlowControl;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::pipeline::switch_allocation::matching;
+use crate::state::NO_KEY;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// A step of a router with the two stages: what takes a VC now crosses the switch in the next step at the earliest.
+    pub(crate) fn staged_step<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+        let mut taken =
+            if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs::<SINGLE>(net, r) };
+        self.switch_step::<false, SINGLE>(net, r);
+        let router = self.routers.hot_mut(r);
+        while let Some(p) = taken.take_first() {
+            let out = self.outs.hot_mut(router.base as usize + p);
+            let fresh = std::mem::take(self.fresh.hot_mut(p));
+            out.ready |= fresh;
+            if fresh & out.credit != 0 {
+                router.go.set(p);
+            }
+        }
+    }
+
+    /// VC allocation of one step at every output that heads want. Returns the outputs at which a VC was taken.
+    fn take_vcs<const SINGLE: bool>(&mut self, net: &Net, r: usize) -> Bits<W> {
+        let mut touched = Bits::default();
+        let mut outputs = self.routers.hot(r).want;
+        let base = self.routers.hot(r).base as usize;
+        while let Some(p) = outputs.take_first() {
+            let mut again = false;
+            let mut classes = self.outs.hot(base + p).wanting;
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                let out = self.outs.hot(base + p);
+                let room = match net.flow_control {
+                    FlowControl::VirtualCutThrough => out.open::<SINGLE>(),
+                    FlowControl::Wormhole => out.free,
+                };
+                let room = room & net.vcs(out.class, class);
+                if room != 0 {
+                    touched.set(p);
+                    again |= self.match_vcs(net, base, p, class, room);
+                }
+            }
+            if !again {
+                // what is still wanted waits for a VC or a credit: their return sets the bit again
+                self.routers.hot_mut(r).want.clear(p);
+            }
+        }
+        touched
+    }
+
+    /// One iteration between the VCs in `room` of output `p` and the heads that want `class`. True if VCs and heads are
+    /// left that may meet in the next step.
+    fn match_vcs(&mut self, net: &Net, base: usize, p: usize, class: usize, room: u16) -> bool {
+        let slot = net.slot(base + p, class);
+        let mut granted = Bits::<W>::default();
+        let mut left = room;
+        while left != 0 {
+            let vc = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let (i, v) = self.next_head(net, base, p, class, *self.vc_turns.hot((base + p) * V + vc));
+            *self.vc_grants.hot_mut(i * V + v) |= 1 << vc;
+            granted.set(i);
+        }
+        while let Some(i) = granted.take_first() {
+            for v in 0..V {
+                let vcs = std::mem::take(self.vc_grants.hot_mut(i * V + v));
+                if vcs != 0 {
+                    self.accept_vc(base, p, i, v, vcs);
+                }
+            }
+            if matching(&self.ins.hot(base + i).keys, net.key(p, class)) == 0 {
+                self.want.hot_mut(slot).clear(i);
+            }
+        }
+        let out = self.outs.hot_mut(base + p);
+        if self.want.hot(slot).is_empty() {
+            out.wanting &= !(1 << class);
+            return false;
+        }
+        out.free & room != 0
+    }
+
+    /// The head (input, VC) that wants `class` of output `p` next after `turn` (input * V + VC).
+    fn next_head(&self, net: &Net, base: usize, p: usize, class: usize, turn: u16) -> (usize, usize) {
+        let want = self.want.hot(net.slot(base + p, class));
+        let (first, after) = ((turn as usize) / V, (turn as usize) % V);
+        let heads = |i: usize| matching(&self.ins.hot(base + i).keys, net.key(p, class));
+        if want.contains(first % (64 * W)) {
+            let rest = heads(first) & (u16::MAX << after);
+            if rest != 0 {
+                return (first, rest.trailing_zeros() as usize);
+            }
+        }
+        let i = want.pick_from(first + 1);
+        (i, heads(i).trailing_zeros() as usize)
+    }
+
+    /// The head of VC `v` of input `i` accepts one of the output VCs that granted it.
+    fn accept_vc(&mut self, base: usize, p: usize, i: usize, v: usize, vcs: u16) {
+        let port = self.ins.hot_mut(base + i);
+        let turn = self.vc_accepts.hot_mut((base + i) * V + v);
+        // the pointer runs over the VCs of all outputs, so at another output it is before or past all of `vcs`, and the
+        // lowest comes first: with random outputs low VCs fill first, as in BookSim
+        let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
+        *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
+        *port.keys.hot_mut(v) = NO_KEY;
+        port.choosing &= !(1 << v);
+        if port.choosing == 0 {
+            self.routers.hot_mut(port.router as usize).choosing.clear(i);
+        }
+        port.hold(v as u8, p, vc);
+        let radix = self.grants.len();
+        *self.vc_turns.hot_mut((base + p) * V + vc as usize) = ((i * V + v + 1) % (radix * V)) as u16;
+        let out = self.outs.hot_mut(base + p);
+        out.hold(vc, i, v as u8);
+        out.ready &= !(1 << vc);
+        *self.fresh.hot_mut(p) |= 1 << vc;
+    }
+}

@@ -1,0 +1,433 @@
+//! Watched packets: what happens to them, noted where it happens.
+//!
+//! A run without them pays nothing: the calls hang on branches that other rare things need anyway (`Net::creates_apart`,
+//! `heads_apart`, `crosses_apart`), and on one per cycle. Notes are about one block; `journey.rs` joins them.
+
+use crate::models::power::LinkState;
+use crate::models::routing::sensor::{Congestion, Queues};
+use crate::models::routing::spy::{Spy, Weighed};
+use crate::models::routing::{AnyRouting, Hop};
+use crate::network::spec::FlowControl;
+use crate::pipeline::arrive::split;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::{ASK, DETOUR, Kind, NO_KEY, NONE, Packet, WATCHED};
+use serde::Serialize;
+
+/// Which packets to watch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Watched {
+    #[default]
+    Nobody,
+    /// (terminal, number of the packet among those that the terminal makes, from 0; replies have none).
+    Packets(Vec<(u32, u32)>),
+    /// As many of the packets created in the window: those that come to the head of their source queue first.
+    First(usize),
+}
+
+/// Choices that are kept of one head that chooses in every step: the first ones and the last.
+const CHOICES: usize = 64;
+
+/// Why a head did not cross the switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The link is off, or on its way to off or on.
+    LinkAsleep,
+    /// Other packets hold all VCs that it may take.
+    VcHeld,
+    /// The output sends another packet to its end (`hold_switch`).
+    OutputHeld,
+    /// The next buffer has no room.
+    NoCredit,
+    /// Another head got the VC.
+    LostVc,
+    /// Another input got the output, or another VC of its own input the switch.
+    LostSwitch,
+}
+
+/// From one cycle to another (exclusive), toward output `port`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Wait {
+    pub reason: Reason,
+    pub port: u32,
+    pub from_cycle: u64,
+    pub to_cycle: u64,
+}
+
+/// A hop that was chosen, among what.
+#[derive(Debug, Clone)]
+pub(crate) struct Decision {
+    /// When it was made; one that needs no queues is made where the packet was before.
+    pub cycle: u64,
+    pub rule: &'static str,
+    pub candidates: Vec<(Hop, Option<Weighed>)>,
+    pub chosen: Hop,
+    /// Coordinates of the intermediate that the packet now heads for.
+    pub via: Option<u64>,
+}
+
+/// The packet in its source.
+#[derive(Debug, Clone)]
+pub(crate) struct Birth {
+    pub packet: Packet,
+    /// When it came to the head of the source queue.
+    pub first: u64,
+    pub injected: Option<u64>,
+    pub vc: u8,
+    pub tail_injected: Option<u64>,
+    /// At its first router, if that needs no queues.
+    pub ahead: Option<Decision>,
+    terminal: usize,
+    id: u32,
+}
+
+/// The packet in a router, from when it was the first in its queue.
+#[derive(Debug, Clone)]
+pub(crate) struct Stay {
+    pub name: (u32, u32),
+    pub hop: u16,
+    pub router: u32,
+    pub front: u64,
+    pub decisions: Vec<Decision>,
+    /// Choices that were not kept.
+    pub dropped: u32,
+    pub waits: Vec<Wait>,
+    /// Whether the last of them goes on.
+    waiting: bool,
+    pub vc_taken: Option<u64>,
+    /// Output port and VC, cycle of crossing the switch and first cycle on the link: of the head, and of the tail.
+    pub output: Option<(u8, u8)>,
+    pub head: Option<(u64, u64)>,
+    pub tail: Option<(u64, u64)>,
+    /// At the next router, if that needs no queues.
+    pub ahead: Option<Decision>,
+}
+
+/// A watched packet at the head of VC `v` of input `i`.
+#[derive(Debug)]
+struct Live {
+    i: usize,
+    v: usize,
+    stay: usize,
+    sends: bool,
+}
+
+/// What a block notes.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    wanted: Watched,
+    pub births: Vec<Birth>,
+    pub stays: Vec<Stay>,
+    /// Births whose tail is not injected.
+    pending: Vec<usize>,
+    live: Vec<Live>,
+    /// The last cycle in which the heads were looked at: nothing happened after it.
+    looked: u64,
+}
+
+impl Watch {
+    pub fn new(wanted: &Watched) -> Self {
+        let mut wanted = wanted.clone();
+        if let Watched::Packets(names) = &mut wanted {
+            names.sort_unstable();
+        }
+        Self { wanted, ..Self::default() }
+    }
+
+    fn wants(&self, packet: &Packet, measured: bool, now: u64) -> bool {
+        match &self.wanted {
+            Watched::Nobody => false,
+            Watched::Packets(names) => names.binary_search(&(packet.src, packet.seq)).is_ok(),
+            // all of one cycle, so that the same are kept in any number of blocks
+            Watched::First(n) => {
+                measured && (self.births.len() < *n || self.births.last().is_some_and(|last| last.first == now))
+            }
+        }
+    }
+}
+
+impl Stay {
+    fn decide(&mut self, decision: Decision) {
+        if self.decisions.len() == CHOICES {
+            self.decisions.pop();
+            self.dropped += 1;
+        }
+        self.decisions.push(decision);
+    }
+
+    fn waits_for(&mut self, reason: Reason, port: u32, now: u64) {
+        if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
+            // nothing changed in the cycles that nobody looked at
+            last.to_cycle = now;
+            if (last.reason, last.port) == (reason, port) {
+                last.to_cycle = now + 1;
+                return;
+            }
+        }
+        self.waiting = true;
+        self.waits.push(Wait { reason, port, from_cycle: now, to_cycle: now + 1 });
+    }
+
+    fn stops_waiting(&mut self, now: u64) {
+        if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
+            last.to_cycle = now;
+            if last.from_cycle == now {
+                self.waits.pop();
+            }
+        }
+        self.waiting = false;
+    }
+
+    /// The head took a VC in the cycle `taken`, of which the reasons for waiting were noted before. A router in which
+    /// nothing moved since waits for a credit of that VC.
+    fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
+        self.stops_waiting(taken);
+        self.vc_taken = Some(taken);
+        if taken + 1 < now {
+            self.waits_for(Reason::NoCredit, port, taken + 1);
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Packet `id` has come to the head of the source queue of terminal `t`.
+    pub(crate) fn watch_creation(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
+        let packet = &mut self.packets.items[id as usize];
+        if !self.watch.wants(packet, measured, self.now) {
+            return;
+        }
+        packet.flags |= WATCHED;
+        let packet = *packet;
+        let ahead = decided_ahead(net, net.terminal_at[packet.src as usize].0, &packet, self.now);
+        let (first, injected, tail_injected) = (self.now, None, None);
+        self.watch.pending.push(self.watch.births.len());
+        self.watch.births.push(Birth { packet, first, injected, vc: 0, tail_injected, ahead, terminal: t, id });
+    }
+
+    /// Packet `id` has become the head of VC `v` of input `i`, with route key `key`.
+    pub(crate) fn watch_front(&mut self, net: &Net, i: usize, v: usize, id: u32, key: u16) {
+        let packet = self.packets.items[id as usize];
+        if packet.flags & WATCHED == 0 {
+            return;
+        }
+        let port = &self.ins[i];
+        let asks = key == ASK && !net.routing.chooses();
+        let decisions = asks.then(|| self.decision_here(net, port.router as usize, &packet)).into_iter().collect();
+        self.watch.live.push(Live { i, v, stay: self.watch.stays.len(), sends: false });
+        self.watch.stays.push(Stay {
+            name: (packet.src, packet.seq),
+            hop: packet.hops,
+            router: self.routers[port.router as usize].id,
+            front: self.now,
+            decisions,
+            dropped: 0,
+            waits: Vec::new(),
+            waiting: false,
+            vc_taken: None,
+            output: None,
+            head: None,
+            tail: None,
+            ahead: None,
+        });
+    }
+
+    fn decision_here(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
+        if net.trunk.width == 1 { self.decide::<false>(net, r, packet) } else { self.decide::<true>(net, r, packet) }
+    }
+
+    /// What `route_here` is about to decide, with the same queues.
+    fn decide<const TRUNK: bool>(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
+        let (router, mut after) = (&self.routers[r], *packet);
+        let (view, history) = ((&self.views, r), self.history.as_ref());
+        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
+        let spy = Spy::new(&queues);
+        let chosen = net.routing.head(net.coords[router.id as usize], &spy, &mut after, net.seed);
+        let compared = candidates(spy.notes.into_inner());
+        let (rule, candidates) = if compared.is_empty() {
+            // the intermediate that was drawn is on no detour, or there is none to draw
+            (net.routing.rule_without_queues(), vec![(chosen, None)])
+        } else {
+            (net.routing.rule(), compared)
+        };
+        Decision { cycle: self.now, rule, candidates, chosen, via: intermediate(&net.routing, &after) }
+    }
+
+    /// The head of VC `v` of input `i` has changed its choice. `turn`: what decides ties.
+    pub(crate) fn watch_choice<const TRUNK: bool>(&mut self, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
+        let Some(live) = self.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false)) else {
+            return;
+        };
+        let (port, stay) = (&self.ins[i], live.stay);
+        let segment = &self.segments.items[port.head[v] as usize];
+        let router = &self.routers[port.router as usize];
+        let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
+        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
+        let spy = Spy::new(&queues);
+        let rule = if segment.key == ASK {
+            let packet = &self.packets.items[segment.packet as usize];
+            let at = net.coords[router.id as usize];
+            net.routing.choose(at, packet, || net.arrived(port.class, v), &spy, turn);
+            net.routing.rule()
+        } else {
+            let (port, class) = split(segment.key, net.class_bits);
+            spy.ask(Hop { port: port as u8, class: class as u8 }, turn);
+            "in every step the member of the trunk with the most credits among those with room"
+        };
+        let candidates = candidates(spy.notes.into_inner());
+        let decision = Decision { cycle: self.now, rule, candidates, chosen, via: None };
+        self.watch.stays[stay].decide(decision);
+    }
+
+    /// Before the allocation of a cycle: what has left its source, and what heads wait for.
+    pub(crate) fn watch_cycle(&mut self, net: &Net) {
+        let mut watch = std::mem::take(&mut self.watch);
+        watch.pending.retain(|&n| !self.has_left(&mut watch.births[n]));
+        self.watch_heads(net, &mut watch);
+        self.watch = watch;
+    }
+
+    /// After the last cycle: what still waits waited until then, also where nobody looked any more.
+    pub(crate) fn watch_end(&mut self, net: &Net) {
+        let mut watch = std::mem::take(&mut self.watch);
+        self.watch_heads(net, &mut watch);
+        watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
+        self.watch = watch;
+    }
+
+    fn watch_heads(&self, net: &Net, watch: &mut Watch) {
+        for live in watch.live.iter().filter(|live| !live.sends) {
+            let (port, stay) = (&self.ins[live.i], &mut watch.stays[live.stay]);
+            if port.keys[live.v] == NO_KEY && stay.vc_taken.is_none() {
+                stay.takes_vc(watch.looked, u32::from(port.held[live.v] >> 4), self.now);
+            }
+            if let Some((reason, port)) = self.reason(net, live.i, live.v) {
+                stay.waits_for(reason, port, self.now);
+            }
+        }
+        watch.looked = self.now;
+    }
+
+    /// Notes the injection of head and tail; true after the latter.
+    fn has_left(&self, birth: &mut Birth) -> bool {
+        let terminal = &self.terminals[birth.terminal];
+        let sends = terminal.packet == birth.id && terminal.packet != NONE;
+        if sends && terminal.vc == u8::MAX {
+            return false;
+        }
+        if birth.injected.is_none() {
+            (birth.injected, birth.vc) = (Some(self.now), terminal.vc);
+        }
+        if !sends {
+            birth.tail_injected = Some(self.now);
+        }
+        !sends
+    }
+
+    /// Why the head of VC `v` of input `i` can't cross the switch, or who else may; `None` if it asks for nothing yet.
+    fn reason(&self, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
+        let (port, key) = (&self.ins[i], self.ins[i].keys[v]);
+        let base = port.base as usize;
+        if key == ASK {
+            return None;
+        }
+        if key == NO_KEY {
+            let (p, vc) = (usize::from(port.held[v] >> 4), port.held[v] & 15);
+            let dry = self.outs[base + p].credit >> vc & 1 == 0;
+            return Some((if dry { Reason::NoCredit } else { Reason::LostSwitch }, p as u32));
+        }
+        let (p, class) = split(key, net.class_bits);
+        let out = &self.outs[base + p];
+        let vcs = net.vcs(out.class, class);
+        let room = if net.single { out.open::<true>() } else { out.open::<false>() };
+        let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
+        let reason = if out.state != LinkState::On as u8 && out.free == 0 {
+            Reason::LinkAsleep
+        } else if out.free & vcs == 0 {
+            Reason::VcHeld
+        } else if !net.single && net.hold_switch && out.free != net.links[out.class as usize].all {
+            Reason::OutputHeld
+        } else if !early && room & vcs == 0 {
+            Reason::NoCredit
+        } else if net.vc_realloc {
+            Reason::LostVc
+        } else {
+            Reason::LostSwitch
+        };
+        Some((reason, p as u32))
+    }
+
+    /// The head of VC `v` of input `i` is discarded.
+    #[cold]
+    pub(crate) fn watch_loss(&mut self, i: usize, v: usize) {
+        let now = self.now;
+        if let Some(n) = self.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
+            let live = self.watch.live.swap_remove(n);
+            self.watch.stays[live.stay].stops_waiting(now);
+        }
+    }
+
+    /// The first `count` moves of router `r` are about to be carried out.
+    pub(crate) fn watch_moves(&mut self, net: &Net, r: usize, count: usize) {
+        let mut watch = std::mem::take(&mut self.watch);
+        let base = self.routers[r].base as usize;
+        for m in &self.moves[..count] {
+            let (i, v, o) = (base + usize::from(m.i), usize::from(m.v), base + usize::from(m.p));
+            let Some(n) = watch.live.iter().position(|live| (live.i, live.v) == (i, v)) else { continue };
+            let segment = &self.segments.items[self.ins[i].head[v] as usize];
+            let (live, out) = (&mut watch.live[n], &self.outs[o]);
+            let stay = &mut watch.stays[live.stay];
+            // as `send` computes it
+            let earliest = self.now + net.after_grant;
+            let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
+            if !live.sends {
+                live.sends = true;
+                stay.stops_waiting(self.now);
+                stay.vc_taken.get_or_insert(self.now);
+                (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
+                if out.kind != Kind::Ejection {
+                    let packet = &self.packets.items[segment.packet as usize];
+                    let there = Packet { hops: packet.hops + 1, ..*packet };
+                    stay.ahead = decided_ahead(net, self.next_router[o], &there, self.now);
+                }
+            }
+            if net.single || segment.sent + 1 == segment.len {
+                stay.tail = Some((self.now, depart));
+                watch.live.swap_remove(n);
+            }
+        }
+        self.watch = watch;
+    }
+}
+
+/// The hop at `router`, which the packet will reach next, if that needs no queues.
+fn decided_ahead(net: &Net, router: u32, packet: &Packet, now: u64) -> Option<Decision> {
+    let (at, mut after) = (net.coords[router as usize], *packet);
+    let chosen = net.routing.next(at, &mut after, net.seed)?;
+    let steps = net.routing.steps(at, packet, net.seed);
+    let rule = if router == net.terminal_at[packet.dst as usize].0 {
+        "its terminal is here"
+    } else if steps.len() > 1 {
+        "drawn, all equally likely"
+    } else {
+        "the routing names one"
+    };
+    let candidates = steps.iter().map(|step| (step.hop, None)).collect();
+    Some(Decision { cycle: now, rule, candidates, chosen, via: intermediate(&net.routing, &after) })
+}
+
+fn candidates(notes: Vec<Weighed>) -> Vec<(Hop, Option<Weighed>)> {
+    let hop = |note: &Weighed| match *note {
+        Weighed::Cost { hop, .. } | Weighed::Credits { hop, .. } => hop,
+    };
+    notes.into_iter().map(|note| (hop(&note), Some(note))).collect()
+}
+
+/// Where a packet that is on a detour heads for before its destination.
+fn intermediate(routing: &AnyRouting, packet: &Packet) -> Option<u64> {
+    let over = matches!(
+        routing,
+        AnyRouting::Valiant(_) | AnyRouting::DragonflyValiant(_) | AnyRouting::Ugal(_) | AnyRouting::DragonflyUgal(_)
+    );
+    (over && packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest).then_some(packet.target)
+}

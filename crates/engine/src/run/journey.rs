@@ -1,0 +1,310 @@
+//! The lives of watched packets, put together from what the blocks noted (`watch.rs`).
+
+use crate::models::routing::spy::Weighed;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::pipeline::watch::{Birth, Decision, Stay, Wait, Watched};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use weft_topology::{Graph, Peer};
+
+/// One watched packet: number `seq` of those that `terminal` made.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Journey {
+    pub terminal: u32,
+    pub seq: u32,
+    /// Packets that the terminal made in this run.
+    pub made: u32,
+    /// `None` if this one was not among them.
+    pub life: Option<Life>,
+}
+
+/// Cycles are those in which something happened; a cycle is absent if the run ended before.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Life {
+    pub to_terminal: u32,
+    pub flits: u16,
+    /// Whether it counts: it was created in the window.
+    pub measured: bool,
+    /// Entered the source queue; came to its head; its head flit, and its tail, left.
+    pub created_cycle: u64,
+    pub first_cycle: u64,
+    pub injected_cycle: Option<u64>,
+    pub injection_vc: Option<u8>,
+    pub tail_injected_cycle: Option<u64>,
+    /// One for each router on its way, as far as it came.
+    pub routers: Vec<Visit>,
+    pub delivered_cycle: Option<u64>,
+    pub latency: Option<Latency>,
+}
+
+/// The packet in a router.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Visit {
+    pub router: u32,
+    pub port: u32,
+    pub vc: u8,
+    /// The head came in; was the first in its queue.
+    pub arrived_cycle: u64,
+    pub front_cycle: Option<u64>,
+    /// The hop, among what; more than one where a head chooses again in every step: each change.
+    pub choices: Vec<Choice>,
+    /// Changes between the last two of them that were not kept.
+    pub choices_left_out: u32,
+    pub waits: Vec<Wait>,
+    pub exit: Option<Exit>,
+}
+
+/// How the packet left a router.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Exit {
+    pub port: u32,
+    pub vc: u8,
+    /// Name of the link class; the router behind it, `None` for the terminal.
+    pub link: String,
+    pub next_router: Option<u32>,
+    pub vc_cycle: u64,
+    /// Crossed the switch; was on the link.
+    pub head_crossed_cycle: u64,
+    pub head_left_cycle: u64,
+    /// Cycles that the head stood behind other flits for the link.
+    pub link_wait_cycles: u64,
+    pub tail_crossed_cycle: Option<u64>,
+    pub tail_left_cycle: Option<u64>,
+    /// Reaches the other end of the link.
+    pub head_arrives_cycle: u64,
+}
+
+/// A hop that was chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Choice {
+    /// When: before the packet came, where it takes no queues.
+    pub cycle: u64,
+    pub rule: String,
+    /// Router that a detour goes over.
+    pub via_router: Option<u32>,
+    pub candidates: Vec<Candidate>,
+    /// Place of the chosen one among them; `None` if it is none of them.
+    pub chosen: Option<usize>,
+    pub port: u32,
+    pub vc_class: u8,
+}
+
+/// A hop that was compared with others, with the numbers of that moment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    pub port: u32,
+    pub next_router: Option<u32>,
+    pub vc_class: u8,
+    /// cost = queue * hops + bias; the least wins. The queue is that of an output of this router, or of another one.
+    pub queue_flits: Option<i32>,
+    pub queue_router: Option<u32>,
+    pub queue_port: Option<u32>,
+    pub hops: Option<u32>,
+    pub bias_flits: Option<i32>,
+    pub cost_flits: Option<i32>,
+    /// Credits of the VCs that a head could take at once; the most win.
+    pub credits: Option<u32>,
+    /// As good as the chosen one.
+    pub tied: bool,
+}
+
+/// Where the cycles from creation to delivery went: the parts add up to the total.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Latency {
+    pub total_cycles: u64,
+    /// Until the head was injected.
+    pub source_cycles: u64,
+    /// The head in routers; `waiting` of them more than the router's own delay.
+    pub routers_cycles: u64,
+    pub waiting_cycles: u64,
+    /// The head on links, those of both terminals included.
+    pub wires_cycles: u64,
+    /// From the head to the tail at the last link, and the terminal's own delay.
+    pub tail_cycles: u64,
+    pub ejection_cycles: u64,
+}
+
+struct Maker<'a> {
+    net: &'a Net,
+    graph: &'a Graph,
+    stays: BTreeMap<(u32, u32), Vec<&'a Stay>>,
+    delay: u64,
+}
+
+/// The journeys of the packets that were to be watched, in the order asked for, or of time.
+pub(crate) fn all<const W: usize, const V: usize>(
+    net: &Net,
+    graph: &Graph,
+    blocks: &[Block<W, V>],
+    watched: &Watched,
+    delay: u64,
+) -> Vec<Journey> {
+    let mut stays: BTreeMap<(u32, u32), Vec<&Stay>> = BTreeMap::new();
+    blocks.iter().flat_map(|b| &b.watch.stays).for_each(|stay| stays.entry(stay.name).or_default().push(stay));
+    stays.values_mut().for_each(|own| own.sort_by_key(|stay| stay.hop));
+    let maker = Maker { net, graph, stays, delay };
+    let made: BTreeMap<u32, u32> = blocks.iter().flat_map(|b| &b.terminals).map(|t| (t.id, t.seq)).collect();
+    let mut births: Vec<&Birth> = blocks.iter().flat_map(|b| &b.watch.births).collect();
+    births.sort_by_key(|birth| (birth.first, birth.packet.src));
+    let name = |birth: &&Birth| (birth.packet.src, birth.packet.seq);
+    let names = match watched {
+        Watched::Nobody => Vec::new(),
+        Watched::Packets(names) => names.clone(),
+        Watched::First(n) => births.iter().take(*n).map(name).collect(),
+    };
+    let births: BTreeMap<(u32, u32), &Birth> = births.iter().map(|birth| (name(birth), *birth)).collect();
+    let journey = |(terminal, seq): (u32, u32)| {
+        let life = births.get(&(terminal, seq)).map(|birth| maker.life(birth));
+        Journey { terminal, seq, made: made.get(&terminal).copied().unwrap_or(0), life }
+    };
+    names.into_iter().map(journey).collect()
+}
+
+impl Maker<'_> {
+    fn life(&self, birth: &Birth) -> Life {
+        let packet = &birth.packet;
+        let stays = self.stays.get(&(packet.src, packet.seq)).map_or(&[][..], Vec::as_slice);
+        let wire = self.net.links[0].latency;
+        let (router, port) = self.graph.terminal_at(packet.src);
+        let mut routers = Vec::new();
+        let mut next = birth.injected.map(|at| (router, port, birth.vc, at + wire, birth.ahead.as_ref()));
+        let mut stays = stays.iter();
+        while let Some((router, port, vc, arrived, ahead)) = next {
+            let stay = stays.next().copied();
+            let exit = stay.and_then(|stay| self.exit(stay));
+            let ahead = ahead.filter(|_| stay.is_none_or(|stay| stay.decisions.is_empty()));
+            let choices = ahead.into_iter().chain(stay.into_iter().flat_map(|stay| &stay.decisions));
+            next = exit.as_ref().and_then(|exit| {
+                let far = self.far_port(router, exit.port);
+                let ahead = stay.and_then(|stay| stay.ahead.as_ref());
+                Some((exit.next_router?, far?, exit.vc, exit.head_arrives_cycle, ahead))
+            });
+            routers.push(Visit {
+                router,
+                port: port.into(),
+                vc,
+                arrived_cycle: arrived,
+                front_cycle: stay.map(|stay| stay.front),
+                choices: choices.map(|decision| self.choice(router, decision)).collect(),
+                choices_left_out: stay.map_or(0, |stay| stay.dropped),
+                waits: stay.map_or(Vec::new(), |stay| stay.waits.clone()),
+                exit,
+            });
+        }
+        let last = routers.last().and_then(|visit| visit.exit.as_ref()).filter(|exit| exit.next_router.is_none());
+        let delivered = last.and_then(|exit| Some(exit.tail_left_cycle? + wire + self.net.ejection_delay));
+        Life {
+            to_terminal: packet.dst,
+            flits: packet.len,
+            measured: packet.flags & crate::state::MEASURED != 0,
+            created_cycle: packet.created,
+            first_cycle: birth.first,
+            injected_cycle: birth.injected,
+            injection_vc: birth.injected.map(|_| birth.vc),
+            tail_injected_cycle: birth.tail_injected,
+            delivered_cycle: delivered,
+            latency: delivered.and_then(|at| self.latency(birth, &routers, at)),
+            routers,
+        }
+    }
+
+    fn latency(&self, birth: &Birth, routers: &[Visit], delivered: u64) -> Option<Latency> {
+        let total = delivered - birth.packet.created;
+        let source = birth.injected? - birth.packet.created;
+        let exits = || routers.iter().filter_map(|visit| visit.exit.as_ref());
+        let stays = |visit: &Visit| Some(visit.exit.as_ref()?.head_left_cycle - visit.arrived_cycle);
+        let routers_cycles: u64 = routers.iter().filter_map(stays).sum();
+        let wires = exits().map(|exit| exit.head_arrives_cycle - exit.head_left_cycle).sum::<u64>();
+        let last = exits().next_back()?;
+        Some(Latency {
+            total_cycles: total,
+            source_cycles: source,
+            routers_cycles,
+            waiting_cycles: routers_cycles - self.delay * routers.len() as u64,
+            wires_cycles: wires + self.net.links[0].latency,
+            tail_cycles: last.tail_left_cycle? - last.head_left_cycle,
+            ejection_cycles: self.net.ejection_delay,
+        })
+    }
+
+    fn exit(&self, stay: &Stay) -> Option<Exit> {
+        let ((port, vc), (crossed, left)) = (stay.output?, stay.head?);
+        let out = self.graph.ports(stay.router)[port as usize];
+        Some(Exit {
+            port: port.into(),
+            vc,
+            link: self.graph.class_names()[out.class as usize].clone(),
+            next_router: self.neighbour(stay.router, port),
+            vc_cycle: stay.vc_taken.unwrap_or(crossed),
+            head_crossed_cycle: crossed,
+            head_left_cycle: left,
+            link_wait_cycles: left - crossed - self.net.after_grant,
+            tail_crossed_cycle: stay.tail.map(|(crossed, _)| crossed),
+            tail_left_cycle: stay.tail.map(|(_, left)| left),
+            head_arrives_cycle: left + self.net.links[out.class as usize].latency,
+        })
+    }
+
+    fn neighbour(&self, router: u32, port: u8) -> Option<u32> {
+        match self.graph.ports(router)[port as usize].peer {
+            Peer::Router { router, .. } => Some(router),
+            _ => None,
+        }
+    }
+
+    fn far_port(&self, router: u32, port: u32) -> Option<u16> {
+        match self.graph.ports(router)[port as usize].peer {
+            Peer::Router { port, .. } => Some(port),
+            _ => None,
+        }
+    }
+
+    fn router_at(&self, coords: u64) -> Option<u32> {
+        self.net.coords.iter().position(|&at| at == coords).map(|r| r as u32)
+    }
+
+    fn choice(&self, router: u32, decision: &Decision) -> Choice {
+        // two paths may begin with the same hop
+        let same = (0..decision.candidates.len()).filter(|&k| decision.candidates[k].0 == decision.chosen);
+        let chosen = same.min_by_key(|&k| worth(decision.candidates[k].1.as_ref()));
+        let best = chosen.and_then(|k| worth(decision.candidates[k].1.as_ref()));
+        let candidate = |(k, (hop, weighed)): (usize, &(crate::models::routing::Hop, Option<Weighed>))| {
+            let (cost, credits) = match weighed {
+                Some(Weighed::Cost { cost, queue, value, .. }) => (Some((cost, *queue, *value)), None),
+                Some(Weighed::Credits { credits, .. }) => (None, Some(*credits)),
+                None => (None, None),
+            };
+            Candidate {
+                port: hop.port.into(),
+                next_router: self.neighbour(router, hop.port),
+                vc_class: hop.class,
+                queue_flits: cost.map(|(_, queue, _)| queue),
+                queue_router: cost.and_then(|(cost, ..)| self.router_at(cost.at)),
+                queue_port: cost.map(|(cost, ..)| cost.port.into()),
+                hops: cost.map(|(cost, ..)| cost.hops),
+                bias_flits: cost.map(|(cost, ..)| cost.bias),
+                cost_flits: cost.map(|(.., value)| value),
+                credits,
+                tied: Some(k) != chosen && best.is_some() && worth(weighed.as_ref()) == best,
+            }
+        };
+        Choice {
+            cycle: decision.cycle,
+            rule: decision.rule.to_owned(),
+            via_router: decision.via.and_then(|at| self.router_at(at)),
+            candidates: decision.candidates.iter().enumerate().map(candidate).collect(),
+            chosen,
+            port: decision.chosen.port.into(),
+            vc_class: decision.chosen.class,
+        }
+    }
+}
+
+/// The number that decided: the least cost, or the most credits.
+fn worth(weighed: Option<&Weighed>) -> Option<i64> {
+    weighed.map(|weighed| match *weighed {
+        Weighed::Cost { value, .. } => i64::from(value),
+        Weighed::Credits { credits, .. } => -i64::from(credits),
+    })
+}

@@ -1,0 +1,378 @@
+//! The phases of a run: warm-up, measured window, drain, and what ends each of them.
+//!
+//! Everything that decides is an integer summed over all blocks at a cycle that does not depend on them.
+
+use crate::Progress;
+use crate::models::power::Account;
+use crate::models::power::tcep::message::ControlCount;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Job, Phases, Spec, Stop};
+use crate::pipeline::block::Block;
+use crate::pipeline::clock::{NEVER, is_steady};
+use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums};
+use crate::run::stall;
+use crate::run::steady::confidence95;
+use crate::state::{NONE, Terminal};
+
+/// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
+pub(crate) const LOOK: u64 = 1024;
+const DRAIN_LOOK: u64 = 256;
+/// Cycles between looks for the end of the last batch, which ends the window: it is billed up to a multiple of this.
+const COMPLETE_LOOK: u64 = 32;
+/// A run is saturated below this share of the offered load.
+const ACCEPTED_SHARE: f64 = 0.97;
+/// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
+const HOUSEKEEPING: u64 = 1 << 28;
+/// No window is open yet, or its end is not known.
+pub(crate) const LATER: u64 = u64::MAX / 2;
+
+/// The window when the run begins.
+pub(crate) fn first_window(phases: &Phases) -> (u64, u64) {
+    match (phases.auto_warmup, phases.stop) {
+        (true, _) => (LATER, LATER),
+        (false, Stop::Complete) => (phases.warmup, LATER),
+        (false, _) => (phases.warmup, phases.warmup + phases.window),
+    }
+}
+
+/// Parts that the window can have at most.
+pub(crate) fn most_batches(phases: &Phases, batch: u64) -> usize {
+    match phases.stop {
+        Stop::Confidence { window, .. } => (window.max(phases.window)).div_ceil(batch) as usize,
+        _ => phases.batches as usize,
+    }
+}
+
+/// What has been offered: packets of all sources (or of each job), and their flits with those of replies.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Offered {
+    /// Packets that the sources of each job created in the window.
+    pub by_job: Vec<u64>,
+    /// Packets, replies to them included, and their flits.
+    pub packets: u64,
+    pub flits: u64,
+}
+
+/// Accepted flits at the middle of the window: what was on its way when the window began is no sign of saturation.
+#[derive(Debug, Clone, Copy)]
+struct Middle {
+    cycle: u64,
+    accepted: u64,
+}
+
+/// What a run has found out when it ends.
+pub(crate) struct Findings {
+    pub ending: Ending,
+    pub window: (u64, u64),
+    pub decisions: Decisions,
+    pub offered: Offered,
+    pub closed: Vec<Vec<Account>>,
+    pub control: Option<ControlCount>,
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// Runs warm-up, window and drain.
+    pub fn run(mut self, spec: &Spec, progress: &dyn Progress) -> Outcome {
+        let mut watch = Watch::new(&spec.phases, progress);
+        let mut decisions = Decisions::default();
+        let mut ending = self.warm_up(spec, &mut watch, &mut decisions);
+        self.open_accounts();
+        let start = self.now;
+        let mut middle = Middle { cycle: start, accepted: 0 };
+        if ending.is_none() {
+            ending = self.window(spec, &mut watch, &mut middle);
+        }
+        let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
+        let control = self.control();
+        let window = (start, self.now);
+        self.set_window(start, self.now);
+        let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
+        // a source that waits for replies may make a packet of the window after it: counted now, not at its end
+        let offered = self.offered(spec);
+        let ending = self.explain(ending);
+        if let Stop::Confidence { share, .. } = spec.phases.stop {
+            decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
+        }
+        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control })
+    }
+
+    pub(crate) fn set_window(&mut self, start: u64, end: u64) {
+        self.blocks.iter_mut().for_each(|b| b.tally.window = (start, end));
+    }
+
+    /// Energy is counted from here.
+    fn open_accounts(&mut self) {
+        for block in &mut self.blocks {
+            block.power.open(&block.outs, self.now);
+            if let Some(agents) = &mut block.agents {
+                agents.counts = ControlCount::default();
+            }
+        }
+    }
+
+    /// Control packets since the accounts were opened, if there are agents that send some.
+    fn control(&self) -> Option<ControlCount> {
+        let counts = self.blocks.iter().filter_map(|block| Some(&block.agents.as_ref()?.counts));
+        counts.fold(None, |sum, count| {
+            let mut sum = sum.unwrap_or_default();
+            sum.add(count);
+            Some(sum)
+        })
+    }
+
+    /// Advances to the end of the window.
+    fn window(&mut self, spec: &Spec, watch: &mut Watch, middle: &mut Middle) -> Option<Ending> {
+        let start = self.now;
+        if spec.phases.stop == Stop::Complete {
+            return self.complete(spec, watch);
+        }
+        let ending = self.advance_watched(start + spec.phases.window / 2, LOOK, watch);
+        *middle = Middle { cycle: self.now, accepted: self.accepted() };
+        if ending.is_some() {
+            return ending;
+        }
+        let mut end = start + spec.phases.window;
+        if let Stop::Confidence { share, window } = spec.phases.stop {
+            loop {
+                // flits that land behind the end must not leave before it is known
+                let decide = end.saturating_sub(self.net.lookahead).max(self.now);
+                if let Some(ending) = self.advance_watched(decide, LOOK, watch) {
+                    return Some(ending);
+                }
+                let tally = self.tally();
+                // slow packets of later batches may still be on their way
+                let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
+                let confident = is_confident(&tally.batches[..delivered as usize], share);
+                let longer = end + self.growth();
+                if confident || longer > start + window || self.falls_behind(spec, *middle) {
+                    break;
+                }
+                end = longer;
+                self.set_window(start, end);
+                watch.expected = end;
+            }
+        }
+        self.advance_watched(end, LOOK, watch)
+    }
+
+    /// Cycles by which a window grows: whole batches, and not less than what is decided ahead.
+    fn growth(&self) -> u64 {
+        (self.net.lookahead / self.net.batch + 1) * self.net.batch
+    }
+
+    /// Advances until the batches of all jobs are delivered, or the window is as long as it may be.
+    fn complete(&mut self, spec: &Spec, watch: &mut Watch) -> Option<Ending> {
+        let limit = self.now + spec.phases.window;
+        while !self.is_complete() {
+            if self.now >= limit {
+                return Some(Ending::Saturated);
+            }
+            let next = (self.now + COMPLETE_LOOK).min(limit);
+            if let Some(ending) = self.advance_watched(next, COMPLETE_LOOK, watch) {
+                return Some(ending);
+            }
+        }
+        None
+    }
+
+    /// Whether every batch is delivered, to the last flit.
+    fn is_complete(&self) -> bool {
+        let tallies = || self.blocks.iter().map(|b| &b.tally.parts);
+        self.net.jobs.iter().enumerate().all(|(j, job)| {
+            let packets: u64 = tallies().map(|parts| parts.done(j).packets).sum();
+            let last = tallies().map(|parts| parts.done(j).last).max().unwrap_or(0);
+            job.total.is_none_or(|total| packets == total && last < self.now)
+        })
+    }
+
+    /// Advances to `until` in steps of `look`; `Some` if the run ends before.
+    pub(crate) fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch) -> Option<Ending> {
+        while self.now < until {
+            let before = self.now;
+            self.advance_recording((self.now + look).min(until));
+            if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
+                self.housekeeping();
+            }
+            if !watch.progress.tick(self.now.min(watch.expected), watch.expected) {
+                return Some(Ending::Interrupted);
+            }
+            if watch.nothing_moved(self.now, self.flit_hops())
+                && let Some(stall) = stall::find(&self.net, &self.blocks)
+            {
+                return Some(Ending::Stalled(stall));
+            }
+        }
+        None
+    }
+
+    /// Simulates up to cycle `until`, and takes the samples of the series on the way.
+    pub fn advance_recording(&mut self, until: u64) {
+        while self.now < until {
+            let sample = self.recorder.as_ref().map_or(u64::MAX, |r| r.next);
+            self.advance(until.min(sample));
+            if let Some(recorder) = &mut self.recorder
+                && self.now == sample
+            {
+                recorder.sample(&self.blocks, self.now);
+            }
+        }
+    }
+
+    fn drain(&mut self, spec: &Spec, middle: Middle, watch: &mut Watch) -> Ending {
+        if self.falls_behind(spec, middle) {
+            return Ending::Saturated;
+        }
+        let limit = self.now + spec.phases.drain_limit;
+        loop {
+            if self.is_drained(spec) {
+                return Ending::Drained;
+            }
+            if self.now >= limit {
+                return Ending::Saturated;
+            }
+            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, watch) {
+                return ending;
+            }
+        }
+    }
+
+    /// Whether all packets of the window are delivered or discarded, and no clock has another one to make.
+    fn is_drained(&self, spec: &Spec) -> bool {
+        let end = self.blocks[0].tally.window.1;
+        let packets = |(j, job): (usize, &Job)| self.created(j) * (1 + u64::from(job.reply.is_some()));
+        let clocks = || self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.clock != NEVER);
+        let offered: u64 = spec.traffic.jobs.iter().enumerate().map(packets).sum();
+        self.delivered() + self.lost() == offered && clocks().all(|t| t.next_packet >= end)
+    }
+
+    /// Whether a steady load was accepted in the part of the window since its middle so much less than it was offered that
+    /// it is no chance. A load that changes, or waits for the network, is judged by the drain alone.
+    fn falls_behind(&self, spec: &Spec, middle: Middle) -> bool {
+        let (start, end) = self.blocks[0].tally.window;
+        if !is_steady(spec) {
+            return false;
+        }
+        let offered = self.offered(spec);
+        let accepted = (self.accepted() - middle.accepted) as f64;
+        let now = self.now.min(end);
+        // flits count when they leave for the terminal, if they reach it within the window
+        let span = (now + self.net.landing).min(end).saturating_sub(middle.cycle + self.net.landing);
+        let packets = offered.packets as f64 * span as f64 / (now - start).max(1) as f64;
+        let flits = offered.flits as f64 / (offered.packets as f64).max(1.0);
+        // three standard deviations of a Bernoulli count keep short windows from looking saturated by chance
+        accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt()
+    }
+
+    /// What was discarded is no load that the network could not carry.
+    fn accepted(&self) -> u64 {
+        self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
+    }
+
+    fn delivered(&self) -> u64 {
+        self.blocks.iter().map(|b| b.tally.delivered).sum()
+    }
+
+    fn lost(&self) -> u64 {
+        self.blocks.iter().map(|b| b.tally.lost).sum()
+    }
+
+    /// Packets of the window that the sources of job `j` have made.
+    fn created(&self, j: usize) -> u64 {
+        self.blocks.iter().map(|b| b.tally.parts.created_by(j).unwrap_or(b.tally.created)).sum()
+    }
+
+    /// What the clocks have offered in the window so far.
+    fn offered(&self, spec: &Spec) -> Offered {
+        let backlog = self.backlog(self.now.min(self.blocks[0].tally.window.1)).1;
+        let mut offered = Offered::default();
+        for (j, (job, waiting)) in spec.traffic.jobs.iter().zip(backlog).enumerate() {
+            let packets = self.created(j) + waiting;
+            offered.packets += packets * (1 + u64::from(job.reply.is_some()));
+            offered.flits += packets * job.flits_per_packet();
+            offered.by_job.push(packets);
+        }
+        offered
+    }
+
+    /// Packets created before `until` but not injected, replies included; and by job those that were created in the
+    /// window, but not made yet: the clocks of the sources lag behind.
+    pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<u64>) {
+        let (mut all, mut measured) = (0, vec![0; self.net.jobs.len()]);
+        for block in &self.blocks {
+            all += block.answers.queued(&block.packets.items);
+            for t in 0..block.terminals.len() {
+                if block.terminals[t].clock != NEVER {
+                    let job = self.net.job(block.terminals[t].id);
+                    let (waiting, in_window) = self.backlog_of(block, t, until);
+                    all += waiting;
+                    measured[job] += in_window;
+                }
+            }
+        }
+        (all, measured)
+    }
+
+    fn backlog_of(&self, block: &Block<W, V>, t: usize, until: u64) -> (u64, u64) {
+        let (mut terminal, mut memory) = (block.terminals[t].clone(), block.memory[t]);
+        let mut waiting = block.answers.waiting(t);
+        let mut next = |terminal: &mut Terminal, waiting| {
+            terminal.next_packet = self.net.next_packet(terminal, &mut memory, terminal.next_packet, waiting);
+        };
+        // the packet that is made, but whose head waits
+        let (mut all, mut measured) = (u64::from(terminal.packet != NONE && terminal.vc == u8::MAX), 0);
+        if terminal.packet != NONE && !block.answers.is_sending(t) {
+            // it draws its next gap when the tail of this packet leaves
+            next(&mut terminal, waiting);
+        }
+        while terminal.next_packet < until {
+            all += 1;
+            measured += u64::from(block.tally.inside(terminal.next_packet));
+            waiting += 1;
+            terminal.seq = terminal.seq.wrapping_add(1);
+            next(&mut terminal, waiting);
+        }
+        (all, measured)
+    }
+
+    /// A run that did not drain may hide packets that can never move.
+    fn explain(&self, ending: Ending) -> Ending {
+        match ending {
+            Ending::Saturated => stall::find(&self.net, &self.blocks).map_or(Ending::Saturated, Ending::Stalled),
+            other => other,
+        }
+    }
+}
+
+/// Whether half the width of the 95 % confidence interval of the mean latency is at most `share` of the mean.
+fn is_confident(batches: &[PacketSums], share: f64) -> bool {
+    let mut sums = PacketSums::default();
+    batches.iter().for_each(|b| sums.add(b));
+    let full = batches.iter().filter(|b| b.packets > 0);
+    let means: Vec<f64> = full.map(|b| b.latency as f64 / b.packets as f64).collect();
+    let mean = sums.latency as f64 / (sums.packets as f64).max(1.0);
+    confidence95(&means).is_some_and(|half| half <= share * mean)
+}
+
+/// Notices that nothing moves, and tells how far the run is.
+pub(crate) struct Watch<'a> {
+    progress: &'a dyn Progress,
+    limit: u64,
+    pub(crate) expected: u64,
+    last_moves: u64,
+    last_change: u64,
+}
+
+impl<'a> Watch<'a> {
+    fn new(phases: &Phases, progress: &'a dyn Progress) -> Self {
+        let expected = phases.warmup + phases.window;
+        Self { progress, limit: phases.stall_limit, expected, last_moves: 0, last_change: 0 }
+    }
+
+    fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
+        if moves != self.last_moves {
+            self.last_moves = moves;
+            self.last_change = now;
+        }
+        now - self.last_change >= self.limit
+    }
+}

@@ -1,0 +1,283 @@
+//! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
+
+use crate::models::power::LinkState;
+pub use crate::models::power::tcep::message::{ControlCount, ControlPacket, Kind as ControlKind};
+pub use crate::pipeline::spans::{LinkStates, Span};
+pub use crate::run::journey::Journey;
+pub use crate::run::series::{Sample, Series};
+use hdrhistogram::Histogram;
+use std::fmt::{Display, Formatter};
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// All packets created in the window were delivered.
+    Drained,
+    /// The network can't carry the offered load: it accepts less than 97 % in the second half of the window, or the
+    /// packets of the window were not delivered within the drain limit.
+    Saturated,
+    /// Packets wait for each other for ever.
+    Stalled(Stall),
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+/// The wait-for cycle of a stalled network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stall {
+    pub cycle: u64,
+    /// Packets that can never move again.
+    pub packets: u64,
+    /// The cycle: each waits for the queue of the next, the last for that of the first.
+    pub wait_for: Vec<Waiting>,
+}
+
+/// The packet at the head of an input VC, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// `None` if only body flits are here and the head is further on.
+    pub packet: Option<PacketName>,
+    pub at: Queue,
+    pub cause: Cause,
+}
+
+/// A packet: number `seq` of those from terminal `src`, on its way to terminal `dst`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacketName {
+    pub seq: u32,
+    pub src: u32,
+    pub dst: u32,
+}
+
+/// A queue of the network: an input VC of a router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Queue {
+    pub router: u32,
+    pub port: u8,
+    pub vc: u8,
+}
+
+/// Why a packet can't move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The buffer behind output `port`, a link to another router, has no room.
+    NoRoom { port: u32, to: Queue },
+    /// The output VC it wants is held by the packet at the head of another queue of the router.
+    Held { by: Queue },
+    /// Its next flits are still in a queue upstream.
+    Behind { queue: Queue },
+}
+
+impl Cause {
+    /// The queue that must move first.
+    pub fn queue(&self) -> Queue {
+        match *self {
+            Self::NoRoom { to, .. } => to,
+            Self::Held { by } => by,
+            Self::Behind { queue } => queue,
+        }
+    }
+}
+
+impl Display for PacketName {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "packet {} of terminal {} to terminal {}", self.seq, self.src, self.dst)
+    }
+}
+
+impl Display for Queue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "router {} port {} VC {}", self.router, self.port, self.vc)
+    }
+}
+
+impl Display for Waiting {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match &self.packet {
+            Some(packet) => write!(f, "{packet} in {}", self.at)?,
+            None => write!(f, "a packet whose head is ahead in {}", self.at)?,
+        }
+        match self.cause {
+            Cause::NoRoom { port, to } => {
+                write!(f, " waits for room over its link {} -> {} (output {port}) in {to}", self.at.router, to.router)
+            }
+            Cause::Held { by } => write!(f, " waits for an output VC that is held from {by}"),
+            Cause::Behind { queue } => write!(f, " waits for its own flits in {queue}"),
+        }
+    }
+}
+
+/// Sums over the delivered packets that were created in the window. Latencies in cycles.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PacketSums {
+    pub packets: u64,
+    pub flits: u64,
+    /// From creation to delivery of the tail.
+    pub latency: u64,
+    /// From injection of the head to delivery of the tail.
+    pub network_latency: u64,
+    /// Links between routers that were crossed.
+    pub hops: u64,
+    /// Packets that took no non-minimal detour.
+    pub minimal: u64,
+}
+
+impl PacketSums {
+    pub fn add(&mut self, other: &PacketSums) {
+        self.packets += other.packets;
+        self.flits += other.flits;
+        self.latency += other.latency;
+        self.network_latency += other.network_latency;
+        self.hops += other.hops;
+        self.minimal += other.minimal;
+    }
+}
+
+/// One channel (one direction of a link) over the measured window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelCount {
+    /// Sending router, or `None` for an injection channel.
+    pub from: Option<u32>,
+    /// Sending port (for an injection channel: the terminal id).
+    pub from_port: u32,
+    /// Receiving router, or `None` for an ejection channel.
+    pub to: Option<u32>,
+    /// Receiving port (for an ejection channel: the terminal id).
+    pub to_port: u32,
+    pub class: u8,
+    /// Cycles spent in each power state during the window; they sum to the window.
+    pub cycles: [u64; LinkState::COUNT],
+    /// Flits sent in each power state during the window.
+    pub flits: [u64; LinkState::COUNT],
+    /// Changes of power state during the window.
+    pub transitions: u64,
+}
+
+/// Statistics of the measured packets of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    pub sums: PacketSums,
+    /// Per batch of the window, by creation time.
+    pub batches: Vec<PacketSums>,
+    /// Packet latency [cycles].
+    pub latency: Histogram<u64>,
+}
+
+/// Requests, the replies to them, and both as one: from the creation of the request to the delivery of the reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    pub requests: Measured,
+    pub replies: Measured,
+    pub round_trips: Measured,
+}
+
+/// One job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobOutcome {
+    pub name: String,
+    pub terminals: u32,
+    /// Flits offered, injected and delivered during the window; where there is more than one job or there are replies,
+    /// delivered flits count with the tail of their packet.
+    pub offered_flits: u64,
+    pub injected_flits: u64,
+    pub accepted_flits: u64,
+    /// Packets created in the window (and replies to such) that were neither delivered nor discarded when the run ended.
+    pub missing_packets: u64,
+    /// Packets created in the window that were discarded, as a router had failed.
+    pub dropped_packets: u64,
+    pub packets: Measured,
+    pub exchange: Option<Exchange>,
+    /// The batch: packets delivered in the whole run, of how many, and the cycle in which the last one came.
+    pub batch: Option<Batch>,
+}
+
+/// How far a batch came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batch {
+    pub delivered: u64,
+    pub packets: u64,
+    /// When the last packet was delivered, if all were.
+    pub completed: Option<u64>,
+}
+
+/// Packets created in one span of time and delivered by the end of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TransientBin {
+    pub packets: u64,
+    /// Sum of their latencies, and the longest [cycles].
+    pub latency: u64,
+    pub longest: u64,
+}
+
+impl TransientBin {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.latency += other.latency;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
+/// How the ends of the window were found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Decisions {
+    /// Whether the latencies had settled when the window began; `None` if nobody looked.
+    pub settled: Option<bool>,
+    /// Whether the share of channels that draw power had; `None` if nobody looked, or no channel is ever switched.
+    pub power_settled: Option<bool>,
+    /// Whether the wanted confidence was reached; `None` if none was wanted.
+    pub confident: Option<bool>,
+}
+
+impl Decisions {
+    /// Whether all that was looked at has settled.
+    pub(crate) fn are_settled(&self) -> bool {
+        self.settled != Some(false) && self.power_settled != Some(false)
+    }
+}
+
+/// The result of a run.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub ending: Ending,
+    /// Cycles simulated in all, and length of the window that was measured.
+    pub cycles: u64,
+    /// Cycles before the window.
+    pub warmup: u64,
+    pub window: u64,
+    pub decisions: Decisions,
+    pub terminals: u32,
+    /// Flits offered (created by the sources' clocks), injected and delivered during the window.
+    pub offered_flits: u64,
+    pub injected_flits: u64,
+    pub accepted_flits: u64,
+    /// Packets created by the end of the run but not yet injected, replies included.
+    pub backlog_packets: u64,
+    pub sums: PacketSums,
+    /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
+    /// stalled or interrupted).
+    pub missing_packets: u64,
+    /// Packets created in the window that were discarded, as a router had failed, and their flits.
+    pub dropped_packets: u64,
+    pub dropped_flits: u64,
+    /// The same sums per batch of the window, by creation time.
+    pub batches: Vec<PacketSums>,
+    /// Packet latency [cycles], 3 significant digits.
+    pub latency: Histogram<u64>,
+    pub network_latency: Histogram<u64>,
+    /// Packets by number of hops (index = hops; 63 counts all longer ones).
+    pub hop_counts: Vec<u64>,
+    pub channels: Vec<ChannelCount>,
+    pub jobs: Vec<JobOutcome>,
+    /// Width of a bin [cycles] and the bins of latency by creation time, from cycle 0 on.
+    pub transient: Option<(u64, Vec<TransientBin>)>,
+    pub series: Option<Series>,
+    pub link_states: Option<LinkStates>,
+    /// Control packets of the power policy over the window, if it sends some.
+    pub control: Option<ControlCount>,
+    /// Those of the whole run, where they are recorded, and whether there was room for all.
+    pub control_packets: Option<(Vec<ControlPacket>, bool)>,
+    /// Of the packets that were watched.
+    pub journeys: Vec<Journey>,
+    /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
+    pub flit_hops: u64,
+}

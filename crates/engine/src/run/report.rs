@@ -1,0 +1,173 @@
+//! From the counters of the blocks to the outcome of a run.
+
+use crate::models::power::Account;
+use crate::models::power::tcep::log;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Spec, Stop};
+use crate::pipeline::block::Block;
+use crate::pipeline::clock::NEVER;
+use crate::pipeline::spans;
+use crate::pipeline::tally::Tally;
+use crate::run::journey;
+use crate::run::measure::Findings;
+use crate::run::outcome::{Batch, ChannelCount, Exchange, JobOutcome, Measured, Outcome, PacketSums};
+use crate::state::Kind;
+use weft_topology::{Graph, Peer};
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    pub(crate) fn outcome(mut self, spec: &Spec, found: Findings) -> Outcome {
+        self.blocks.iter_mut().for_each(|block| block.watch_end(&self.net));
+        let mut tally = self.tally();
+        let (start, end) = found.window;
+        if let Stop::Confidence { .. } = spec.phases.stop {
+            tally.batches.truncate((end - start).div_ceil(self.net.batch) as usize);
+        }
+        let mut sums = PacketSums::default();
+        tally.batches.iter().for_each(|b| sums.add(b));
+        let (latency, network_latency) = tally.histograms();
+        let channels = channels(&self.blocks, &spec.graph, &found.closed);
+        let packets = Measured { sums: sums.clone(), batches: tally.batches.clone(), latency };
+        let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
+        let series = self.recorder.take().map(|recorder| recorder.finish(&self.blocks, self.now));
+        let link_states =
+            spec.records.link_states.map(|most| spans::finish(&self.blocks, &order(&self.blocks), most, self.now));
+        let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
+        Outcome {
+            ending: found.ending,
+            cycles: self.now,
+            warmup: start,
+            window: end - start,
+            decisions: found.decisions,
+            terminals: spec.graph.terminals(),
+            offered_flits: found.offered.flits,
+            injected_flits: tally.injected_flits,
+            accepted_flits: tally.accepted_flits,
+            backlog_packets: self.backlog(self.now).0,
+            sums,
+            missing_packets: found.offered.packets - tally.delivered - tally.lost,
+            dropped_packets: tally.lost,
+            dropped_flits: tally.lost_flits,
+            batches: packets.batches,
+            latency: packets.latency,
+            network_latency,
+            hop_counts: tally.hop_counts[..=longest].to_vec(),
+            channels,
+            jobs,
+            transient: tally.parts.transient(),
+            series,
+            link_states,
+            control: found.control,
+            control_packets: spec.records.control.map(|most| {
+                let logs = self.blocks.iter().filter_map(|block| block.agents.as_ref()?.log.as_ref());
+                log::finish(logs, most)
+            }),
+            journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
+            flit_hops: tally.flit_hops,
+        }
+    }
+
+    fn jobs(
+        &self,
+        spec: &Spec,
+        found: &Findings,
+        tally: &Tally,
+        all: &Measured,
+        channels: &[ChannelCount],
+    ) -> Vec<JobOutcome> {
+        let mut injected = vec![0; spec.traffic.jobs.len()];
+        for channel in channels.iter().filter(|c| c.from.is_none()) {
+            if self.net.job_of[channel.from_port as usize] != NEVER {
+                injected[self.net.job(channel.from_port)] += channel.flits.iter().sum::<u64>();
+            }
+        }
+        let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs).enumerate();
+        jobs.map(|(j, (job, net))| {
+            let (accepted_flits, mut parts) =
+                tally.parts.of(j).unwrap_or_else(|| (tally.accepted_flits, vec![all.clone()]));
+            parts.iter_mut().for_each(|part| part.batches.truncate(all.batches.len()));
+            let mut parts = parts.into_iter();
+            let packets = parts.next().unwrap_or_else(|| all.clone());
+            let exchange = match (parts.next(), parts.next(), parts.next()) {
+                (Some(requests), Some(replies), Some(round_trips)) => Some(Exchange { requests, replies, round_trips }),
+                _ => None,
+            };
+            let (offered, done) = (found.offered.by_job[j], tally.parts.done(j));
+            JobOutcome {
+                name: job.name.clone(),
+                terminals: job.terminals.len() as u32,
+                offered_flits: offered * job.flits_per_packet(),
+                injected_flits: injected[j],
+                accepted_flits,
+                missing_packets: offered * (1 + u64::from(job.reply.is_some()))
+                    - packets.sums.packets
+                    - tally.parts.lost(j),
+                dropped_packets: tally.parts.lost(j),
+                packets,
+                exchange,
+                batch: net.total.map(|packets| Batch {
+                    delivered: done.packets,
+                    packets,
+                    completed: (done.packets == packets).then_some(done.last),
+                }),
+            }
+        })
+        .collect()
+    }
+}
+
+/// Channels by sending router and port, injection channels last, each block in turn.
+fn channels<const W: usize, const V: usize>(
+    blocks: &[Block<W, V>],
+    graph: &Graph,
+    closed: &[Vec<Account>],
+) -> Vec<ChannelCount> {
+    let (mut channels, mut injections) = (Vec::new(), Vec::new());
+    for (block, accounts) in blocks.iter().zip(closed) {
+        for (o, (out, account)) in block.outs.iter().zip(accounts).enumerate() {
+            let count = |from, from_port, to, to_port| ChannelCount {
+                from,
+                from_port,
+                to,
+                to_port,
+                class: out.class,
+                cycles: account.cycles,
+                flits: account.flits,
+                transitions: account.transitions,
+            };
+            if out.kind == Kind::Injection {
+                let terminal = block.terminals[out.router as usize].id;
+                let (router, port) = graph.terminal_at(terminal);
+                injections.push(count(None, terminal, Some(router), u32::from(port)));
+                continue;
+            }
+            let router = &block.routers[out.router as usize];
+            let port = o as u32 - router.base;
+            match graph.ports(router.id)[port as usize].peer {
+                Peer::Unused => {}
+                Peer::Terminal(t) => channels.push(count(Some(router.id), port, None, t)),
+                Peer::Router { router: to, port: to_port } => {
+                    channels.push(count(Some(router.id), port, Some(to), u32::from(to_port)));
+                }
+            }
+        }
+    }
+    injections.sort_by_key(|c| c.from_port);
+    channels.extend(injections);
+    channels
+}
+
+/// Place of every output of every block in the table of [`channels`]; `None` where there is no link.
+pub(crate) fn order<const W: usize, const V: usize>(blocks: &[Block<W, V>]) -> Vec<Option<u32>> {
+    let outs = || blocks.iter().flat_map(|b| b.outs.iter().map(move |out| (b, out)));
+    let links = outs().filter(|(_, out)| !matches!(out.kind, Kind::Unused | Kind::Injection)).count() as u32;
+    let mut next = 0;
+    let place = |(block, out): (&Block<W, V>, &crate::state::OutPort<V>)| match out.kind {
+        Kind::Unused => None,
+        Kind::Injection => Some(links + block.terminals[out.router as usize].id),
+        _ => {
+            next += 1;
+            Some(next - 1)
+        }
+    };
+    outs().map(place).collect()
+}

@@ -1,0 +1,232 @@
+//! Which packets can never move again, and the wait-for cycle among them in words.
+//!
+//! A head can move if one of the VCs it may use is free with room, or will be: because the packet that holds it, or the
+//! packets in the buffer behind it, can move. Ejection, sources, waking links and everything still on a wire can move.
+//! What is left when no more can be marked is deadlocked.
+
+use crate::models::routing::Hop;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
+use crate::state::{ASK, Kind, NO_KEY, NONE};
+use std::collections::HashSet;
+
+/// An input VC of the whole network: (block, input port, VC).
+type Queue = (usize, usize, usize);
+
+struct Map<'a, const W: usize, const V: usize> {
+    net: &'a Net,
+    blocks: &'a [Block<W, V>],
+    /// Credits on their way, as (block, output, VC); flits on their way, as queues.
+    credits: HashSet<(usize, usize, usize)>,
+    flits: HashSet<Queue>,
+}
+
+/// The deadlocked packets, if there are any.
+pub(crate) fn find<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> Option<Stall> {
+    let map = Map::new(net, blocks);
+    let mut stuck: HashSet<Queue> = map.queues().collect();
+    loop {
+        let moving: Vec<Queue> = stuck
+            .iter()
+            .copied()
+            .filter(|&q| map.waits_for(q).is_none_or(|on| on.iter().any(|d| !stuck.contains(d))))
+            .collect();
+        if moving.is_empty() {
+            break;
+        }
+        moving.iter().for_each(|q| _ = stuck.remove(q));
+    }
+    let &start = stuck.iter().min()?;
+    let mut path = vec![start];
+    loop {
+        let next = *map.waits_for(path[path.len() - 1])?.iter().filter(|d| stuck.contains(d)).min()?;
+        if let Some(from) = path.iter().position(|&p| p == next) {
+            let cycle = &path[from..];
+            let wait_for = (0..cycle.len()).map(|k| map.waiting(cycle[k], cycle[(k + 1) % cycle.len()])).collect();
+            return Some(Stall { cycle: blocks[0].now, packets: map.packets(&stuck), wait_for });
+        }
+        path.push(next);
+    }
+}
+
+impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
+    fn new(net: &'a Net, blocks: &'a [Block<W, V>]) -> Self {
+        let (mut credits, mut flits) = (HashSet::new(), HashSet::new());
+        for (b, block) in blocks.iter().enumerate() {
+            block.credits.for_each(|w| _ = credits.insert((b, (w >> 4) as usize, (w & 15) as usize)));
+            block.flits.for_each(|f| _ = flits.insert((b, (f.to >> 4) as usize, (f.to & 15) as usize)));
+        }
+        Self { net, blocks, credits, flits }
+    }
+
+    fn queues(&self) -> impl Iterator<Item = Queue> + '_ {
+        self.blocks.iter().enumerate().flat_map(|(b, block)| {
+            block
+                .ins
+                .iter()
+                .enumerate()
+                .flat_map(move |(i, port)| (0..V).filter(move |&v| port.head[v] != NONE).map(move |v| (b, i, v)))
+        })
+    }
+
+    /// Queues one of which must move before the head of `q` can; `None` if it can move (or need not wait).
+    fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
+        let block = &self.blocks[b];
+        let port = &block.ins[i];
+        let segment = &block.segments.items[port.head[v] as usize];
+        let base = block.routers[port.router as usize].base as usize;
+        if port.keys[v] == ASK && port.choosing >> v & 1 == 0 {
+            return None; // for a link to return
+        }
+        if port.keys[v] == NO_KEY {
+            let (o, vc) = (base + usize::from(port.held[v] >> 4), usize::from(port.held[v] & 15));
+            if segment.arrived == segment.sent {
+                return self.body_behind((b, i, v)).map(|q| vec![q]);
+            }
+            return (block.outs[o].credits[vc] == 0).then(|| self.behind(b, o, vc))?;
+        }
+        let mut on = Vec::new();
+        for hop in self.hops((b, i, v)) {
+            on.extend(self.waits_at(b, base, hop)?);
+        }
+        Some(on)
+    }
+
+    /// What the head of `q`, which holds no VC, may ask for.
+    fn hops(&self, (b, i, v): Queue) -> Vec<Hop> {
+        let block = &self.blocks[b];
+        let port = &block.ins[i];
+        let segment = &block.segments.items[port.head[v] as usize];
+        if port.choosing >> v & 1 != 0 && segment.key == ASK {
+            let at = self.net.coords[block.routers[port.router as usize].id as usize];
+            let packet = &block.packets.items[segment.packet as usize];
+            let choice = self.net.routing.choice(at, packet, || self.net.arrived(port.class, v));
+            return choice.all().flat_map(|hop| self.members(hop)).collect();
+        }
+        let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.keys[v] };
+        let (p, class) = crate::pipeline::arrive::split(key, self.net.class_bits);
+        let hop = Hop { port: p as u8, class: class as u8 };
+        if port.choosing >> v & 1 != 0 { self.members(hop).collect() } else { vec![hop] }
+    }
+
+    fn members(&self, hop: Hop) -> impl Iterator<Item = Hop> + use<W, V> {
+        self.net.trunk.members(hop.port).map(move |port| Hop { port, ..hop })
+    }
+
+    /// Queues one of which must move before a head can take `hop`; `None` if it can.
+    fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
+        let o = base + usize::from(hop.port);
+        let out = &self.blocks[b].outs[o];
+        // a channel that drains may stay open to packets that were on their way to it
+        if out.state != crate::models::power::LinkState::On as u8 && out.free == 0 {
+            return None;
+        }
+        let allowed = self.net.links[out.class as usize].vcs_of[usize::from(hop.class)];
+        let mut on = Vec::new();
+        if self.net.hold_switch && out.free != self.net.links[out.class as usize].all {
+            // the output finishes another packet first, whatever VC is free
+            let held = (0..V).filter(|vc| (self.net.links[out.class as usize].all & !out.free) >> vc & 1 != 0);
+            on.extend(held.map(|vc| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15))));
+            return Some(on);
+        }
+        for vc in (0..V).filter(|vc| allowed >> vc & 1 != 0) {
+            if out.free >> vc & 1 == 0 {
+                let holder = out.holder[vc];
+                on.push((b, base + usize::from(holder >> 4), usize::from(holder & 15)));
+            } else if out.credits[vc] >= self.net.room {
+                return None;
+            } else {
+                on.extend(self.behind(b, o, vc)?);
+            }
+        }
+        Some(on)
+    }
+
+    /// The queue behind output VC (b, o, vc), whose packets must move for credits to come; `None` if some will come.
+    fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
+        let out = &self.blocks[b].outs[o];
+        let far = match out.kind {
+            Kind::Local => (b, out.peer as usize, vc),
+            Kind::Remote => {
+                let cut = self.blocks[b].cuts[out.peer as usize];
+                (cut.block as usize, cut.port as usize, vc)
+            }
+            _ => return None,
+        };
+        let moving = self.credits.contains(&(b, o, vc)) || self.flits.contains(&far);
+        let empty = self.blocks[far.0].ins[far.1].head[vc] == NONE;
+        (!moving && !empty).then(|| vec![far])
+    }
+
+    /// The queue upstream that still holds flits of the packet at the head of `q`; `None` if they are on the way.
+    fn body_behind(&self, q: Queue) -> Option<Queue> {
+        let (b, i, v) = q;
+        let port = &self.blocks[b].ins[i];
+        if self.flits.contains(&q) {
+            return None;
+        }
+        let (ub, o) = if port.remote {
+            let cut = self.blocks[b].cuts[port.upstream as usize];
+            (cut.block as usize, cut.port as usize)
+        } else {
+            (b, port.upstream as usize)
+        };
+        let out = &self.blocks[ub].outs[o];
+        if out.kind == Kind::Injection {
+            return None;
+        }
+        let base = self.blocks[ub].routers[out.router as usize].base as usize;
+        let holder = out.holder[v];
+        Some((ub, base + usize::from(holder >> 4), usize::from(holder & 15)))
+    }
+
+    fn packets(&self, stuck: &HashSet<Queue>) -> u64 {
+        let mut count = 0;
+        for &(b, i, v) in stuck {
+            let mut id = self.blocks[b].ins[i].head[v];
+            while id != NONE {
+                count += 1;
+                id = self.blocks[b].segments.items[id as usize].next;
+            }
+        }
+        count
+    }
+
+    fn waiting(&self, q: Queue, next: Queue) -> Waiting {
+        let (b, i, v) = q;
+        let block = &self.blocks[b];
+        let port = &block.ins[i];
+        let segment = &block.segments.items[port.head[v] as usize];
+        // once the head has gone on, perhaps to another block, the record may be another packet's
+        let packet = (segment.sent == 0).then(|| &block.packets.items[segment.packet as usize]);
+        let (at, to) = (self.place(q), self.place(next));
+        let cause = if to.router == at.router {
+            Cause::Held { by: to }
+        } else if port.keys[v] == NO_KEY && self.body_behind(q) == Some(next) {
+            Cause::Behind { queue: to }
+        } else {
+            Cause::NoRoom { port: self.output_to(next), to }
+        };
+        Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
+    }
+
+    fn place(&self, (b, i, v): Queue) -> outcome::Queue {
+        let port = &self.blocks[b].ins[i];
+        let router = self.blocks[b].routers[port.router as usize].id;
+        outcome::Queue { router, port: port.port, vc: v as u8 }
+    }
+
+    /// The output port of the sending router that leads to a queue.
+    fn output_to(&self, (b, i, _): Queue) -> u32 {
+        let port = &self.blocks[b].ins[i];
+        let (b, o) = if port.remote {
+            let cut = self.blocks[b].cuts[port.upstream as usize];
+            (cut.block as usize, cut.port)
+        } else {
+            (b, port.upstream)
+        };
+        let out = &self.blocks[b].outs[o as usize];
+        o - self.blocks[b].routers[out.router as usize].base
+    }
+}

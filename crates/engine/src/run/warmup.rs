@@ -1,0 +1,147 @@
+//! A warm-up that ends by itself: as soon as latencies and power state have settled (`steady.rs` says when that is).
+//!
+//! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, source queues
+//! included. Under a policy that decides less often, latencies that rise after each decision and fall again never settle
+//! from one such observation to the next: there they have settled, too, when their means over the periods of the policy
+//! are level to 1 %. An observation of the power state is the mean share of the managed channels that are not off, over the time in which
+//! the policy takes each of its decisions at least once, in whole observations of the latency.
+
+use crate::network::assemble;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Spec, Stop};
+use crate::run::measure::{LATER, LOOK, Watch};
+use crate::run::outcome::{Decisions, Ending};
+use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
+use crate::state::Kind;
+use weft_units::Refusal;
+
+/// Cycles of an observation of the latency.
+const OBSERVATION: u64 = 500;
+
+impl Spec {
+    /// Refuses a limit of the warm-up before which it can't end by itself.
+    pub fn check_warmup(&self) -> Result<(), Refusal> {
+        if !self.phases.auto_warmup {
+            return Ok(());
+        }
+        let (limit, ahead) = (self.phases.warmup, assemble::lookahead(self)?);
+        let latencies = (LEAST as u64, OBSERVATION, "");
+        let power = self.power_period()?.map(|period| (LEAST_PERIODS as u64, period, " of the power state"));
+        let length = |(count, cycles, _): (u64, u64, _)| cycles.saturating_mul(count).saturating_add(ahead);
+        let slowest = power.filter(|&power| length(power) > length(latencies)).unwrap_or(latencies);
+        let ((count, cycles, of), least) = (slowest, length(slowest));
+        if limit >= least {
+            return Ok(());
+        }
+        let what = format!(
+            "a warm-up of at most {limit} cycles can't end by itself: {count} observations{of} of {cycles} cycles, and \
+             {ahead} cycles between the decision and the window, are {least}"
+        );
+        Err(Refusal::new("measure.warmup_limit", what, format!("write {least}cycles or more, or a fixed warm-up")))
+    }
+
+    /// Cycles of an observation of the power state; `None` where no channel is ever switched.
+    pub(crate) fn power_period(&self) -> Result<Option<u64>, Refusal> {
+        let period = self.policy.settling_period(&self.graph, self.cycle_fs)?.filter(|_| self.managed.contains(&true));
+        Ok(period.map(|cycles| cycles.div_ceil(OBSERVATION).max(1).saturating_mul(OBSERVATION)))
+    }
+}
+
+/// Mean latencies of what was delivered in one observation after the other.
+#[derive(Debug, Default)]
+struct Latencies {
+    /// Packets seen so far, and the sum of their latencies.
+    seen: (u64, u64),
+    means: Vec<f64>,
+}
+
+impl Latencies {
+    fn observe(&mut self, (packets, latency): (u64, u64)) {
+        // an observation without packets goes on
+        if packets > self.seen.0 {
+            self.means.push((latency - self.seen.1) as f64 / (packets - self.seen.0) as f64);
+            self.seen = (packets, latency);
+        }
+    }
+
+    /// Whether they are level, as shares of the last one.
+    fn are_level(&self) -> bool {
+        let last = self.means.last().copied().unwrap_or(1.0);
+        is_level(&self.means.iter().map(|mean| mean / last).collect::<Vec<_>>())
+    }
+}
+
+/// Shares of the managed channels that drew power in one period of the policy after the other.
+#[derive(Debug)]
+struct PowerState {
+    period: u64,
+    channels: u64,
+    /// Cycles that managed channels have been off, summed over the channels, at the end of the last period.
+    off: u64,
+    shares: Vec<f64>,
+    /// Latencies over the same periods.
+    latencies: Latencies,
+}
+
+impl PowerState {
+    fn observe(&mut self, off: u64) {
+        let all = (self.period * self.channels) as f64;
+        self.shares.push(1.0 - (off - self.off) as f64 / all);
+        self.off = off;
+    }
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// Advances to the beginning of the window.
+    pub(crate) fn warm_up(&mut self, spec: &Spec, watch: &mut Watch, decisions: &mut Decisions) -> Option<Ending> {
+        if !spec.phases.auto_warmup {
+            return self.advance_watched(spec.phases.warmup, LOOK, watch);
+        }
+        let (mut latencies, mut power) = (Latencies::default(), self.power_state(spec));
+        decisions.settled = Some(false);
+        decisions.power_settled = power.as_ref().map(|_| false);
+        // flits that land in the window must not leave before it is known
+        let limit = spec.phases.warmup.saturating_sub(self.net.lookahead);
+        while !decisions.are_settled() && self.now + OBSERVATION <= limit {
+            if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, watch) {
+                return Some(ending);
+            }
+            latencies.observe(self.seen());
+            decisions.settled = Some(has_settled(&latencies.means));
+            if let Some(power) = power.as_mut() {
+                if self.now.is_multiple_of(power.period) {
+                    power.observe(self.off_cycles());
+                    power.latencies.observe(self.seen());
+                    decisions.power_settled = Some(is_level(&power.shares));
+                }
+                let slow = power.period > OBSERVATION && power.latencies.are_level();
+                decisions.settled = decisions.settled.map(|settled| settled || slow);
+            }
+        }
+        let start = self.now + self.net.lookahead;
+        let end = if spec.phases.stop == Stop::Complete { LATER } else { start + spec.phases.window };
+        self.set_window(start, end);
+        watch.expected = start + spec.phases.window;
+        self.advance_watched(start, LOOK, watch)
+    }
+
+    /// Packets delivered so far and the sum of their latencies.
+    fn seen(&self) -> (u64, u64) {
+        let all = self.blocks.iter().map(|b| b.tally.parts.seen);
+        all.fold((0, 0), |(packets, latency), seen| (packets + seen.packets, latency + seen.latency))
+    }
+
+    /// Nothing is observed yet; `None` where no channel is ever switched.
+    fn power_state(&self, spec: &Spec) -> Option<PowerState> {
+        let outs = self.blocks.iter().flat_map(|b| &b.outs);
+        let links = outs.filter(|out| matches!(out.kind, Kind::Local | Kind::Remote));
+        let channels = links.filter(|out| spec.managed[out.class as usize]).count() as u64;
+        let period = self.net.power_period.filter(|_| channels > 0)?;
+        Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::default() })
+    }
+
+    /// Cycles that channels have been off so far, summed over the channels.
+    fn off_cycles(&self) -> u64 {
+        self.blocks.iter().map(|b| b.power.off_cycles(&b.outs, self.now)).sum()
+    }
+}

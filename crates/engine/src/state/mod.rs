@@ -1,0 +1,333 @@
+//! The state of the network: one record per port, terminal and router, packets and segments in pools.
+//!
+//! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutPort`] after those of
+//! the routers. One cache line per output port and two per input port (V = 8).
+
+use crate::base::bits::Bits;
+use crate::base::unchecked::Hot;
+use rand_pcg::Pcg32;
+
+pub const NONE: u32 = u32::MAX;
+/// Key of a VC whose head wants nothing (no head, or it holds an output VC already).
+pub const NO_KEY: u16 = u16::MAX;
+/// Key of a packet whose route needs the state of the router it is in; of a head that has not chosen yet.
+pub const ASK: u16 = u16::MAX - 1;
+
+/// What an output channel leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// An input port of this block.
+    Local,
+    /// An input port of another block: `peer` is an index into the block's cut channels.
+    Remote,
+    /// A terminal: `peer` is its global number.
+    Ejection,
+    /// From a terminal into an input port of this block: `router` is the terminal.
+    Injection,
+    /// No link.
+    Unused,
+}
+
+/// Sender side of a channel: credits, holders of its VCs, who wants it.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub struct OutPort<const V: usize> {
+    /// Free flits in the next buffer, per VC.
+    pub credits: [u16; V],
+    /// Input port << 4 | input VC of the packet that holds the VC.
+    pub holder: [u16; V],
+    /// VCs that no packet holds (0 while the channel may not be used).
+    pub free: u16,
+    /// VCs whose holder has a flit here.
+    pub ready: u16,
+    /// VCs with at least one credit.
+    pub credit: u16,
+    /// VCs with the credits that a head needs (`Net::room`); not kept where all packets have one flit.
+    pub room: u16,
+    /// VC classes that some head wants.
+    pub wanting: u16,
+    /// Link class.
+    pub class: u8,
+    /// `LinkState as u8`.
+    pub state: u8,
+    /// First cycle (low 32 bits) in which the link is free for another flit.
+    pub next_free: u32,
+    /// Flits sent so far, the low 32 bits.
+    pub flits: u32,
+    pub peer: u32,
+    /// Router (of this block) or, for an injection channel, terminal (of this block).
+    pub router: u32,
+    pub rr_in: u8,
+    pub rr_want: u8,
+    pub rr_vc: u8,
+    pub kind: Kind,
+}
+
+/// Receiver side of a channel: VC queues (lists of segments) and what their heads want.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub struct InPort<const V: usize> {
+    /// What the head of each VC wants: output << class_bits | class.
+    pub keys: [u16; V],
+    /// Output << 4 | output VC that the head packet holds.
+    pub held: [u16; V],
+    pub head: [u32; V],
+    pub tail: [u32; V],
+    /// Sending `OutPort` of this block, or index of a cut channel if `remote`.
+    pub upstream: u32,
+    /// Cycles until a credit can be used upstream.
+    pub credit_latency: u32,
+    pub router: u32,
+    /// First port of the router.
+    pub base: u32,
+    pub port: u8,
+    pub class: u8,
+    pub rr_out: u8,
+    pub rr_vc: u8,
+    pub remote: bool,
+    /// VCs whose head chooses its output again in every step (`choose`).
+    pub choosing: u16,
+}
+
+impl<const V: usize> OutPort<V> {
+    /// VC `vc` is taken by the packet at the head of VC `v` of input `i`.
+    #[inline(always)]
+    pub fn hold(&mut self, vc: u8, i: usize, v: u8) {
+        self.free &= !(1 << vc);
+        self.ready |= 1 << vc;
+        *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
+    }
+
+    /// VCs that a head may take.
+    #[inline(always)]
+    pub fn open<const SINGLE: bool>(&self) -> u16 {
+        self.free & if SINGLE { self.credit } else { self.room }
+    }
+
+    /// A flit takes a place in VC `vc` of the next buffer. `need`: credits that a head needs.
+    #[inline(always)]
+    pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
+        self.flits += 1;
+        let credits = self.credits.hot_mut(vc);
+        *credits -= 1;
+        let left = *credits;
+        if left == 0 {
+            self.credit &= !(1 << vc);
+        }
+        if !SINGLE && left + 1 == need {
+            self.room &= !(1 << vc);
+        }
+    }
+}
+
+impl<const V: usize> InPort<V> {
+    /// The head of VC `v` has taken VC `vc` of output `p`.
+    #[inline(always)]
+    pub fn hold(&mut self, v: u8, p: usize, vc: u8) {
+        *self.held.hot_mut(v as usize) = (p << 4) as u16 | u16::from(vc);
+    }
+}
+
+/// A packet (or the part of it that has arrived) in one VC queue. Body flits are the counters.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct Segment {
+    pub packet: u32,
+    pub next: u32,
+    pub arrived: u16,
+    pub sent: u16,
+    pub len: u16,
+    /// Route key at this router.
+    pub key: u16,
+}
+
+impl Segment {
+    /// The segment of one-flit packet `packet`, which keeps it for good: only `next` and `key` change.
+    pub fn of_single(packet: u32) -> Self {
+        Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_KEY }
+    }
+}
+
+/// Flags of a packet.
+pub const MEASURED: u8 = 1;
+pub const DETOUR: u8 = 2;
+/// Someone wants to know what becomes of it.
+pub const WATCHED: u8 = 4;
+/// The packet goes round in the subnetwork that it crosses (`pal`).
+pub const AROUND: u8 = 8;
+/// The packet answers another.
+pub const REPLY: u8 = 0x80;
+
+/// A packet: one cache line, written by its source and by the routing.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub struct Packet {
+    pub created: u64,
+    pub injected: u64,
+    /// Coordinates that the current phase heads for.
+    pub target: u64,
+    /// Coordinates of the destination router.
+    pub dest: u64,
+    pub src: u32,
+    pub dst: u32,
+    /// Number of this packet at its source: (src, seq) names a packet.
+    pub seq: u32,
+    pub len: u16,
+    pub dst_port: u8,
+    pub hops: u16,
+    pub phase: u8,
+    /// Dimension being crossed + 1 (grids); 0 before the first.
+    pub dim: u8,
+    /// VC class inside the phase (dateline side, globals crossed).
+    pub lane: u8,
+    pub flags: u8,
+    /// Cycles from the creation of the request to that of this reply.
+    pub asked: u32,
+}
+
+impl Packet {
+    /// Whether routings treat both alike from here on.
+    pub fn goes_on_as(&self, other: &Self) -> bool {
+        let state = |p: &Self| (p.target, p.phase, p.dim, p.lane);
+        state(self) == state(other)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Router<const W: usize> {
+    /// Outputs with a head that may get a VC.
+    pub want: Bits<W>,
+    /// Outputs with a flit that may cross the switch.
+    pub go: Bits<W>,
+    /// Inputs with a head that chooses its output again in every step.
+    pub choosing: Bits<W>,
+    pub base: u32,
+    pub id: u32,
+}
+
+impl<const W: usize> Router<W> {
+    /// Output `p` can do nothing until a flit, VC or credit comes. `HEADS`: heads were looked at, too.
+    #[inline(always)]
+    pub fn rest<const HEADS: bool>(&mut self, p: usize) {
+        self.go.clear(p);
+        if HEADS {
+            self.want.clear(p);
+        }
+    }
+}
+
+/// A flit that crosses the switch: VC `v` of input `i` sends on VC `vc` of output `p`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Move {
+    pub i: u8,
+    pub v: u8,
+    pub p: u8,
+    pub vc: u8,
+}
+
+/// A source: its clock may lag behind the simulated time, so that nothing grows at overload.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub struct Terminal {
+    pub gaps: Pcg32,
+    pub targets: Pcg32,
+    /// Creation time of the next packet.
+    pub next_packet: u64,
+    pub packet: u32,
+    pub seq: u32,
+    pub id: u32,
+    /// Its injection channel.
+    pub out: u32,
+    pub left: u16,
+    /// Index of its clock, [`crate::pipeline::clock::NEVER`] if it is in no job.
+    pub clock: u16,
+    /// VC of the packet that it sends, `u8::MAX` before the head has left.
+    pub vc: u8,
+    pub waiting: bool,
+}
+
+/// A flit on a link.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Flit {
+    /// Input port * 16 + VC.
+    pub to: u32,
+    /// The packet, for a head flit; `NONE` for a body flit.
+    pub packet: u32,
+    pub key: u16,
+    pub len: u16,
+}
+
+/// A record that can hold the number of another one while it is free.
+pub trait Linked {
+    fn link(&mut self) -> &mut u32;
+}
+
+impl Linked for Segment {
+    #[inline(always)]
+    fn link(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Packet {
+    #[inline(always)]
+    fn link(&mut self) -> &mut u32 {
+        &mut self.src
+    }
+}
+
+/// Slots in a vector; the free ones form a list, most recently freed (hottest) first.
+#[derive(Debug, Clone)]
+pub struct Pool<T> {
+    pub items: Vec<T>,
+    free: u32,
+    in_use: usize,
+}
+
+impl<T: Copy + Default + Linked> Pool<T> {
+    pub fn with_capacity(n: usize) -> Self {
+        Self { items: Vec::with_capacity(n), free: NONE, in_use: 0 }
+    }
+
+    #[inline(always)]
+    pub fn add(&mut self, item: T) -> u32 {
+        let id = self.take();
+        *self.items.hot_mut(id as usize) = item;
+        id
+    }
+
+    /// A slot with the remains of its last user.
+    #[inline(always)]
+    pub fn take(&mut self) -> u32 {
+        self.in_use += 1;
+        let id = self.free;
+        if id == NONE {
+            return self.grow();
+        }
+        self.free = *self.items.hot_mut(id as usize).link();
+        id
+    }
+
+    #[inline(never)]
+    fn grow(&mut self) -> u32 {
+        self.items.push(T::default());
+        self.items.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    pub fn remove(&mut self, id: u32) {
+        *self.items.hot_mut(id as usize).link() = self.free;
+        self.free = id;
+        self.in_use -= 1;
+    }
+
+    pub fn in_use(&self) -> usize {
+        self.in_use
+    }
+}
+
+const _: () = assert!(size_of::<OutPort<8>>() == 64);
+const _: () = assert!(size_of::<InPort<8>>() == 128);
+const _: () = assert!(size_of::<Packet>() == 64);
+const _: () = assert!(size_of::<Terminal>() == 64);
