@@ -5,7 +5,7 @@ use common::*;
 use weft_engine::age::Priority;
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
-use weft_engine::{Outcome, Simulation, Spec};
+use weft_engine::{ForPorts, Outcome, Simulation, Spec, Widths};
 
 const ISLIP_2: &str = r#"{"islip": {"iterations": 2}}"#;
 const INPUT_FIRST: &str = r#"{"separable_input_first": {"iterations": 1}}"#;
@@ -20,7 +20,10 @@ const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)]
 
 /// Stops the sources at `stop`, lets the network drain, and compares what was measured (all packets: no warm-up, and a
 /// window beyond the end) with what must have been.
-fn check_drains<const W: usize, const V: usize>(spec: &mut Spec, stop: u64) {
+fn check_drains<const W: usize, const V: usize>(spec: &mut Spec, stop: u64)
+where
+    Widths: ForPorts<V>,
+{
     phases(spec, 0, 1_000_000);
     let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.longest());
     let mut sim = Simulation::<W, V>::new(spec, ONE).expect("a network");

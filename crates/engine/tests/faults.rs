@@ -402,7 +402,7 @@ fn a_router_that_returns_knows_what_it_has_missed() {
     sim.stop_sources();
     sim.advance(20_000);
     drain(&mut sim, 1000, "a dead router");
-    sim.assert_tables();
+    sim.assert_tables(&spec.graph);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use weft_engine::routing::{RoutingConfig, table::Table};
+use weft_engine::routing::{RoutingConfig, any_graph::table::Table};
 use weft_engine::{Spec, check};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};
 use weft_units::{InputFile, Refusal};

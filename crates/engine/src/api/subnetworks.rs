@@ -8,10 +8,33 @@ use weft_units::Refusal;
 /// Routers of a subnetwork at most: its links are kept as one word per router.
 pub(crate) const MOST: u32 = 64;
 
+/// The part of a packet's way that is inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leg {
+    pub d: usize,
+    pub own: u8,
+    pub to: u8,
+    /// Of the legs of a packet, plus 1: kept in `Packet::dim`.
+    pub number: u8,
+    /// First of its VC classes.
+    pub class: u8,
+}
+
+/// A packet goes round in a subnetwork.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Detour {
+    pub leg: Leg,
+    /// At the first router of its leg; else at the intermediate.
+    pub begins: bool,
+    /// First port of the detour, and the port of the direct link.
+    pub port: u8,
+    pub direct: u8,
+}
+
 /// The subnetworks of a router, one per dimension of a HyperX, one (its group) in a dragonfly. Members are numbered by
 /// their coordinate; the ports to the others follow each other in that order.
 #[derive(Debug, Clone)]
-pub(crate) struct Subnets {
+pub struct Subnets {
     /// Subnetworks that each router is in.
     pub count: usize,
     pub widths: [u8; 8],
@@ -140,7 +163,7 @@ impl Subnets {
 /// The link-state tables of the routers of a block: for each member of each of its subnetworks, the members that it has an
 /// active link to, as far as the router has heard. What it says of the router's own links is true.
 #[derive(Debug, Clone)]
-pub(crate) struct Views {
+pub struct Views {
     rows: Vec<u64>,
     per_router: usize,
     /// Members over which a packet can go from any member to any other, in each subnetwork of each router; 0 unless all
@@ -204,7 +227,7 @@ impl Views {
 
 /// The link-state table of one router.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a> {
+pub struct View<'a> {
     rows: &'a [u64],
     among_all: &'a [u8],
     hubs: &'a [u8],
@@ -258,7 +281,7 @@ mod tests {
         let dragonfly = serde_json::json!({"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}});
         for (topology, of) in [(hyperx, true), (dragonfly, false)] {
             let (nets, graph) = nets(topology);
-            let coords = crate::models::routing::grid::coordinates(&graph);
+            let coords = crate::api::coordinates::of_all(&graph);
             for r in 0..graph.routers() {
                 for d in 0..nets.count {
                     let own = nets.member(coords[r as usize], d);

@@ -4,12 +4,13 @@
 
 mod cuts;
 
-use crate::models::routing::{Classes, Hop};
+use crate::api::routing::{Classes, Decides, Hop};
 use crate::network::assemble;
 use crate::network::spec::Spec;
 use crate::pipeline::net::Net;
 use crate::state::Packet;
 use cuts::Cuts;
+use std::sync::Arc;
 use weft_topology::Peer;
 use weft_units::Refusal;
 
@@ -34,12 +35,16 @@ pub struct Implied {
 
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
-    let (mut net, classes) = assemble::net(spec)?;
+    let mut net = assemble::net(spec)?;
     let policy = spec.policy.build(spec)?;
-    net.routing.imply_under(&policy, &spec.managed);
-    let mut implied = Walker::new(spec, &net).imply(classes);
-    // an idle network has the fewest stages on, one that is full all of them
-    if net.routing.switch_all_on() {
+    let mut routing = spec.routing.build(&spec.graph)?;
+    routing.begin(&policy);
+    net.routing = routing.into();
+    let alone = "no block shares the routing";
+    Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
+    let mut implied = Walker::new(spec, &net).imply(net.needs.classes.clone());
+    // an idle network has the fewest links on, one that is full all of them
+    if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         implied.channel_load_bound = Walker::new(spec, &net).imply(Vec::new()).channel_load_bound;
     }
     Ok(implied)
@@ -79,8 +84,8 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     fn new(spec: &'a Spec, net: &'a Net) -> Self {
         let ports = spec.graph.port_base(spec.graph.routers()) as usize;
-        let draws = net.routing.whole_draws(Packet::default(), net.seed);
-        let cuts = if net.routing.chooses() { Cuts::of(&spec.graph) } else { None };
+        let draws = net.routing.draws().outcomes(Packet::default(), net.seed);
+        let cuts = if net.needs.decides == Decides::EachStep { Cuts::of(&spec.graph) } else { None };
         Self { spec, net, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0 }
     }
 
@@ -112,7 +117,7 @@ impl<'a> Walker<'a> {
 
     /// Walks from every router that sends; `None` if that takes too many steps.
     fn walk_all(&mut self, peak: f64, of_jobs: &mut [f64]) -> Option<Means> {
-        let (spec, routing) = (self.spec, &self.net.routing);
+        let spec = self.spec;
         let routers = spec.graph.routers();
         let senders = (0..routers).filter(|&r| self.sources(r).any(|(_, _, load)| load > 0.0)).count() as u64;
         let mut done = 0;
@@ -134,13 +139,13 @@ impl<'a> Walker<'a> {
                     let (router, port) = spec.graph.terminal_at(target);
                     to_router[router as usize] += rate * share;
                     self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate * share;
-                    if routing.sees_terminals() {
+                    if self.net.needs.sees_terminals {
                         let mean = self.walk_pair(from, self.packet(source, target), rate * share)?;
                         means.add(rate * share, mean);
                     }
                 }
             }
-            for to in (0..routers).filter(|_| !routing.sees_terminals()) {
+            for to in (0..routers).filter(|_| !self.net.needs.sees_terminals) {
                 let rate = to_router[to as usize];
                 if rate > 0.0 {
                     let target = self.net.coords[to as usize];
@@ -217,7 +222,7 @@ impl<'a> Walker<'a> {
                     members.for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
                     hops += part;
                     wire += part * self.spec.links[port.class as usize].latency as f64;
-                    match next.iter_mut().find(|(r, p, _)| *r == router && p.goes_on_as(&after)) {
+                    match next.iter_mut().find(|(r, p, _)| *r == router && p.route_state() == after.route_state()) {
                         Some((_, _, sum)) => *sum += part,
                         None => next.push((router, after, part)),
                     }

@@ -1,4 +1,3 @@
 pub mod demand;
-pub mod dependency;
 pub mod imply;
 pub mod paths;

@@ -1,7 +1,7 @@
 //! The paths that a packet may take from one terminal to another, and what is compared where a routing chooses.
 
-use crate::models::routing::Classes;
-use crate::models::routing::steps::{Cost, Step};
+use crate::api::routing::Classes;
+use crate::api::walk::{Cost, Step};
 use crate::network::assemble;
 use crate::network::spec::Spec;
 use crate::pipeline::net::Net;
@@ -107,10 +107,10 @@ pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> 
             return Err(Refusal::new(key, what, format!("write 0 to {}", terminals - 1)));
         }
     }
-    let (net, classes) = assemble::net(spec)?;
+    let net = assemble::net(spec)?;
     let mut explainer = Explainer { spec, net: &net, found: BTreeMap::new(), choices: Vec::new(), followed: 0 };
     explainer.follow_all(from, to);
-    Ok(explainer.explanation(from, to, &classes))
+    Ok(explainer.explanation(from, to, &net.needs.classes))
 }
 
 /// (router, port, VC class) of each hop.
@@ -132,7 +132,7 @@ impl Explainer<'_> {
         let dest = net.coords[router as usize];
         let packet = Packet { src: from, dst: to, dst_port, dest, target: dest, ..Packet::default() };
         let (at, _) = net.terminal_at[from as usize];
-        let draws = net.routing.whole_draws(packet, seed);
+        let draws = net.routing.draws().outcomes(packet, seed);
         let starts = net.routing.starts(net.coords[at as usize], packet, &draws);
         let share = 1.0 / starts.len() as f64;
         for start in starts {
@@ -259,7 +259,7 @@ impl Explainer<'_> {
         }
         let routers = (hops.len() as u64 + 1) * spec.router.delay + spec.router.ejection_delay;
         Path {
-            minimal: hops.len() as u32 == distance || (direct && !self.net.routing.draws_path()),
+            minimal: hops.len() as u32 == distance || (direct && !self.net.needs.draws_path),
             probability,
             zero_load_latency: routers + wire + u64::from(flits) - 1,
             hops: list,
@@ -269,27 +269,5 @@ impl Explainer<'_> {
     fn vcs(&self, link: usize, class: u8) -> Vec<u8> {
         let mask = self.net.links[link].vcs_of[class as usize];
         (0..16).filter(|vc| mask >> vc & 1 != 0).collect()
-    }
-}
-
-impl crate::models::routing::AnyRouting {
-    /// How a hop was chosen, where no queues were compared.
-    pub(crate) fn rule_without_queues(&self) -> &'static str {
-        match self {
-            Self::Slac(_) => "the way over the stages that are on",
-            Self::Pal(_) => "Table I of PAL: the direct link decides, or the only way there is",
-            _ => "no detour was drawn: the minimal path",
-        }
-    }
-
-    /// How an adaptive routing chooses.
-    pub(crate) fn rule(&self) -> &'static str {
-        if self.chooses() {
-            "in every step the one with the most credits among those with room; the last, its escape, if none has"
-        } else if self.draws_ties() {
-            "the least cost; a hash of the packet decides between equal ones"
-        } else {
-            "the first, unless its cost is above that of one of the others, drawn at random"
-        }
     }
 }

@@ -1,24 +1,30 @@
 //! From a spec to a network: the last allocations before the loop.
 
-use crate::api::subnetworks::Views;
+use crate::api::compiled::{ForPorts, HeadRouting, Widths};
+use crate::api::coordinates;
+use crate::api::routing::{AnyRouting, Classes, Decides, LinkKnowledge};
+use crate::api::sensor::{History, Sensor};
+use crate::api::subnetworks::{Subnets, Views};
+use crate::api::view::Reading;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
-use crate::explain::dependency;
 use crate::models::power::tcep::agent::{Agents, Site};
 use crate::models::power::{AnyPolicy, LinkState, Manager, PolicyConfig, slac};
-use crate::models::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
+use crate::network::dependency;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::pipeline::age::Priority;
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::clock::{Clock, NEVER, NetJob};
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::meters::Meters;
-use crate::pipeline::net::{Link, Net};
+use crate::pipeline::net::Net;
 use crate::pipeline::replies::Answers;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::{Watch, Watched};
 use crate::run::measure;
+use crate::state::link::Link;
 use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_traffic::{mix, stream};
 use weft_units::Refusal;
@@ -32,10 +38,11 @@ const TARGETS: u64 = 2;
 const ROUTES: u64 = 3;
 
 /// Builds and checks everything that blocks only read.
-pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
+pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let (mut routing, classes) = AnyRouting::build(&spec.routing, graph)?;
-    routing.begin(&spec.policy);
+    let mut routing = spec.routing.build(graph)?;
+    let needs = routing.needs();
+    let classes: &Classes = &needs.classes;
     let links: Vec<Link> = spec
         .links
         .iter()
@@ -43,7 +50,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         .map(|(c, link)| link_of(spec, link, classes[c], &graph.class_names()[c]))
         .collect::<Result<_, _>>()?;
     if !spec.allow_dependency_cycle {
-        dependency::refuse_cycle(graph, &routing, &classes, spec.routing.name())?;
+        dependency::refuse_cycle(graph, &*routing, classes, spec.routing.name())?;
     }
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
@@ -53,21 +60,27 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let after_grant = after_grant(spec)?;
     let replies = spec.traffic.jobs.iter().any(|job| job.reply.is_some());
     let batches = spec.traffic.jobs.iter().any(|job| job.batch.is_some());
-    refuse_worms(spec, &routing)?;
+    refuse_worms(spec, needs.decides)?;
     let watches = watches(spec)?;
-    let trunk = grid::trunk_of(graph);
-    let (chooses, by_age) = (routing.chooses() || trunk.width > 1, by_age(spec)?);
+    let trunk = coordinates::trunk_of(graph);
+    let (chooses, by_age) = (needs.decides == Decides::EachStep || trunk.width > 1, by_age(spec)?);
     // what a job creates is counted only where there are several, or messages of several kinds
     let by_job = replies || jobs.len() > 1;
     let others = by_job || batches || spec.phases.auto_warmup;
     let faults = !spec.faults.is_empty();
     let apart = others || spec.records.transient.is_some();
-    let net = Net {
+    routing.begin(&spec.policy.build(spec)?);
+    let single = spec.traffic.longest() == 1;
+    let reading =
+        Reading { links: links.clone(), trunk, sensor: needs.sensor, after_grant: after_grant as u32, single };
+    let routing: Arc<dyn AnyRouting> = routing.into();
+    Ok(Net {
+        reading,
+        first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
-        class_bits: classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
+        class_bits: needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         links,
-        detours: routing.draws_path(),
         chooses,
         by_age,
         priority: spec.router.priority,
@@ -79,14 +92,16 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         faults,
         routers_fail: spec.faults.iter().any(Fault::is_of_router),
         trunk,
+        ahead: routing.clone().ahead(),
         routing,
+        needs,
         apart,
         jobs,
         clocks,
         ranks,
         job_of,
         replies,
-        single: spec.traffic.longest() == 1,
+        single,
         after_grant,
         ejection_delay: spec.router.ejection_delay,
         routing_delay: routing_delay(spec)?,
@@ -106,8 +121,7 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         // neighbouring seeds must not give neighbouring draws
         seed: mix(spec.seed, ROUTES, 0),
-    };
-    Ok((net, classes))
+    })
 }
 
 fn clocks(spec: &Spec) -> Result<(Vec<NetJob>, Vec<Clock>), Refusal> {
@@ -145,9 +159,9 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
 
 /// An escape helps packets at the head of a queue. With virtual cut-through every blocked packet is, or stands behind one
 /// that is; the head of a worm may be stuck behind the tail of another one, whose head is stuck elsewhere.
-fn refuse_worms(spec: &Spec, routing: &AnyRouting) -> Result<(), Refusal> {
+fn refuse_worms(spec: &Spec, decides: Decides) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
-    if worms && routing.chooses() && !spec.allow_dependency_cycle {
+    if worms && decides == Decides::EachStep && !spec.allow_dependency_cycle {
         return Err(Refusal::new(
             "router.flow_control",
             format!(
@@ -320,9 +334,14 @@ pub(crate) fn blocks<const W: usize, const V: usize>(
     spec: &Spec,
     net: &Net,
     bounds: &[u32],
-) -> Result<Vec<Block<W, V>>, Refusal> {
+) -> Result<Vec<Block<W, V>>, Refusal>
+where
+    Widths: ForPorts<V>,
+{
     let policy = spec.policy.build(spec)?;
-    (0..bounds.len() - 1).map(|b| Builder { spec, net, bounds, b }.build(policy.clone())).collect()
+    (0..bounds.len() - 1)
+        .map(|b| Builder { spec, net, bounds, b }.build(policy.clone(), Widths::compiled(&net.routing)))
+        .collect()
 }
 
 struct Builder<'a> {
@@ -333,7 +352,11 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn build<const W: usize, const V: usize>(&self, policy: AnyPolicy) -> Result<Block<W, V>, Refusal> {
+    fn build<const W: usize, const V: usize>(
+        &self,
+        policy: AnyPolicy,
+        routing: Box<dyn HeadRouting<V>>,
+    ) -> Result<Block<W, V>, Refusal> {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
         let base = graph.port_base(first);
@@ -381,7 +404,7 @@ impl Builder<'_> {
             outs.push(OutPort { kind: Kind::Injection, peer: input, ..out_port(net, local as u32, 0) });
         }
         let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
-        Ok(self.finish(policy, routers.collect(), ins, outs, next_router, cuts, terminals))
+        Ok(self.finish(policy, routing, routers.collect(), ins, outs, next_router, cuts, terminals))
     }
 
     /// Reserves the pools and wheels for the largest number of packets and flits that can be under way (or a generous
@@ -390,6 +413,7 @@ impl Builder<'_> {
     fn finish<const W: usize, const V: usize>(
         &self,
         policy: AnyPolicy,
+        routing: Box<dyn HeadRouting<V>>,
         routers: Vec<Router<W>>,
         ins: Vec<InPort<V>>,
         outs: Vec<OutPort<V>>,
@@ -418,10 +442,11 @@ impl Builder<'_> {
         let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
         let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
         let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
-        let history = (net.routing.sensor() == Some(Sensor::HistoryWindow))
+        let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
             .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
         let mut block = Block {
             now: 0,
+            routing,
             want: vec![Bits::default(); ins.len() << net.class_bits],
             active: Active::new(routers.len()),
             busy: Active::new(terminals.len()),
@@ -524,26 +549,27 @@ impl Builder<'_> {
 
     /// Control packets that may wait for one link: those of several broadcasts by every member of a subnetwork.
     fn control_queue(&self) -> u64 {
-        match &self.net.routing {
-            AnyRouting::Pal(pal) if self.has_agents() => 16 * u64::from(pal.nets.widest()) + 64,
+        match Subnets::of(&self.spec.graph) {
+            Some(nets) if self.has_agents() => 16 * u64::from(nets.widest()) + 64,
             _ => 0,
         }
     }
 
     /// The agents of a policy that has some.
     fn add_agents<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        let (AnyPolicy::Tcep(rules), AnyRouting::Pal(pal)) = (block.power.policy(), &self.net.routing) else { return };
+        let AnyPolicy::Tcep(rules) = block.power.policy() else { return };
         let graph = &*self.spec.graph;
+        let nets = &Subnets::of(graph).expect("the policy refuses a graph without");
         let place = |r: u32| {
             let number = self.bounds.partition_point(|&first| first <= r) - 1;
             (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
         };
         let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
-        let managed = |&d: &usize| self.spec.managed[usize::from(pal.nets.classes[d])] && pal.nets.widths[d] > 1;
+        let managed = |&d: &usize| self.spec.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
         let site = Site {
             rules: rules.clone(),
-            nets: &pal.nets,
-            managed: (0..pal.nets.count).filter(managed).collect(),
+            nets,
+            managed: (0..nets.count).filter(managed).collect(),
             places: (0..graph.routers()).map(place).collect(),
             block: self.b as u32,
             faults: &self.spec.faults,
@@ -557,8 +583,10 @@ impl Builder<'_> {
 
     /// Links that begin in another state than on, and what every router of their subnetwork knows of them.
     fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        let AnyRouting::Pal(pal) = &self.net.routing else { return };
-        let nets = &pal.nets;
+        if self.net.needs.links != LinkKnowledge::Subnetworks {
+            return;
+        }
+        let nets = &Subnets::of(&self.spec.graph).expect("the routing refuses a graph without");
         let policy = block.power.policy().clone();
         block.views = Views::new(nets, block.routers.len(), policy.hub());
         for r in 0..block.routers.len() {

@@ -44,9 +44,10 @@
 //! dead router; small rows where faults meet; links dark while broken, the hub moves, the same results and control packets
 //! on any number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
 
+use crate::api::coordinates;
 use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
-use crate::models::routing::{RoutingConfig, grid};
+use crate::models::routing::RoutingConfig;
 use crate::network::spec::Spec;
 use std::fmt::{Display, Formatter};
 use weft_units::{Cycles, Refusal};
@@ -201,7 +202,7 @@ impl Spec {
 
     /// The managed subnetwork of the link between two routers, and their members in it.
     fn subnet_of(&self, nets: &Subnets, a: u32, b: u32) -> Option<(usize, u8, u8)> {
-        let coords = grid::coordinates(&self.graph);
+        let coords = coordinates::of_all(&self.graph);
         let (at, to) = (coords.get(a as usize)?, coords.get(b as usize)?);
         (0..nets.count).filter(|&d| self.managed[usize::from(nets.classes[d])]).find_map(|d| {
             let (own, c) = (nets.member(*at, d), nets.member(*to, d));

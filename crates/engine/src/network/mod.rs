@@ -1,4 +1,5 @@
 pub mod assemble;
+pub mod dependency;
 pub mod faults;
 pub mod simulation;
 pub mod spec;

@@ -1,8 +1,9 @@
 //! An assembled network that advances: its blocks go on window by window, on one or more threads.
 
+use crate::api::compiled::{ForPorts, Widths};
+use crate::api::subnetworks::Subnets;
 use crate::base::barrier::Barrier;
 use crate::models::power::{LinkState, slac::Sequencer};
-use crate::models::routing::AnyRouting;
 use crate::network::assemble;
 use crate::network::spec::{Execution, Spec};
 use crate::pipeline::block::{Block, Mail};
@@ -12,6 +13,7 @@ use crate::run::series::Recorder;
 use crate::state::{Kind, NONE, OutPort};
 use std::collections::HashSet;
 use std::sync::Mutex;
+use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// An assembled network that can be advanced.
@@ -30,14 +32,17 @@ pub struct Simulation<const W: usize, const V: usize> {
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
-    pub fn new(spec: &Spec, how: Execution) -> Result<Self, Refusal> {
-        let (net, _) = assemble::net(spec)?;
+    pub fn new(spec: &Spec, how: Execution) -> Result<Self, Refusal>
+    where
+        Widths: ForPorts<V>,
+    {
+        let net = assemble::net(spec)?;
         let wanted = if how.blocks == 0 {
             assemble::blocks_by_size(&spec.graph).max(if how.threads > 1 { how.threads } else { 1 })
         } else {
             how.blocks
         };
-        let bounds = assemble::partition(&spec.graph, wanted, net.routing.reads_group());
+        let bounds = assemble::partition(&spec.graph, wanted, net.needs.reads_group);
         let mut blocks = assemble::blocks(spec, &net, &bounds)?;
         let sequencer = Sequencer::of(spec, &net, &mut blocks)?;
         let window = window(&net, &blocks);
@@ -155,15 +160,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Checks that both ends of every link are in the same state, and that all routers know which links are active; holds
     /// when no message is under way.
-    pub fn assert_tables(&self) {
-        let AnyRouting::Pal(pal) = &self.net.routing else { return };
+    pub fn assert_tables(&self, graph: &Graph) {
         let states = self.link_states();
         let on: HashSet<(u32, u32)> =
             states.iter().filter(|s| s.3 == LinkState::On).map(|&(from, _, to, _)| (from, to)).collect();
         for &(from, _, to, state) in &states {
             assert_eq!(state == LinkState::On, on.contains(&(to, from)), "the ends of {from}-{to} disagree");
         }
-        let nets = &pal.nets;
+        let nets = &Subnets::of(graph).expect("a network with subnetworks");
         for block in &self.blocks {
             for (r, router) in block.routers.iter().enumerate() {
                 let at = self.net.coords[router.id as usize];

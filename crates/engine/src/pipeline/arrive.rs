@@ -1,9 +1,9 @@
 //! Credits and flits that reach their port in this cycle.
 
+use crate::api::subnetworks::Detour;
+use crate::api::view::{Queues, Told};
 use crate::base::unchecked::Hot;
 use crate::models::power::LinkState;
-use crate::models::routing::sensor::Queues;
-use crate::models::routing::{AnyRouting, Hop, pal, ugal_p};
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{AROUND, ASK, Flit, Kind, NO_KEY, NONE, Segment};
@@ -186,87 +186,41 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Route key of a packet whose routing reads the queues of router `r`, where it is.
+    /// Route key of a packet whose routing decides at router `r`, where it is the head of its VC.
     #[inline(never)]
-    pub(crate) fn route_here(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
-        match &net.routing {
-            AnyRouting::Pal(pal) if pal.crosses_grids() => self.route_pal::<true>(net, r, packet, pal),
-            AnyRouting::Pal(pal) => self.route_pal::<false>(net, r, packet, pal),
-            AnyRouting::UgalP(ugal) => self.route_ugal_p(net, r, packet, ugal),
-            _ => self.route_by_queues(net, r, packet),
-        }
-    }
-
-    /// For one routing alone, whose queues need not be laid out in memory.
-    #[inline(never)]
-    fn route_ugal_p(&mut self, net: &Net, r: usize, packet: u32, ugal: &ugal_p::Runtime) -> u16 {
+    pub(crate) fn route_here(&mut self, net: &Net, r: usize, id: u32) -> u16 {
         let router = self.routers.hot(r);
+        let (base, at) = (router.base, *net.coords.hot(router.id as usize));
         let (views, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::<V, false>::new(&self.outs, router.base, views, history, self.now, net);
-        let packet = self.packets.items.hot_mut(packet as usize);
-        let hop = ugal.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
-        net.key(hop.port as usize, hop.class as usize)
-    }
-
-    #[inline(never)]
-    fn route_by_queues(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
-        let key = if net.trunk.width == 1 {
-            self.route_beside::<false>(net, r, packet)
-        } else {
-            self.route_beside::<true>(net, r, packet)
-        };
+        let packet = self.packets.items.hot_mut(id as usize);
+        let here = Queues::new(&self.outs, base, views, history, self.now, &net.reading);
+        let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
         if let Some(gauge) = &mut self.gauge {
-            gauge.pin(self.packets.items.hot(packet as usize).lane);
+            gauge.pin(packet.lane);
+        }
+        match here.what_was_told() {
+            Told::Nothing => {}
+            Told::Around(detour) => self.goes_around(net, r, id, detour),
+            Told::TakesBack { port } => self.want_back(base as usize + usize::from(port)),
         }
         key
     }
 
-    #[inline(always)]
-    fn route_beside<const TRUNK: bool>(&mut self, net: &Net, r: usize, packet: u32) -> u16 {
-        let router = self.routers.hot(r);
-        let (views, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, views, history, self.now, net);
-        let packet = self.packets.items.hot_mut(packet as usize);
-        let hop = net.routing.head(*net.coords.hot(router.id as usize), &queues, packet, net.seed);
-        net.key(hop.port as usize, hop.class as usize)
-    }
-
-    /// The same for PAL, whose choices the agents of the router want to know. `GRID`: on a HyperX.
-    #[inline(never)]
-    fn route_pal<const GRID: bool>(&mut self, net: &Net, r: usize, id: u32, pal: &pal::Runtime) -> u16 {
-        let router = self.routers.hot(r);
-        let (base, at) = (router.base as usize, *net.coords.hot(router.id as usize));
-        let (views, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::<V, false>::new(&self.outs, router.base, views, history, self.now, net);
-        let packet = self.packets.items.hot_mut(id as usize);
-        let leg = if GRID {
-            pal::Runtime::leg_on_grid(at, packet)
-        } else {
-            pal.leg(at, packet, net.seed).expect("only members of a subnetwork choose")
-        };
-        let begins = pal.begins(leg, packet);
-        let hop = pal.choose(at, leg, &queues, packet, net.seed);
-        if packet.flags & AROUND != 0 {
-            self.goes_around(net, r, (id, leg, hop), begins);
-        } else if self.outs.hot(base + usize::from(hop.port)).state == LinkState::Shadow as u8 && begins {
-            self.want_back(base + usize::from(hop.port));
-        }
-        net.key(hop.port as usize, hop.class as usize)
-    }
-
     /// Packet `id` goes round at router `r`, where it begins its leg, or goes on.
     #[inline(never)]
-    fn goes_around(&mut self, net: &Net, r: usize, (id, leg, hop): (u32, pal::Leg, Hop), begins: bool) {
+    fn goes_around(&mut self, net: &Net, r: usize, id: u32, detour: Detour) {
         let base = self.routers.hot(r).base as usize;
         if net.single
             && let Some(meters) = &mut self.meters
         {
-            meters.sent_one_around(base + usize::from(hop.port));
+            meters.sent_one_around(base + usize::from(detour.port));
         }
-        if begins && let (Some(agents), AnyRouting::Pal(pal)) = (&mut self.agents, &net.routing) {
-            let direct = base + usize::from(pal.direct_port(leg));
+        if detour.begins
+            && let Some(agents) = &mut self.agents
+        {
+            let direct = base + usize::from(detour.direct);
             let flits = self.packets.items.hot(id as usize).len;
-            agents.goes_around(self.now, r, leg, (hop, flits), (direct, self.outs.hot(direct).state));
+            agents.goes_around(self.now, r, detour, flits, (direct, self.outs.hot(direct).state));
         }
     }
 

@@ -1,11 +1,12 @@
 //! A block of routers with everything it owns. Blocks share nothing but the mail they exchange between windows.
 
+use crate::api::compiled::HeadRouting;
+use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::models::power::tcep::{agent::Agents, message::Arrival};
 use crate::models::power::{Manager, slac::Gauge};
-use crate::models::routing::sensor::History;
 use crate::pipeline::meters::Meters;
 use crate::pipeline::net::Net;
 use crate::pipeline::replies::Answers;
@@ -36,6 +37,8 @@ pub struct Mail {
 #[derive(Debug)]
 pub struct Block<const W: usize, const V: usize> {
     pub now: u64,
+    /// The routing, compiled for the ports of this block.
+    pub routing: Box<dyn HeadRouting<V>>,
     pub routers: Vec<Router<W>>,
     pub ins: Vec<InPort<V>>,
     pub outs: Vec<OutPort<V>>,

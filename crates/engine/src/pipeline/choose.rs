@@ -5,9 +5,9 @@
 //! escape, or the first candidate), so that a sleeping link is woken, and looks again when a credit, a VC or a link
 //! comes back to its router.
 
+use crate::api::routing::{Decides, Hop};
+use crate::api::view::{Queues, View};
 use crate::base::unchecked::Hot;
-use crate::models::routing::Hop;
-use crate::models::routing::sensor::{Congestion, Queues};
 use crate::pipeline::age::Priority;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }
-        if key == ASK && !net.routing.chooses() {
+        if key == ASK && net.needs.decides != Decides::EachStep {
             // the routing decides once, the trunk member is chosen again and again
             key = self.route_here(net, r, packet);
             let head = *self.ins.hot(i).head.hot(v);
@@ -58,39 +58,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Every choosing head of router `r` asks for what is best now.
     #[inline(never)]
     pub(crate) fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
-        if net.trunk.width == 1 {
-            self.choose_all::<SINGLE, false>(net, r);
-        } else {
-            self.choose_all::<SINGLE, true>(net, r);
-        }
-    }
-
-    #[inline(always)]
-    fn choose_all<const SINGLE: bool, const TRUNK: bool>(&mut self, net: &Net, r: usize) {
         let (base, mut inputs) = (self.routers.hot(r).base as usize, self.routers.hot(r).choosing);
         while let Some(input) = inputs.take_first() {
             let mut vcs = self.ins.hot(base + input).choosing;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
-                self.choose_for::<SINGLE, TRUNK>(net, r, base + input, v);
+                self.choose_for::<SINGLE>(net, r, base + input, v);
             }
         }
     }
 
     #[inline(always)]
-    fn choose_for<const SINGLE: bool, const TRUNK: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) {
+    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let port = self.ins.hot(i);
         let old = *port.keys.hot(v);
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
         // decides ties: another number for every head of a router, and in the next cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
-        let queues = Queues::<V, TRUNK>::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, net);
+        let queues = Queues::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, &net.reading);
         let hop = if segment.key == ASK {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);
-            net.routing.choose(at, packet, || net.arrived(port.class, v), &queues, turn)
+            self.routing.each_step(at, &queues, packet, turn)
         } else {
             let (port, class) = crate::pipeline::arrive::split(segment.key, net.class_bits);
             let hop = Hop { port: port as u8, class: class as u8 };
@@ -100,7 +91,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if key != old {
             *self.ins.hot_mut(i).keys.hot_mut(v) = key;
             if net.watches {
-                self.watch_choice::<TRUNK>(net, i, v, hop, turn);
+                self.watch_choice(net, i, v, hop, turn);
             }
             if old != ASK {
                 self.withdraw(net, r, i, old);

@@ -1,5 +1,6 @@
 //! A granted flit leaves its input queue for the link (or for its terminal).
 
+use crate::api::routing::Hop;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
@@ -70,7 +71,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
-            let (packet, key) = if head { (packet, self.prepare(net, o, packet)) } else { (NONE, ASK) };
+            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, ASK) };
             let flit = |to| Flit { to, packet, key, len };
             if kind == Kind::Local {
                 self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
@@ -115,13 +116,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A head goes to the router behind output `o`: its route key there.
+    /// A head goes to the router behind output `o`, on VC `vc`: its route key there.
     #[inline(always)]
-    fn prepare(&mut self, net: &Net, o: usize, packet: u32) -> u16 {
+    fn prepare(&mut self, net: &Net, o: usize, vc: usize, packet: u32) -> u16 {
+        if net.needs.remembers {
+            self.remember(net, o, vc, packet);
+        }
         let router = *self.next_router.hot(o) as usize;
         let packet = self.packets.items.hot_mut(packet as usize);
         packet.hops += 1;
         net.route_ahead(router, packet)
+    }
+
+    /// The routing remembers the hop that a head has taken.
+    #[inline(never)]
+    fn remember(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
+        let out = self.outs.hot(o);
+        let port = o - self.routers.hot(out.router as usize).base as usize;
+        let class = net.links.hot(out.class as usize).class_of(vc);
+        net.routing.taken(self.packets.items.hot_mut(packet as usize), Hop { port: port as u8, class });
     }
 
     /// A flit has left the queue of VC `v` of input `i`.

@@ -11,6 +11,7 @@ pub mod network_interface;
 pub mod replies;
 pub mod routing_delay;
 pub mod spans;
+pub mod spy;
 pub mod switch_allocation;
 pub mod tally;
 pub mod vc_allocation;

@@ -1,48 +1,16 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
+use crate::api::compiled::Ahead;
+use crate::api::routing::{AnyRouting, Needs, hop_in_order};
+use crate::api::view::Reading;
 use crate::base::unchecked::Hot;
 use crate::models::allocation::AllocatorConfig;
-use crate::models::routing::{AnyRouting, Hop};
 use crate::network::spec::FlowControl;
 use crate::pipeline::age::Priority;
 use crate::pipeline::clock::{Clock, NetJob};
-use crate::state::{ASK, Packet};
-
-/// A link class, in the form the loop needs.
-#[derive(Debug, Clone)]
-#[repr(align(64))]
-pub struct Link {
-    pub latency: u64,
-    /// From the grant downstream until the credit can be used upstream.
-    pub credit_latency: u64,
-    pub buffer: u16,
-    /// All VCs of a channel of this class.
-    pub all: u16,
-    /// VCs of each routing class.
-    pub vcs_of: [u16; 16],
-    /// Credits of a whole channel.
-    pub capacity: u32,
-}
-
-/// Parallel links: the network ports of a router come in runs of `width` that lead to the same neighbour.
-#[derive(Debug, Clone, Copy)]
-pub struct Trunk {
-    /// First network port.
-    pub first: u8,
-    pub width: u8,
-}
-
-impl Trunk {
-    /// The ports of the trunk that `port` is a member of; a routing on any graph names whichever it finds.
-    #[inline(always)]
-    pub fn members(self, port: u8) -> std::ops::Range<u8> {
-        if port < self.first {
-            return port..port + 1;
-        }
-        let first = port - (port - self.first) % self.width;
-        first..first + self.width
-    }
-}
+use crate::state::Packet;
+use crate::state::link::{Link, Trunk};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Net {
@@ -53,7 +21,15 @@ pub struct Net {
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: Vec<Link>,
-    pub routing: AnyRouting,
+    /// What the views of all routers have in common.
+    pub reading: Reading,
+    pub routing: Arc<dyn AnyRouting>,
+    /// Its hops ahead, compiled.
+    pub ahead: Box<dyn Ahead>,
+    /// First port of each dimension, where packets cross complete lines in order (`Routing::first_ports`).
+    pub first_ports: Option<[u8; 8]>,
+    /// What the routing asks of the engine.
+    pub needs: Needs,
     /// Heads choose their output again in every step: the routing does, or links are trunks.
     pub chooses: bool,
     /// Arbiters let the oldest packet win.
@@ -75,8 +51,6 @@ pub struct Net {
     /// Routers fail, and heads may be discarded (`power/tcep/lost.rs`).
     pub routers_fail: bool,
     pub trunk: Trunk,
-    /// Packets get an intermediate at their source.
-    pub detours: bool,
     pub jobs: Vec<NetJob>,
     pub clocks: Vec<Clock>,
     /// Rank and job of every terminal; empty if one job has all terminals in order.
@@ -119,37 +93,11 @@ impl Net {
     #[inline(always)]
     pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
         let at = *self.coords.hot(router);
-        match &self.routing {
-            // the case to beat: the others stay out of its way
-            AnyRouting::Dimension(routing) if routing.jumps() => self.key_or_ask(routing.next(at, packet, self.seed)),
-            _ => self.route_apart(at, packet),
+        match &self.first_ports {
+            // the commonest routing, without a call
+            Some(ports) => hop_in_order(ports, at, packet)
+                .map_or_else(|| self.key(usize::from(packet.dst_port), 0), |port| self.key(usize::from(port), 0)),
+            None => self.ahead.key_ahead(at, packet, self.seed, self.class_bits),
         }
-    }
-
-    /// Two calls, because the table of all routings saves more registers than the next case needs.
-    #[inline(never)]
-    fn route_apart(&self, at: u64, packet: &mut Packet) -> u16 {
-        match &self.routing {
-            AnyRouting::UgalP(routing) => self.key_or_ask(routing.next(at, packet, self.seed)),
-            AnyRouting::Pal(routing) if routing.crosses_grids() => self.key_or_ask(routing.next_on_grid(at, packet)),
-            _ => self.route_by_table(at, packet),
-        }
-    }
-
-    #[inline(never)]
-    fn route_by_table(&self, at: u64, packet: &mut Packet) -> u16 {
-        self.key_or_ask(self.routing.next(at, packet, self.seed))
-    }
-
-    #[inline(always)]
-    fn key_or_ask(&self, hop: Option<Hop>) -> u16 {
-        hop.map_or(ASK, |hop| self.key(hop.port as usize, hop.class as usize))
-    }
-
-    /// VC class that VC `v` of an input of link class `link` belongs to; `None` on a terminal link.
-    #[inline(always)]
-    pub(crate) fn arrived(&self, link: u8, v: usize) -> Option<u8> {
-        let classes = &self.links.hot(link as usize).vcs_of;
-        (link != 0).then(|| classes.iter().position(|vcs| vcs >> v & 1 != 0).unwrap_or(0) as u8)
     }
 }

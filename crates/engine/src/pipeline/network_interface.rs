@@ -144,8 +144,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             flags: if measured { MEASURED } else { 0 },
             ..Packet::default()
         };
-        if net.detours {
-            net.routing.source(net, packet);
+        if net.needs.draws_path {
+            net.routing.inject(packet, net.seed);
         }
         self.tally.created += u64::from(measured);
         if net.creates_apart {

@@ -135,8 +135,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             asked: (self.now - request.created).min(u64::from(u32::MAX)) as u32,
             ..Packet::default()
         };
-        if net.detours {
-            net.routing.source(net, packet);
+        if net.needs.draws_path {
+            net.routing.inject(packet, net.seed);
         }
         let last = std::mem::replace(&mut desk.last, id);
         if last == NONE {

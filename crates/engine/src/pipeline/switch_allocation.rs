@@ -9,7 +9,7 @@ use crate::base::unchecked::Hot;
 use crate::models::allocation::AllocatorConfig;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{InPort, Move, NO_KEY, OutPort, Router};
+use crate::state::{InPort, Move, NO_KEY, OutPort, Router, key_of};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn allocate<const SINGLE: bool>(&mut self, net: &Net) {
@@ -174,7 +174,7 @@ impl Net {
     /// Route key of a class of output port `p`.
     #[inline(always)]
     pub(crate) fn key(&self, p: usize, class: usize) -> u16 {
-        self.slot(p, class) as u16
+        key_of(p, class, self.class_bits)
     }
 
     /// Output port of a route key.

@@ -3,15 +3,15 @@
 //! A run without them pays nothing: the calls hang on branches that other rare things need anyway (`Net::creates_apart`,
 //! `heads_apart`, `crosses_apart`), and on one per cycle. Notes are about one block; `journey.rs` joins them.
 
+use crate::api::routing::{Decides, Hop};
+use crate::api::view::{Queues, View};
 use crate::models::power::LinkState;
-use crate::models::routing::sensor::{Congestion, Queues};
-use crate::models::routing::spy::{Spy, Weighed};
-use crate::models::routing::{AnyRouting, Hop};
 use crate::network::spec::FlowControl;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ASK, DETOUR, Kind, NO_KEY, NONE, Packet, WATCHED};
+use crate::pipeline::spy::{Spy, Weighed};
+use crate::state::{ASK, Kind, NO_KEY, NONE, Packet, WATCHED};
 use serde::Serialize;
 
 /// Which packets to watch.
@@ -212,8 +212,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         let port = &self.ins[i];
-        let asks = key == ASK && !net.routing.chooses();
-        let decisions = asks.then(|| self.decision_here(net, port.router as usize, &packet)).into_iter().collect();
+        let asks = key == ASK && net.needs.decides != Decides::EachStep;
+        let decisions = asks.then(|| self.decide(net, port.router as usize, &packet)).into_iter().collect();
         self.watch.live.push(Live { i, v, stay: self.watch.stays.len(), sends: false });
         self.watch.stays.push(Stay {
             name: (packet.src, packet.seq),
@@ -232,17 +232,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         });
     }
 
-    fn decision_here(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
-        if net.trunk.width == 1 { self.decide::<false>(net, r, packet) } else { self.decide::<true>(net, r, packet) }
-    }
-
     /// What `route_here` is about to decide, with the same queues.
-    fn decide<const TRUNK: bool>(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
+    fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
         let (view, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
+        let queues = Queues::new(&self.outs, router.base, view, history, self.now, &net.reading);
         let spy = Spy::new(&queues);
-        let chosen = net.routing.head(net.coords[router.id as usize], &spy, &mut after, net.seed);
+        let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
             // the intermediate that was drawn is on no detour, or there is none to draw
@@ -250,11 +246,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else {
             (net.routing.rule(), compared)
         };
-        Decision { cycle: self.now, rule, candidates, chosen, via: intermediate(&net.routing, &after) }
+        Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
     }
 
     /// The head of VC `v` of input `i` has changed its choice. `turn`: what decides ties.
-    pub(crate) fn watch_choice<const TRUNK: bool>(&mut self, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
+    pub(crate) fn watch_choice(&mut self, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
         let Some(live) = self.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false)) else {
             return;
         };
@@ -262,12 +258,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
         let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
-        let queues = Queues::<V, TRUNK>::new(&self.outs, router.base, view, history, self.now, net);
+        let queues = Queues::new(&self.outs, router.base, view, history, self.now, &net.reading);
         let spy = Spy::new(&queues);
         let rule = if segment.key == ASK {
             let packet = &self.packets.items[segment.packet as usize];
             let at = net.coords[router.id as usize];
-            net.routing.choose(at, packet, || net.arrived(port.class, v), &spy, turn);
+            self.routing.each_step_watched(at, &spy, packet, turn);
             net.routing.rule()
         } else {
             let (port, class) = split(segment.key, net.class_bits);
@@ -413,7 +409,7 @@ fn decided_ahead(net: &Net, router: u32, packet: &Packet, now: u64) -> Option<De
         "the routing names one"
     };
     let candidates = steps.iter().map(|step| (step.hop, None)).collect();
-    Some(Decision { cycle: now, rule, candidates, chosen, via: intermediate(&net.routing, &after) })
+    Some(Decision { cycle: now, rule, candidates, chosen, via: net.routing.intermediate(&after) })
 }
 
 fn candidates(notes: Vec<Weighed>) -> Vec<(Hop, Option<Weighed>)> {
@@ -421,13 +417,4 @@ fn candidates(notes: Vec<Weighed>) -> Vec<(Hop, Option<Weighed>)> {
         Weighed::Cost { hop, .. } | Weighed::Credits { hop, .. } => hop,
     };
     notes.into_iter().map(|note| (hop(&note), Some(note))).collect()
-}
-
-/// Where a packet that is on a detour heads for before its destination.
-fn intermediate(routing: &AnyRouting, packet: &Packet) -> Option<u64> {
-    let over = matches!(
-        routing,
-        AnyRouting::Valiant(_) | AnyRouting::DragonflyValiant(_) | AnyRouting::Ugal(_) | AnyRouting::DragonflyUgal(_)
-    );
-    (over && packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest).then_some(packet.target)
 }

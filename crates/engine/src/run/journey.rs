@@ -1,8 +1,8 @@
 //! The lives of watched packets, put together from what the blocks noted (`watch.rs`).
 
-use crate::models::routing::spy::Weighed;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
+use crate::pipeline::spy::Weighed;
 use crate::pipeline::watch::{Birth, Decision, Stay, Wait, Watched};
 use serde::Serialize;
 use std::collections::BTreeMap;

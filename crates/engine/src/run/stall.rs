@@ -4,7 +4,7 @@
 //! packets in the buffer behind it, can move. Ejection, sources, waking links and everything still on a wire can move.
 //! What is left when no more can be marked is deadlocked.
 
-use crate::models::routing::Hop;
+use crate::api::routing::Hop;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
@@ -101,8 +101,8 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         if port.choosing >> v & 1 != 0 && segment.key == ASK {
             let at = self.net.coords[block.routers[port.router as usize].id as usize];
             let packet = &block.packets.items[segment.packet as usize];
-            let choice = self.net.routing.choice(at, packet, || self.net.arrived(port.class, v));
-            return choice.all().flat_map(|hop| self.members(hop)).collect();
+            let steps = self.net.routing.steps(at, packet, self.net.seed);
+            return steps.into_iter().flat_map(|step| self.members(step.hop)).collect();
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.keys[v] };
         let (p, class) = crate::pipeline::arrive::split(key, self.net.class_bits);

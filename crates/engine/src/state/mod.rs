@@ -3,6 +3,8 @@
 //! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutPort`] after those of
 //! the routers. One cache line per output port and two per input port (V = 8).
 
+pub mod link;
+
 use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
@@ -12,6 +14,12 @@ pub const NONE: u32 = u32::MAX;
 pub const NO_KEY: u16 = u16::MAX;
 /// Key of a packet whose route needs the state of the router it is in; of a head that has not chosen yet.
 pub const ASK: u16 = u16::MAX - 1;
+
+/// Route key of a class of output port `port`.
+#[inline(always)]
+pub fn key_of(port: usize, class: usize, class_bits: u32) -> u16 {
+    (port << class_bits | class) as u16
+}
 
 /// What an output channel leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,11 +194,13 @@ pub struct Packet {
     pub asked: u32,
 }
 
+/// What a routing has written into a packet: two packets in the same state at a router go on alike.
+pub type RouteState = (u64, u8, u8, u8, u8);
+
 impl Packet {
-    /// Whether routings treat both alike from here on.
-    pub fn goes_on_as(&self, other: &Self) -> bool {
-        let state = |p: &Self| (p.target, p.phase, p.dim, p.lane);
-        state(self) == state(other)
+    /// All that a routing may have written.
+    pub fn route_state(&self) -> RouteState {
+        (self.target, self.phase, self.dim, self.lane, self.flags & (DETOUR | AROUND))
     }
 }
 

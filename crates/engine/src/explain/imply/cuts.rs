@@ -1,7 +1,7 @@
 //! What choosing among minimal paths cannot avoid on a grid: every packet crosses the cuts between its coordinates in each
 //! dimension, whatever way it takes. The channels over a cut share its load evenly at best.
 
-use crate::models::routing::grid::{Grid, Line};
+use crate::models::routing::on_grid::{Grid, Line};
 use weft_topology::Graph;
 
 /// Load of every cut: channels of one dimension and direction that leave routers of one coordinate.
@@ -22,7 +22,7 @@ fn index(d: usize, own: u8, way: u8) -> usize {
 impl Cuts {
     /// `None` where the graph is no grid.
     pub fn of(graph: &Graph) -> Option<Self> {
-        let grid = Grid::of(graph, "minimal_adaptive").ok()?;
+        let grid = Grid::of(graph)?;
         let places = usize::from(grid.dims) << 16;
         Some(Self { grid, forced: vec![0.0; places], either: vec![0.0; places] })
     }

@@ -30,7 +30,7 @@ pub(crate) use sequencer::Sequencer;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::models::power::{LinkState, PolicyConfig};
-use crate::models::routing::{RoutingConfig, grid::Grid};
+use crate::models::routing::{RoutingConfig, on_grid::Grid};
 use crate::network::spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ pub(crate) struct Runtime {
     high: f64,
     wake_per_link: u64,
     averaging: u64,
-    initial: Initial,
+    pub(crate) initial: Initial,
 }
 
 impl Slac {

@@ -16,7 +16,7 @@
 //! theory; hops of every pair on drawn sets; links that are off carry nothing.
 
 use crate::models::power::LinkState;
-use crate::models::routing::grid;
+use crate::api::coordinates;
 use crate::network::spec::Spec;
 use crate::api::subnetworks::Subnets;
 use schemars::JsonSchema;
@@ -102,7 +102,7 @@ impl Runtime {
 
     /// Refuses sets that leave two routers of a subnetwork without a way. Returns all links that are managed.
     fn check(&self, spec: &Spec, nets: &Subnets) -> Result<HashSet<(u32, u32)>, Refusal> {
-        let coords = grid::coordinates(&spec.graph);
+        let coords = coordinates::of_all(&spec.graph);
         let mut known = HashSet::new();
         for router in 0..spec.graph.routers() {
             for d in (0..nets.count).filter(|&d| spec.managed[usize::from(nets.classes[d])]) {

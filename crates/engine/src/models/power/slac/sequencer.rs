@@ -4,7 +4,6 @@ use super::{Gauge, Initial, Runtime, outputs};
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::models::power::{AnyPolicy, LinkState};
-use crate::models::routing::AnyRouting;
 use crate::network::spec::Spec;
 use weft_units::Refusal;
 
@@ -180,10 +179,8 @@ impl Sequencer {
 }
 
 /// Packets from now on find so many stages on.
-fn pin_to(net: &mut Net, stages: usize) {
-    if let AnyRouting::Slac(routing) = &mut net.routing {
-        routing.switch_to(stages as u8);
-    }
+fn pin_to(net: &Net, stages: usize) {
+    net.routing.hear(stages as u32);
 }
 
 #[cfg(test)]

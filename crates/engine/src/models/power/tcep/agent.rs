@@ -10,7 +10,7 @@ use crate::pipeline::block::Block;
 use crate::network::faults::Fault;
 use crate::pipeline::net::Net;
 use crate::models::power::LinkState;
-use crate::models::routing::{Hop, pal};
+use crate::api::subnetworks::Detour;
 use crate::api::subnetworks::Subnets;
 use crate::base::wheel::Wheel;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ impl Agents {
             let first = match agents.rules.config.phase {
                 super::Phase::Together => agents.rules.epoch,
                 super::Phase::Random => {
-                    1 + crate::models::routing::hash(net.seed, block.routers[r].id, 0, 0x7c) % agents.rules.epoch
+                    1 + crate::base::hash::hash(net.seed, block.routers[r].id, 0, 0x7c) % agents.rules.epoch
                 }
             };
             agents.set_timer(ports + r, 0, first);
@@ -561,8 +561,8 @@ impl Agents {
         &mut self,
         now: u64,
         r: usize,
-        leg: pal::Leg,
-        (hop, flits): (Hop, u16),
+        Detour { leg, port, .. }: Detour,
+        flits: u16,
         (direct, state): (usize, u8),
     ) {
         let link = &mut self.links[direct];
@@ -570,7 +570,7 @@ impl Agents {
         if state != LinkState::On as u8 {
             link.virtually = link.virtually.saturating_add(u32::from(flits));
         }
-        let over = self.nets.over(leg.d, leg.own, hop.port);
+        let over = self.nets.over(leg.d, leg.own, port);
         if self.hot[r * self.nets.count + leg.d] >> over & 1 != 0 {
             let crowded = Crowded { at: now, net: leg.d as u8, to: leg.to };
             let agent = &mut self.routers[r];

@@ -8,7 +8,7 @@ use super::message::{Kind, Message};
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::models::power::LinkState;
-use crate::models::routing::hash;
+use crate::base::hash::hash;
 use std::cmp::Reverse;
 
 /// Over everything that a link can carry: a link of a star.

@@ -5,7 +5,6 @@ use super::message::{Kind, Message};
 use super::repair::Repairs;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::models::routing::AnyRouting;
 use crate::state::{ASK, NO_KEY, Packet};
 
 impl Repairs {
@@ -22,11 +21,10 @@ impl Agents {
             return true;
         }
         let at = net.coords[self.routers[r].id as usize];
-        let AnyRouting::Pal(pal) = &net.routing else { unreachable!("faults need pal") };
         if at == packet.dest {
             return false;
         }
-        let port = pal.leg(at, packet, net.seed).map_or_else(|hop| hop.port, |leg| pal.direct_port(leg));
+        let port = net.routing.aim(at, packet, net.seed).map_or_else(|hop| hop.port, |leg| self.nets.port_to(leg.d, leg.own, leg.to));
         self.repairs.dead_ends[self.routers[r].base + usize::from(port)] > 0
     }
 

@@ -9,10 +9,8 @@ use crate::network::faults::Part;
 use crate::base::unchecked::Hot;
 use crate::pipeline::net::Net;
 use crate::models::power::LinkState;
-use crate::models::routing::pal::Leg;
-use crate::models::routing::{AnyRouting, Hop};
 use crate::state::{AROUND, ASK, Kind as Port, NO_KEY, Packet};
-use crate::api::subnetworks::Views;
+use crate::api::subnetworks::{Detour, Leg, Views};
 
 /// An end of a link fails or returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -409,8 +407,8 @@ impl Agents {
                 self.want_back(direct);
             }
         } else if !was_around {
-            let hop = Hop { port: net.port(key) as u8, class: 0 };
-            self.goes_around(block.now, r, leg, (hop, packet.len), (direct, state));
+            let detour = Detour { leg, begins: true, port: net.port(key) as u8, direct: (direct - self.routers[r].base) as u8 };
+            self.goes_around(block.now, r, detour, packet.len, (direct, state));
         }
     }
 
@@ -506,8 +504,7 @@ impl Agents {
 
 /// The leg of a packet that waits for a link of a subnetwork.
 fn leg_of(net: &Net, at: u64, packet: &Packet) -> Leg {
-    let AnyRouting::Pal(pal) = &net.routing else { unreachable!("faults need pal") };
-    let Ok(leg) = pal.leg(at, packet, net.seed) else { unreachable!("only links of subnetworks are gone round") };
+    let Ok(leg) = net.routing.aim(at, packet, net.seed) else { unreachable!("only links of subnetworks are gone round") };
     leg
 }
 

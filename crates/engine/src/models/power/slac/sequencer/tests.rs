@@ -3,9 +3,8 @@
 use super::{Change, Sequencer};
 use crate::Simulation;
 use crate::models::power::LinkState;
-use crate::models::routing::AnyRouting;
 use crate::network::spec::{Execution, Spec};
-use crate::state::NONE;
+use crate::state::{NONE, Packet};
 
 /// 4 columns x 3 rows of 2 terminals: stages of 6 + 4 * 2 = 14, 6 + 4 = 10 and 6 links.
 fn network(blocks: usize) -> Simulation<1, 8> {
@@ -31,8 +30,8 @@ fn decide(sequencer: &mut Sequencer, sim: &mut Simulation<1, 8>, now: u64, used:
 
 /// Stages that packets find on.
 fn found(sim: &Simulation<1, 8>) -> u8 {
-    let AnyRouting::Slac(routing) = &sim.net.routing else { panic!("another routing") };
-    routing.stages()
+    let packet = Packet { dest: sim.net.coords[11], ..Packet::default() };
+    sim.net.routing.steps(sim.net.coords[0], &packet, 1)[0].after.lane
 }
 
 /// How many channels of each stage are in a state.

@@ -1,0 +1,75 @@
+//! A routing as the loop calls it: one virtual call per hop, and no call inside.
+
+use super::routing::{AnyRouting, Hop, Routing};
+use super::view::{Queues, View};
+use crate::state::{ASK, Packet, key_of};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A shared routing behind a trait object. (A `Box` of this is called with fewer instructions than an `Arc` of a trait
+/// object, which must compute where its value begins.)
+#[derive(Debug)]
+pub struct Compiled<R>(pub Arc<R>);
+
+/// The hops that a routing names ahead.
+pub trait Ahead: Debug + Send + Sync {
+    /// Route key of the hop that `next` names, else [`ASK`].
+    fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
+}
+
+impl<R: Routing> Ahead for Compiled<R> {
+    fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
+        let key = |hop: Hop| key_of(hop.port.into(), hop.class.into(), class_bits);
+        self.0.next(at, packet, seed).map_or(ASK, key)
+    }
+}
+
+/// A routing whose decisions at the head are compiled for ports of `V` VCs: one virtual call per head, no call inside.
+pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
+    /// The route key of `at_head`.
+    fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
+    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &Packet, turn: u32) -> Hop;
+    /// For those who look on at what is compared; nobody waits for it.
+    fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop;
+    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &Packet, turn: u32) -> Hop;
+}
+
+impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
+    fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
+        let hop = self.0.at_head(at, here, packet, seed);
+        key_of(hop.port.into(), hop.class.into(), class_bits)
+    }
+
+    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &Packet, turn: u32) -> Hop {
+        self.0.each_step(at, here, packet, turn)
+    }
+
+    fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop {
+        self.0.at_head(at, here, packet, seed)
+    }
+
+    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &Packet, turn: u32) -> Hop {
+        self.0.each_step(at, here, packet, turn)
+    }
+}
+
+/// Picks the compiled form of a routing for ports of `V` VCs.
+pub trait ForPorts<const V: usize> {
+    fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
+}
+
+/// The widths that ports can have.
+#[derive(Debug)]
+pub struct Widths;
+
+impl ForPorts<8> for Widths {
+    fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<8>> {
+        routing.clone().narrow()
+    }
+}
+
+impl ForPorts<16> for Widths {
+    fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<16>> {
+        routing.clone().wide()
+    }
+}

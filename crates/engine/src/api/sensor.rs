@@ -1,0 +1,63 @@
+//! What an adaptive routing reads as the congestion of an output.
+
+use crate::base::wheel::Wheel;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Congestion of an output port in flits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sensor {
+    /// Flits that have crossed the switch and wait for the link.
+    OutputQueue,
+    /// Credits in use, summed over the VCs: downstream buffer, wire and returning credits. Sees "phantom" congestion on
+    /// long links.
+    #[default]
+    UsedCredits,
+    /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et al.,
+    /// HPCA 2015): what waits for the link, and what waits behind it longer than that.
+    HistoryWindow,
+}
+
+/// Flits on each output that wait for the link, or were sent on it during the last credit round trip of its link class.
+#[derive(Debug)]
+pub struct History {
+    sent: Vec<u32>,
+    windows: Vec<u64>,
+    wheel: Wheel<u32, 128>,
+}
+
+impl History {
+    /// The window of a class is twice its flit latency plus 2 cycles (spec of Cascade's variant: a credit round trip).
+    /// `most`: cycles that a flit can wait for a link.
+    pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>, most: u64) -> Self {
+        let windows: Vec<u64> = latencies.map(|l| 2 * l + 2).collect();
+        let longest = windows.iter().copied().max().unwrap_or(2);
+        Self { sent: vec![0; outputs], wheel: Wheel::new(longest + most + 1, outputs * longest as usize), windows }
+    }
+
+    /// Counts per output.
+    pub fn sent(&self) -> &[u32] {
+        &self.sent
+    }
+
+    #[inline(always)]
+    pub fn sent_one(&mut self, now: u64, depart: u64, output: usize, class: u8) {
+        self.sent[output] += 1;
+        self.wheel.push(now, depart + self.windows[class as usize], output as u32);
+    }
+
+    /// Forgets what left the window at `now`.
+    pub fn expire(&mut self, now: u64) {
+        while let Some((chunk, len)) = self.wheel.due(now) {
+            for k in 0..len {
+                self.sent[self.wheel.item(chunk, k) as usize] -= 1;
+            }
+            self.wheel.release(now);
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.wheel.is_empty_at(now)
+    }
+}

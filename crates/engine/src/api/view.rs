@@ -1,0 +1,217 @@
+//! What a routing sees of the router that its packet is in.
+
+use super::routing::Hop;
+use super::sensor::{History, Sensor};
+use super::subnetworks::{Detour, View as Table, Views};
+use super::walk::Cost;
+use crate::base::unchecked::Hot;
+use crate::models::power::LinkState;
+use crate::state::OutPort;
+use crate::state::link::{Link, Trunk};
+use std::cell::Cell;
+
+/// What a head tells the power policy of its choice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Told {
+    #[default]
+    Nothing,
+    /// It goes round in the subnetwork that it crosses.
+    Around(Detour),
+    /// It takes this link, which was about to go off.
+    TakesBack { port: u8 },
+}
+
+/// What a routing may ask of the router its packet is in, and of others in its block (partition).
+///
+/// partition: crate::network::assemble::partition
+pub trait View {
+    /// Congestion of output `port` [flits] of this router by the sensor that the routing needs; of a trunk, the mean of its
+    /// members.
+    fn read(&self, port: u8) -> i32;
+    /// Congestion of output `port` [flits] of the router whose ports are `away` places after those of this one.
+    fn read_of(&self, away: i32, port: u8) -> i32;
+    /// The open member of the trunk of `hop` with the most credits, after its credits; ties by `turn`. 0 credits if a head
+    /// may take a VC of the class at none of them.
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
+    /// Where to ask when no member is open: at one that is waking, or at one that is off, which is then woken.
+    fn fallback(&self, hop: Hop) -> Hop;
+    /// State of the channel behind output `port` of this router.
+    fn state(&self, port: u8) -> LinkState;
+    #[inline(always)]
+    fn is_on(&self, port: u8) -> bool {
+        self.state(port) == LinkState::On
+    }
+    /// Credits of the VCs of `hop` that a head may take.
+    fn credits(&self, hop: Hop) -> u32;
+    /// What this router knows of the links of its subnetworks.
+    fn table(&self) -> Table<'_>;
+    /// The head tells the power policy of its choice.
+    fn told(&self, _what: Told) {}
+    /// What a path that begins with `hop` costs, with `queue` flits where `cost` says.
+    #[inline(always)]
+    fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {
+        queue * cost.hops as i32 + cost.bias
+    }
+    /// The best open member, else the fallback.
+    fn ask(&self, hop: Hop, turn: u32) -> Hop {
+        match self.member(hop, turn) {
+            (0, _) => self.fallback(hop),
+            (_, member) => member,
+        }
+    }
+}
+
+/// What the views of all routers have in common.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub links: Vec<Link>,
+    pub trunk: Trunk,
+    /// What the routing reads as congestion; `None` if it reads nothing.
+    pub sensor: Option<Sensor>,
+    /// Cycles from the grant to the link.
+    pub after_grant: u32,
+    /// All packets have one flit.
+    pub single: bool,
+}
+
+/// The outputs of one block, seen from one router.
+#[derive(Debug)]
+pub struct Queues<'a, const V: usize> {
+    outs: &'a [OutPort<V>],
+    /// First output of the router.
+    base: usize,
+    common: &'a Reading,
+    /// Flits that wait for the link or were sent on it in the last round trip, per output.
+    history: Option<&'a History>,
+    /// Low 32 bits of the cycle.
+    now: u32,
+    views: (&'a Views, usize),
+    told: Cell<Told>,
+}
+
+impl<'a, const V: usize> Queues<'a, V> {
+    /// `base`: first output of the router in `outs`; `views`: the link-state tables of the block, and the router there.
+    #[inline(always)]
+    pub fn new(
+        outs: &'a [OutPort<V>],
+        base: u32,
+        views: (&'a Views, usize),
+        history: Option<&'a History>,
+        now: u64,
+        common: &'a Reading,
+    ) -> Self {
+        let (base, now) = (base as usize, now as u32);
+        Self { outs, base, common, history, now, views, told: Cell::new(Told::Nothing) }
+    }
+
+    /// What the head told of its choice.
+    #[inline(always)]
+    pub fn what_was_told(&self) -> Told {
+        self.told.get()
+    }
+
+    /// The ports of the trunk that `port` is a member of.
+    pub fn members(&self, port: u8) -> std::ops::Range<u8> {
+        self.common.trunk.members(port)
+    }
+}
+
+impl<const V: usize> View for Queues<'_, V> {
+    #[inline(always)]
+    fn read(&self, port: u8) -> i32 {
+        if self.common.trunk.width == 1 {
+            return self.read_output(self.base + port as usize);
+        }
+        // the packet will take any of the members: their mean
+        let members = self.common.trunk.members(port);
+        let width = members.len() as i32;
+        members.map(|port| self.read_output(self.base + port as usize)).sum::<i32>() / width
+    }
+
+    #[inline(always)]
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
+        if self.common.trunk.width == 1 {
+            return (self.open_credits(hop.port, hop.class), hop);
+        }
+        let members = self.common.trunk.members(hop.port);
+        let (first, width) = (u32::from(members.start), members.len() as u32);
+        let mut best = (0, hop);
+        for k in 0..width {
+            let port = (first + (k + turn) % width) as u8;
+            let credits = self.open_credits(port, hop.class);
+            if credits > best.0 {
+                best = (credits, Hop { port, ..hop });
+            }
+        }
+        best
+    }
+
+    #[inline(always)]
+    fn state(&self, port: u8) -> LinkState {
+        LinkState::of(self.outs.hot(self.base + port as usize).state)
+    }
+
+    #[inline(always)]
+    fn is_on(&self, port: u8) -> bool {
+        self.outs.hot(self.base + port as usize).state == LinkState::On as u8
+    }
+
+    #[inline(always)]
+    fn credits(&self, hop: Hop) -> u32 {
+        self.open_credits(hop.port, hop.class)
+    }
+
+    #[inline(always)]
+    fn table(&self) -> Table<'_> {
+        self.views.0.of(self.views.1)
+    }
+
+    #[inline(always)]
+    fn told(&self, what: Told) {
+        self.told.set(what);
+    }
+
+    #[inline(always)]
+    fn read_of(&self, away: i32, port: u8) -> i32 {
+        self.read_output(self.base.wrapping_add_signed(away as isize) + port as usize)
+    }
+
+    fn fallback(&self, hop: Hop) -> Hop {
+        let with = |state: LinkState| {
+            let is = |port: &u8| self.outs[self.base + *port as usize].state == state as u8;
+            self.common.trunk.members(hop.port).find(is)
+        };
+        Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }
+    }
+}
+
+impl<const V: usize> Queues<'_, V> {
+    /// Credits of the VCs of `class` that a head may take at `port`.
+    #[inline(always)]
+    pub fn open_credits(&self, port: u8, class: u8) -> u32 {
+        let out = self.outs.hot(self.base + port as usize);
+        let open = if self.common.single { out.open::<true>() } else { out.open::<false>() };
+        let mut vcs = open & self.common.links.hot(out.class as usize).vcs_of.hot(class as usize);
+        let mut credits = 0;
+        while vcs != 0 {
+            credits += u32::from(*out.credits.hot(vcs.trailing_zeros() as usize));
+            vcs &= vcs - 1;
+        }
+        credits
+    }
+
+    #[inline(always)]
+    fn read_output(&self, o: usize) -> i32 {
+        let out = self.outs.hot(o);
+        let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
+        if sensor == Sensor::OutputQueue {
+            return (out.next_free.wrapping_sub(self.now) as i32).max(0);
+        }
+        let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
+        let used = (self.common.links.hot(out.class as usize).capacity - left) as i32;
+        let Some(sent) = self.history else { return used };
+        // what could not leave as soon as it had crossed the router
+        let waiting = (out.next_free.wrapping_sub(self.now.wrapping_add(self.common.after_grant + 1)) as i32).max(0);
+        (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
+    }
+}

@@ -1,0 +1,111 @@
+//! ECMP on any graph: among the next hops of shortest paths, one by a hash of the flow (source and destination terminal).
+//!
+//! # Source
+//! C. Hopps, RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm", 2000 (hash of the flow, modulo the next hops).
+//! # Parameters
+//! classes: how the VC class changes along the path (`hop_index`, `one`).
+//! # Guarantees
+//! Minimal; all packets of a flow take one path, which the seed decides. `hop_index`: as many VC classes as links on the
+//! longest of the shortest paths, acyclic on every graph. `one`: one class; the check of dependencies decides (trees
+//! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB.
+//! # Not modelled
+//! Flows other than terminal to terminal; unequal weights.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
+//! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No rows of a peer.
+
+use super::shortest_path::hop_classes;
+use crate::models::routing::on_graph::Distances;
+use crate::models::routing::{
+    Classes, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
+};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// ECMP on any graph: among the next hops of shortest paths, one by a hash of the flow.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ecmp {
+    /// How the VC class changes along the path.
+    #[serde(default)]
+    pub classes: ClassRule,
+}
+
+/// How the VC class changes along the path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassRule {
+    /// One class more with every hop.
+    #[default]
+    HopIndex,
+    /// One class: refused where shortest paths close a cycle.
+    One,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    distances: Distances,
+    rule: ClassRule,
+}
+
+impl RoutingModel for Ecmp {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "any graph";
+
+    fn fits(_: &Graph) -> bool {
+        true
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let distances = Distances::of(graph, "ecmp")?;
+        let classes = match self.classes {
+            ClassRule::HopIndex => hop_classes(graph, &distances, "ecmp")?,
+            ClassRule::One => same_classes(graph, 1),
+        };
+        Ok(Runtime { classes, distances, rule: self.classes })
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes.clone(), sees_terminals: true, ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        (0..u64::from(graph.routers())).collect()
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        let class = packet.lane;
+        packet.lane += u8::from(self.rule == ClassRule::HopIndex);
+        // every router hashes in its own way, or all would agree and leave links unused
+        let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
+        Some(Hop { port: self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count)), class })
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        Step::named(self, at, packet, seed)
+    }
+
+    /// Flows are too many to walk: all shortest paths are taken together.
+    fn proof(&self) -> Proof<'_> {
+        let all = Proof::TurnsTo {
+            destinations: self.distances.wiring.hosts().collect(),
+            turns: Box::new(|dest, turn| self.distances.turns_to(dest, turn)),
+        };
+        match self.rule {
+            ClassRule::HopIndex => Proof::Rises { link_first: false, or: Box::new(all) },
+            ClassRule::One => all,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Shortest paths on any graph; the VC class is the hop index.
+//!
+//! # Source
+//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (classes
+//! by hop). CAMINOS "Shortest" with one VC step per hop.
+//! # Parameters
+//! choice among the next hops of shortest paths: `random`, drawn for each packet and hop; `first`, the lowest port.
+//! # Guarantees
+//! Minimal on every connected graph. As many VC classes as links on the longest of the shortest paths between terminals
+//! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
+//! terminals, at most 1 GiB.
+//! # Not modelled
+//! Step by congestion; weights of links.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds; `engine/tests/bounds.rs`: bounds of
+//! rings and butterflies are reached. No rows of a peer.
+
+use crate::models::routing::on_graph::Distances;
+use crate::models::routing::{
+    Classes, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Shortest paths on any graph; the VC class is the hop index.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShortestPath {
+    /// Which of the next hops of shortest paths.
+    #[serde(default)]
+    pub choice: Among,
+}
+
+/// Which of several next hops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Among {
+    /// Drawn for each packet and hop, all equally likely.
+    #[default]
+    Random,
+    /// That on the lowest port.
+    First,
+}
+
+/// Most VCs of a link, and so most classes.
+const MAX_CLASSES: u8 = 16;
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    distances: Distances,
+    choice: Among,
+}
+
+/// A class for each hop of the longest path.
+pub(super) fn hop_classes(graph: &Graph, distances: &Distances, name: &str) -> Result<Classes, Refusal> {
+    let longest = distances.longest;
+    if longest > MAX_CLASSES {
+        return Err(Refusal::new(
+            format!("routing.{name}"),
+            format!(
+                "paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"
+            ),
+            "take the routing made for this topology; on a tree, ecmp with classes: one; or a table with classes",
+        ));
+    }
+    Ok(same_classes(graph, longest.max(1)))
+}
+
+impl RoutingModel for ShortestPath {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "any graph";
+
+    fn fits(_: &Graph) -> bool {
+        true
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let distances = Distances::of(graph, "shortest_path")?;
+        Ok(Runtime { classes: hop_classes(graph, &distances, "shortest_path")?, distances, choice: self.choice })
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes.clone(), ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        (0..u64::from(graph.routers())).collect()
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        let class = packet.lane;
+        packet.lane += 1;
+        let number = |count| match self.choice {
+            Among::First => 0,
+            Among::Random => below(draw(seed, packet, 0x3d + u64::from(class)), count),
+        };
+        Some(Hop { port: self.distances.pick(at as u32, packet.dest as u32, number), class })
+    }
+
+    /// Every port that leads nearer, or the terminal.
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
+        let most = if self.choice == Among::First { 1 } else { usize::MAX };
+        let ports = self.distances.ports(at as u32, packet.dest as u32).take(most);
+        ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::rises()
+    }
+
+    fn draws_hops(&self) -> bool {
+        self.choice == Among::Random
+    }
+}

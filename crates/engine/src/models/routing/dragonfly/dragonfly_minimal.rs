@@ -1,0 +1,77 @@
+//! Dragonfly minimal: local, global, local; VC class = global links crossed.
+//!
+//! # Source
+//! Kim et al., ISCA 2008. Hierarchical: never two global links, unlike graph-shortest paths.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! At most 3 hops; 2 local and 1 global VC classes.
+//! # Not modelled
+//! Nothing.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows `min` of
+//! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
+//! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`.
+
+use crate::models::routing::on_dragonfly::{Groups, group};
+use crate::models::routing::{Draws, Hop, Needs, Proof, Routing, RoutingModel, Step};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Dragonfly minimal: local, global, local; VC class = global links crossed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyMinimal {}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    groups: Groups,
+}
+
+impl RoutingModel for DragonflyMinimal {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "dragonflies";
+
+    fn fits(graph: &Graph) -> bool {
+        Groups::of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        Ok(Runtime { groups: Groups::of(graph).expect("a graph that fits") })
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: vec![1, 2, 1], ..Needs::default() }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        Some(self.groups.classed_hop(at, packet.dest, 0, packet, seed))
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        Step::named(self, at, packet, seed)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::OneLeg { by_line: false }
+    }
+
+    fn draws(&self) -> Draws {
+        self.groups.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        group(from) != group(to)
+    }
+}

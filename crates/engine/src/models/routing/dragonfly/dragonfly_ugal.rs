@@ -1,0 +1,198 @@
+//! Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
+//!
+//! # Source
+//! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G; rule minimal if q_min H_min <= q_nm H_nm + T, with the
+//! hops of the two paths.
+//! # Parameters
+//! intermediate, as Valiant; threshold T [flits]; sensor: what q is; queues: where q is read, `local` (UGAL-L) at the
+//! first hop, `global` (UGAL-G) at the first global channel, in whichever router of the group it is.
+//! # Guarantees
+//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted.
+//! # Not modelled
+//! The way of a queue length through the group (UGAL-G reads it at once, an oracle); BookSim2's fixed bias of 30 flits
+//! and its single VC class on the way to the intermediate, which can deadlock.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: the queues that are compared; `engine/tests/bounds.rs`: half or more of the bound of
+//! detours, with local and with global queues. Peers: the rows `ugal` are for information, since both compose this
+//! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
+
+use super::dragonfly_valiant;
+use crate::models::routing::on_dragonfly::{group, index};
+use crate::models::routing::{
+    Cost, Decides, Draws, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
+};
+use crate::state::{DETOUR, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal};
+
+/// Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyUgal {
+    /// Where the first phase of a detour ends.
+    #[serde(default)]
+    pub intermediate: dragonfly_valiant::Intermediate,
+    /// Bias toward the minimal path.
+    #[serde(default = "crate::models::routing::default_threshold")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default)]
+    pub sensor: Sensor,
+    /// Whose congestion is read.
+    #[serde(default)]
+    pub queues: Queues,
+}
+
+/// Whose congestion is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Queues {
+    /// UGAL-L: that of the output of the source router.
+    #[default]
+    Local,
+    /// UGAL-G: that of the first global channel of the path, as it is in this cycle.
+    Global,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    valiant: dragonfly_valiant::Runtime,
+    threshold: i32,
+    sensor: Sensor,
+    global: bool,
+    /// Ports of a router.
+    ports: i32,
+}
+
+impl RoutingModel for DragonflyUgal {
+    type Routing = Runtime;
+    const ROUTES: &'static str = dragonfly_valiant::DragonflyValiant::ROUTES;
+
+    fn fits(graph: &Graph) -> bool {
+        dragonfly_valiant::DragonflyValiant::fits(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        Ok(Runtime {
+            valiant: dragonfly_valiant::Runtime::of(graph, self.intermediate),
+            threshold: threshold(self.threshold, "dragonfly_ugal")?,
+            sensor: self.sensor,
+            global: self.queues == Queues::Global,
+            ports: graph.ports(0).len() as i32,
+        })
+    }
+}
+
+impl Runtime {
+    /// Whether the packet is still to choose, by the queues of the router it is in.
+    #[inline(always)]
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
+        undecided && group(at) != group(packet.dest)
+    }
+
+    /// What the path that begins with `hop`, over `mid` if it is a detour, is judged by.
+    #[inline(always)]
+    fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let (groups, dest) = (&self.valiant.groups, packet.dest);
+        let hops = match mid {
+            None => groups.distance(at, dest, packet, seed),
+            Some(mid) => groups.distance(at, mid, packet, seed) + groups.distance(mid, dest, packet, seed),
+        };
+        let bias = if mid.is_some() { self.threshold } else { 0 };
+        if !self.global {
+            return Cost { at, port: hop.port, hops, bias };
+        }
+        // over an intermediate in the own group the first global channel is that to the destination
+        let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(dest);
+        let (router, port) = groups.gateway_to(group(at), group(to), packet, seed);
+        Cost { at: at & !0xffff | u64::from(router), port, hops, bias }
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs {
+            classes: self.valiant.classes(),
+            decides: Decides::AtHead,
+            sensor: Some(self.sensor),
+            reads_group: self.global,
+            ..Needs::default()
+        }
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if self.asks(at, packet) {
+            return None;
+        }
+        if packet.phase == 0 && packet.flags & DETOUR == 0 {
+            self.valiant.minimal(packet);
+        }
+        self.valiant.next(at, packet, seed)
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let mut detour = *packet;
+        self.valiant.minimal(packet);
+        let minimal = self.valiant.next(at, packet, seed).unwrap_or(Hop::to_terminal(packet));
+        let Some(mid) = self.valiant.draw_intermediate(group(at), packet, seed) else { return minimal };
+        self.valiant.detour(&mut detour, mid);
+        if let Some(n) = self.valiant.next(at, &mut detour, seed) {
+            let (near, far) = (self.cost(at, minimal, packet, None, seed), self.cost(at, n, &detour, Some(mid), seed));
+            let value = |hop: Hop, cost: Cost| {
+                let away = index(cost.at) as i32 - index(at) as i32;
+                here.weigh(hop, cost, here.read_of(away * self.ports, cost.port))
+            };
+            if value(minimal, near) > value(n, far) {
+                *packet = detour;
+                return n;
+            }
+        }
+        minimal
+    }
+
+    /// The minimal path and the one over every intermediate.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let option = |mut after: Packet, mid: Option<u64>| {
+            let hop = self.valiant.next(at, &mut after, seed)?;
+            Some(Step { hop, after, cost: Some(self.cost(at, hop, &after, mid, seed)) })
+        };
+        let mut minimal = *packet;
+        self.valiant.minimal(&mut minimal);
+        let drawn = self.valiant.detours(at, *packet).filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
+        let detours = drawn.filter_map(|Packet { target: mid, .. }| {
+            let mut detour = *packet;
+            self.valiant.detour(&mut detour, mid);
+            option(detour, Some(mid))
+        });
+        option(minimal, None).into_iter().chain(detours).collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.valiant.proof()
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let flags = if phase == 0 { DETOUR } else { 0 };
+        Packet { flags, ..self.valiant.leg(phase, target, draw) }
+    }
+
+    fn draws(&self) -> Draws {
+        self.valiant.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        self.valiant.draws_between(from, to)
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        self.valiant.intermediate(packet)
+    }
+}

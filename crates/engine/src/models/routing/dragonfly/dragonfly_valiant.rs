@@ -1,0 +1,197 @@
+//! Dragonfly Valiant: minimal to a random group (or router), then minimal to the destination.
+//!
+//! # Source
+//! Kim et al., ISCA 2008; VC classes l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as CAMINOS' ladder).
+//! # Parameters
+//! intermediate: `group`, the first phase ends at the first router of a random group that is neither source nor
+//! destination group (traffic inside a group stays minimal); `router`, at a random router of the whole machine.
+//! # Guarantees
+//! VC class rises along the path, so dependencies are acyclic; 3 (4) local and 2 global VC classes.
+//! # Not modelled
+//! Nothing.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. CAMINOS: the rows `val` of
+//! `tests/data/golden/caminos.csv` (`router`).
+
+use crate::models::routing::on_dragonfly::{Groups, group};
+use crate::models::routing::{Classes, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw};
+use crate::state::{DETOUR, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Dragonfly Valiant: minimal to a random group (or router), then minimal to the destination.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyValiant {
+    /// Where the first phase ends.
+    #[serde(default)]
+    pub intermediate: Intermediate,
+}
+
+/// Where the first phase ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Intermediate {
+    /// At the first router of a random group: 3 local and 2 global VC classes.
+    #[default]
+    Group,
+    /// At a random router: 4 local and 2 global VC classes.
+    Router,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    pub(super) groups: Groups,
+    intermediate: Intermediate,
+}
+
+impl RoutingModel for DragonflyValiant {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "dragonflies";
+
+    fn fits(graph: &Graph) -> bool {
+        Groups::of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        Ok(Runtime::of(graph, self.intermediate))
+    }
+}
+
+impl Runtime {
+    pub(super) fn of(graph: &Graph, intermediate: Intermediate) -> Self {
+        Self { groups: Groups::of(graph).expect("a graph that fits"), intermediate }
+    }
+
+    pub(super) fn classes(&self) -> Classes {
+        let local = if self.intermediate == Intermediate::Router { 4 } else { 3 };
+        vec![1, local, 2]
+    }
+
+    /// A random intermediate for a packet now at `from`; `None` if this packet goes minimally.
+    pub(super) fn draw_intermediate(&self, from: u32, packet: &Packet, seed: u64) -> Option<u64> {
+        let (g, a) = (self.groups.groups, self.groups.per_group);
+        let hash = draw(seed, packet, 0x51);
+        if self.intermediate == Intermediate::Router {
+            let router = below(hash, g * a);
+            return Some(u64::from(router / a) << 16 | u64::from(router % a));
+        }
+        let to = group(packet.dest);
+        if from == to || g < 3 {
+            return None;
+        }
+        let mut mid = below(hash, g - 2);
+        mid += u32::from(mid >= from.min(to));
+        mid += u32::from(mid >= from.max(to));
+        Some(u64::from(mid) << 16)
+    }
+
+    /// Sends the packet over `mid`.
+    #[inline(always)]
+    pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
+        packet.target = mid;
+        packet.flags |= DETOUR;
+    }
+
+    /// Puts the packet into the second phase, with the VC classes above those of the first.
+    #[inline(always)]
+    pub(super) fn second_phase(&self, packet: &mut Packet) {
+        packet.phase = 1;
+        packet.lane = 1;
+        packet.target = packet.dest;
+    }
+
+    /// Puts a packet that goes minimally into its only phase.
+    #[inline(always)]
+    pub(super) fn minimal(&self, packet: &mut Packet) {
+        packet.phase = 2;
+        packet.target = packet.dest;
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes(), draws_path: true, ..Needs::default() }
+    }
+
+    fn inject(&self, packet: &mut Packet, _seed: u64) {
+        // drawn at the first router, where the source group is known
+        packet.target = u64::MAX;
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if packet.target == u64::MAX {
+            match self.draw_intermediate(group(at), packet, seed) {
+                Some(mid) => self.detour(packet, mid),
+                None => self.minimal(packet),
+            }
+        }
+        let arrived = match self.intermediate {
+            Intermediate::Group => group(at) == group(packet.target),
+            Intermediate::Router => at == packet.target,
+        };
+        if packet.phase == 0 && arrived {
+            self.second_phase(packet);
+        }
+        if packet.phase != 0 && at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        let shift = u8::from(packet.phase == 1 && self.intermediate == Intermediate::Router);
+        Some(self.groups.classed_hop(at, packet.target, shift, packet, seed))
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        Step::named(self, at, packet, seed)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::TwoLegs { by_line: false, minimal_phase: Some(2) }
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let mut packet = Packet { target, dest: target, seq: draw, phase, ..Packet::default() };
+        if phase == 1 {
+            self.second_phase(&mut packet);
+        }
+        packet
+    }
+
+    fn draws(&self) -> Draws {
+        self.groups.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        group(from) != group(to)
+    }
+
+    /// The packet over every intermediate that it may draw at `at`.
+    fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
+        let (g, a) = (self.groups.groups, self.groups.per_group);
+        let (from, to) = (group(at), group(packet.dest));
+        match self.intermediate {
+            Intermediate::Router => {
+                let all = (0..g * a).map(move |r| u64::from(r / a) << 16 | u64::from(r % a));
+                Box::new(all.map(move |target| Packet { target, ..packet }))
+            }
+            Intermediate::Group if from == to || g < 3 => {
+                let mut minimal = packet;
+                self.minimal(&mut minimal);
+                Box::new(std::iter::once(minimal))
+            }
+            Intermediate::Group => {
+                let others = (0..g).filter(move |&m| m != from && m != to);
+                Box::new(others.map(move |m| Packet { target: u64::from(m) << 16, ..packet }))
+            }
+        }
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        let detours = packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest;
+        detours.then_some(packet.target)
+    }
+}

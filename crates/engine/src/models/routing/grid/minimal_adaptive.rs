@@ -1,0 +1,193 @@
+//! Minimal adaptive routing on grids: at every hop any minimal direction, with dimension order as the escape.
+//!
+//! # Source
+//! J. Duato, "A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks", IEEE TPDS 4(12), 1993; as used by
+//! BlueGene/L (Adiga et al., IBM J. R&D 49(2/3), 2005) and by F. J. Andujar et al., "Energy efficient torus networks
+//! with aggregated links", JPDC 2019: two adaptive and two escape VCs, virtual cut-through.
+//! # Parameters
+//! leave_escape: whether a packet that took an escape VC may go back to adaptive ones.
+//! # Guarantees
+//! Minimal paths. VC classes: escape (on a torus two, 0 while the way to the destination's coordinate still crosses the
+//! wrap link, then 1), then one adaptive class. A head asks again in every allocation step: for the open adaptive VC with
+//! the most credits, ties by a hash of the cycle; else for the escape. The escape, dimension order, is offered at every hop and acyclic.
+//! Half way round a ring both directions are minimal; the escape takes the one without the wrap link.
+//! # Not modelled
+//! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/choosing.rs`: ties are broken evenly, trunks carry what their members carry together;
+//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. No rows of a peer.
+
+use crate::base::unchecked::Hot;
+use crate::models::routing::best::Best;
+use crate::models::routing::on_grid::{Grid, Line};
+use crate::models::routing::{
+    Classes, Cost, Decides, Hop, Needs, Proof, Routing, RoutingModel, Step, View, same_classes,
+};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Minimal adaptive routing on grids: at every hop any minimal direction, with dimension order as the escape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MinimalAdaptive {
+    /// Whether a packet that took an escape VC may go back to adaptive ones.
+    #[serde(default = "yes")]
+    pub leave_escape: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    grid: Grid,
+    /// VC class of the adaptive VCs; those below are escapes.
+    adaptive: u8,
+    leave_escape: bool,
+    /// [dimension][own coordinate][other] -> whether a minimal way goes up (1) and down (2).
+    ways: Vec<u8>,
+    /// Start of each dimension in `ways`.
+    first_way: [u32; 8],
+}
+
+impl RoutingModel for MinimalAdaptive {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "grids of routers (hyperx, torus, mesh)";
+
+    fn fits(graph: &Graph) -> bool {
+        Grid::of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let grid = Grid::of(graph).expect("a graph that fits");
+        let adaptive = if grid.line == Line::Ring { 2 } else { 1 };
+        let (mut ways, mut first_way) = (Vec::new(), [0; 8]);
+        for (d, first) in first_way.iter_mut().enumerate().take(usize::from(grid.dims)) {
+            *first = ways.len() as u32;
+            let width = grid.widths[d];
+            for (own, to) in (0..width).flat_map(|own| (0..width).map(move |to| (own, to))) {
+                let (up, down) = grid.ways(own, to, d);
+                ways.push(u8::from(up) | u8::from(down) << 1);
+            }
+        }
+        let classes = same_classes(graph, adaptive + 1);
+        Ok(Runtime { classes, grid, adaptive, leave_escape: self.leave_escape, ways, first_way })
+    }
+}
+
+impl Runtime {
+    #[inline(never)]
+    fn last_resort(&self, at: u64, packet: &Packet, here: &(impl View + ?Sized), turn: u32) -> Hop {
+        let last = self.escape(at, packet.dest).unwrap_or(Hop::to_terminal(packet));
+        here.ask(last, turn)
+    }
+
+    /// Whether the packet came on an escape VC that it may not leave; `lane` remembers it.
+    #[inline(always)]
+    fn must_stay(&self, packet: &Packet) -> bool {
+        !self.leave_escape && packet.lane == ON_ESCAPE
+    }
+
+    /// Every minimal hop on the adaptive VCs.
+    #[inline(always)]
+    fn each_adaptive(&self, at: u64, to: u64, mut offer: impl FnMut(Hop)) {
+        let mut differ = at ^ to;
+        while differ != 0 {
+            let d = (differ.trailing_zeros() / 8) as usize;
+            differ &= !(0xff << (8 * d));
+            let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
+            let width = u32::from(self.grid.widths[d]);
+            let mut ways = *self.ways.hot((self.first_way[d] + u32::from(own) * width + u32::from(c)) as usize);
+            // one call, so that it is compiled in line; twice where both ways are minimal
+            loop {
+                let port = if self.grid.line == Line::Complete {
+                    self.grid.port_to(at, d, c)
+                } else {
+                    self.grid.port_along(d, ways & 1 != 0)
+                };
+                offer(Hop { port, class: self.adaptive });
+                if ways != 3 {
+                    break;
+                }
+                ways = 2;
+            }
+        }
+    }
+}
+
+/// `Packet::lane` of a packet whose last hop was on an escape VC.
+const ON_ESCAPE: u8 = 1;
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs {
+            classes: self.classes.clone(),
+            decides: Decides::EachStep,
+            remembers: !self.leave_escape,
+            ..Needs::default()
+        }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (at == packet.dest).then_some(Hop::to_terminal(packet))
+    }
+
+    /// The open adaptive candidate with the most credits; else the escape. Where that is closed, too, it is asked for all
+    /// the same, so that a sleeping link is woken.
+    #[inline(always)]
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
+        let mut best = Best::default();
+        if !self.must_stay(packet) {
+            self.each_adaptive(at, packet.dest, |hop| best.offer(hop, here, turn));
+        }
+        best.hop().unwrap_or_else(|| self.last_resort(at, packet, here, turn))
+    }
+
+    fn taken(&self, packet: &mut Packet, hop: Hop) {
+        packet.lane = if hop.class < self.adaptive { ON_ESCAPE } else { 0 };
+    }
+
+    /// Every adaptive candidate, then the escape.
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        let Some(escape) = self.escape(at, packet.dest) else { return vec![Step::deliver(packet)] };
+        let mut hops = Vec::new();
+        if !self.must_stay(packet) {
+            self.each_adaptive(at, packet.dest, |hop| hops.push(hop));
+        }
+        hops.push(escape);
+        let step = |hop: Hop| {
+            let mut after = *packet;
+            self.taken(&mut after, hop);
+            Step { hop, after, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
+        };
+        hops.into_iter().map(step).collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::Escapes
+    }
+
+    fn draws_ties(&self) -> bool {
+        true
+    }
+
+    /// The hop in dimension order on the escape VCs; `None` at the destination.
+    fn escape(&self, at: u64, to: u64) -> Option<Hop> {
+        let d = Grid::first_difference(at, to)?;
+        let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
+        if self.grid.line == Line::Complete {
+            return Some(Hop { port: self.grid.port_to(at, d, c), class: 0 });
+        }
+        let up = self.grid.goes_up(at, to, d, || c > own);
+        let wraps = up == (c < own);
+        Some(Hop { port: self.grid.port_along(d, up), class: u8::from(self.adaptive == 2 && !wraps) })
+    }
+}

@@ -1,0 +1,97 @@
+//! Steps on a dragonfly: groups of fully joined routers, global links between groups.
+
+use super::{COPY, Draws, Hop, below, draw};
+use crate::state::Packet;
+use weft_topology::{Graph, Shape, dragonfly::Arrangement, dragonfly::links_per_pair};
+
+/// Coordinates are group << 16 | index in the group.
+#[derive(Debug, Clone)]
+pub struct Groups {
+    pub groups: u32,
+    pub per_group: u32,
+    first_local: u8,
+    arrangement: Arrangement,
+    /// (router, output port) of every global port number k.
+    gateway: Vec<(u16, u8)>,
+    pub links_per_pair: u32,
+}
+
+pub fn group(at: u64) -> u32 {
+    (at >> 16) as u32
+}
+
+pub fn index(at: u64) -> u32 {
+    (at & 0xffff) as u32
+}
+
+impl Groups {
+    /// The groups of a dragonfly; `None` on another graph.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        let &Shape::Dragonfly { a, p, h, g, arrangement } = graph.shape() else { return None };
+        Some(Self {
+            groups: g,
+            per_group: a,
+            first_local: p as u8,
+            arrangement,
+            gateway: (0..a * h).map(|k| ((k / h) as u16, (p + a - 1 + k % h) as u8)).collect(),
+            links_per_pair: links_per_pair(a, h, g),
+        })
+    }
+
+    /// The global port number in `from` that leads to group `to`; among several links the packet draws one.
+    #[inline(always)]
+    fn global_port(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> u32 {
+        let k = self.arrangement.port_to(self.groups, from, to);
+        if self.links_per_pair == 1 {
+            return k;
+        }
+        let copy = below(draw(seed, packet, COPY), self.links_per_pair);
+        k + copy * (self.groups - 1)
+    }
+
+    /// What a packet draws for its whole way: which of the links between two groups.
+    pub fn draws(&self) -> Draws {
+        Draws { more_copies: self.links_per_pair - 1, ..Draws::default() }
+    }
+
+    /// The router (index in group `from`) and its port that lead to group `to`.
+    #[inline(always)]
+    pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u8) {
+        self.gateway[self.global_port(from, to, packet, seed) as usize]
+    }
+
+    /// One hop of local-global-local toward router `to` (not `at` itself); says whether the hop is global.
+    #[inline(always)]
+    pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u8, bool) {
+        let own = index(at);
+        if group(at) == group(to) {
+            return (self.local(own, index(to)), false);
+        }
+        let (router, port) = self.gateway_to(group(at), group(to), packet, seed);
+        if u32::from(router) == own { (port, true) } else { (self.local(own, u32::from(router)), false) }
+    }
+
+    #[inline(always)]
+    fn local(&self, own: u32, to: u32) -> u8 {
+        self.first_local + (to - u32::from(to > own)) as u8
+    }
+
+    /// Hops of the local-global-local path.
+    pub fn distance(&self, a: u64, b: u64, packet: &Packet, seed: u64) -> u32 {
+        if group(a) == group(b) {
+            return u32::from(a != b);
+        }
+        let out = self.gateway_to(group(a), group(b), packet, seed).0;
+        let back = self.gateway_to(group(b), group(a), packet, seed).0;
+        1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
+    }
+
+    /// Hop with the VC class = number of global links crossed (`packet.lane`), plus `shift` on local links.
+    #[inline(always)]
+    pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {
+        let (port, global) = self.hop(at, to, packet, seed);
+        let class = packet.lane + if global { 0 } else { shift };
+        packet.lane += u8::from(global);
+        Hop { port, class }
+    }
+}

@@ -1,0 +1,185 @@
+//! Links left from every router to every router that has terminals, for routings of any graph.
+
+use super::Ports;
+use std::sync::Arc;
+use weft_topology::{Graph, Peer};
+use weft_units::Refusal;
+
+/// Most bytes of a table with an entry for every router and destination.
+pub(super) const MAX_BYTES: u64 = 1 << 30;
+
+/// A graph as routings by router number see it, and one byte per destination and router. Clones share all of it.
+#[derive(Debug, Clone)]
+pub struct Distances {
+    pub wiring: Wiring,
+    /// Row of the destination * routers + router.
+    links: Arc<[u8]>,
+    /// Links on the longest of the shortest paths between routers with terminals.
+    pub longest: u8,
+}
+
+/// Neighbours by port, and a row for every router with terminals.
+#[derive(Debug, Clone)]
+pub struct Wiring {
+    /// First port of each router in `peers`, and the end.
+    bases: Arc<[u32]>,
+    /// Router behind each port; `None` for terminals and unused ports.
+    peers: Arc<[Option<u32>]>,
+    /// Row of each router; `None` without terminals.
+    rows: Arc<[Option<u32>]>,
+    pub destinations: u32,
+}
+
+impl Wiring {
+    pub fn of(graph: &Graph) -> Self {
+        let peer = |peer: Peer| match peer {
+            Peer::Router { router, .. } => Some(router),
+            Peer::Terminal(_) | Peer::Unused => None,
+        };
+        let mut destinations = 0;
+        let mut row = |router: u32| {
+            let hosts = graph.ports(router).iter().any(|port| matches!(port.peer, Peer::Terminal(_)));
+            destinations += u32::from(hosts);
+            hosts.then(|| destinations - 1)
+        };
+        Self {
+            bases: (0..=graph.routers()).map(|r| graph.port_base(r)).collect(),
+            peers: (0..graph.routers()).flat_map(|r| graph.ports(r)).map(|port| peer(port.peer)).collect(),
+            rows: (0..graph.routers()).map(&mut row).collect(),
+            destinations,
+        }
+    }
+
+    pub fn routers(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    #[inline(always)]
+    pub fn peers(&self, router: u32) -> &[Option<u32>] {
+        &self.peers[self.bases[router as usize] as usize..self.bases[router as usize + 1] as usize]
+    }
+
+    pub fn row(&self, router: u32) -> Option<u32> {
+        self.rows[router as usize]
+    }
+
+    /// Routers with terminals, in the order of their rows.
+    pub fn hosts(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.routers()).filter(|&r| self.row(r).is_some())
+    }
+
+    /// Place of (router, destination router) in a table.
+    #[inline(always)]
+    pub fn place(&self, router: u32, dest: u32) -> usize {
+        self.rows[dest as usize].unwrap_or(0) as usize * self.rows.len() + router as usize
+    }
+
+    /// Refuses a table of `bytes` per router and destination that is too large.
+    pub fn check_size(&self, bytes: u64, name: &str) -> Result<usize, Refusal> {
+        let (rows, routers) = (u64::from(self.destinations), u64::from(self.routers()));
+        let total = rows * routers * bytes;
+        if total > MAX_BYTES {
+            let what = format!(
+                "{rows} routers with terminals x {routers} routers x {bytes} bytes = {total} bytes of table, and \
+                 {MAX_BYTES} is the limit"
+            );
+            return Err(Refusal::new(format!("routing.{name}"), what, "take a routing that computes its paths"));
+        }
+        Ok((rows * routers) as usize)
+    }
+}
+
+impl Distances {
+    pub fn of(graph: &Graph, name: &str) -> Result<Self, Refusal> {
+        let wiring = Wiring::of(graph);
+        let mut links = vec![0; wiring.check_size(1, name)?];
+        let hosts: Vec<u32> = wiring.hosts().collect();
+        for (rows, hosts) in links.chunks_mut(64 * wiring.rows.len()).zip(hosts.chunks(64)) {
+            search(&wiring, hosts, rows).map_err(|from| {
+                let what = format!("some router is more than 255 links away from router {from}");
+                Refusal::new(format!("routing.{name}"), what, "take another topology, or the routing made for this one")
+            })?;
+        }
+        let longest = links.chunks(wiring.rows.len()).flat_map(|row| hosts.iter().map(|&h| row[h as usize])).max();
+        Ok(Self { wiring, links: links.into(), longest: longest.unwrap_or(0) })
+    }
+
+    /// Links left from `router` to `dest`.
+    pub fn links(&self, router: u32, dest: u32) -> u8 {
+        self.links[self.wiring.place(router, dest)]
+    }
+
+    /// Ports of `at` that lead nearer to `dest`.
+    #[inline(always)]
+    pub fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u8> + Clone + '_ {
+        let row = &self.links[self.wiring.place(0, dest)..][..self.wiring.rows.len()];
+        let here = row[at as usize];
+        let nearer = move |peer: &Option<u32>| peer.is_some_and(|p| row[p as usize] < here);
+        self.wiring.peers(at).iter().zip(0u8..).filter(move |(peer, _)| nearer(peer)).map(|(_, port)| port)
+    }
+
+    /// The port number `draw(count)` of those that lead nearer to `dest`, which is not `at`.
+    #[inline(always)]
+    pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> u8 {
+        let ports = self.ports(at, dest);
+        let count = ports.clone().count() as u32;
+        ports.clone().nth(draw(count) as usize).unwrap_or(0)
+    }
+
+    /// Every turn of a shortest path from a router with terminals to `dest`, as (router, its port, ports of the next
+    /// router).
+    pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u8, &Ports)) {
+        let routers = self.wiring.routers();
+        let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];
+        (0..routers).for_each(|r| at_distance[self.links(r, dest) as usize].push(r));
+        let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
+        let mut onward: Vec<Ports> = vec![[0; 4]; routers as usize];
+        let peer = |r: u32, port: u8| self.wiring.peers(r)[port as usize];
+        // from far to near, so that a router comes after all that send to it
+        for &r in at_distance.iter().rev().flatten().filter(|&&r| r != dest) {
+            if passed[r as usize] {
+                for port in self.ports(r, dest) {
+                    onward[r as usize][usize::from(port / 64)] |= 1 << (port % 64);
+                    peer(r, port).into_iter().for_each(|next| passed[next as usize] = true);
+                }
+            }
+        }
+        for r in (0..routers).filter(|&r| passed[r as usize] && r != dest) {
+            for port in self.ports(r, dest) {
+                peer(r, port).into_iter().for_each(|next| turns(r, port, &onward[next as usize]));
+            }
+        }
+    }
+}
+
+/// Breadth-first search from up to 64 routers at once, a bit for each; the router that is too far from some other, if
+/// there is one.
+fn search(wiring: &Wiring, sources: &[u32], rows: &mut [u8]) -> Result<(), u32> {
+    let routers = wiring.routers();
+    let mut seen = vec![0u64; routers as usize];
+    sources.iter().enumerate().for_each(|(bit, &source)| seen[source as usize] |= 1 << bit);
+    let mut front = seen.clone();
+    let all = u64::MAX >> (64 - sources.len());
+    for distance in 1.. {
+        let mut next = vec![0u64; routers as usize];
+        let mut any = 0;
+        for router in (0..routers).filter(|&r| seen[r as usize] != all) {
+            let reached = wiring.peers(router).iter().flatten().fold(0, |bits, &peer| bits | front[peer as usize]);
+            let mut fresh = reached & !seen[router as usize];
+            next[router as usize] = fresh;
+            any |= fresh;
+            while fresh != 0 {
+                let bit = fresh.trailing_zeros();
+                fresh &= fresh - 1;
+                let place = bit as usize * routers as usize + router as usize;
+                rows[place] = u8::try_from(distance).map_err(|_| sources[bit as usize])?;
+            }
+        }
+        if any == 0 {
+            break;
+        }
+        seen.iter_mut().zip(&next).for_each(|(seen, next)| *seen |= next);
+        front = next;
+    }
+    Ok(())
+}

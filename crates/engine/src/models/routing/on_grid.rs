@@ -1,0 +1,180 @@
+//! Steps on a grid of routers: HyperX (every router of a line is a neighbour), torus and mesh (rings and rows).
+
+use super::{Hop, TIE, draw};
+use crate::api::coordinates;
+use crate::state::Packet;
+use weft_topology::{Graph, Shape};
+
+/// How the routers of one line (a dimension) are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    Complete,
+    Ring,
+    Row,
+}
+
+/// Coordinates are bytes of a `u64`, dimension 0 lowest.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    pub dims: u8,
+    pub widths: [u8; 8],
+    /// First port of each dimension.
+    pub ports: [u8; 8],
+    pub line: Line,
+    /// Parallel links between neighbours; a direction is named by its first port.
+    pub trunk: u8,
+    pub routers: u32,
+    pub coords: Vec<u64>,
+}
+
+impl Grid {
+    /// The grid of a graph, if it is one; a single router is a grid without dimensions.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        let (widths, terminals, line, trunk) = match graph.shape() {
+            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete, 1),
+            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete, 1),
+            Shape::Torus { widths, terminals, wrap, trunk } => {
+                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row }, *trunk)
+            }
+            _ => return None,
+        };
+        let mut grid = Self {
+            dims: widths.len() as u8,
+            widths: [1; 8],
+            ports: [0; 8],
+            line,
+            trunk: trunk as u8,
+            routers: graph.routers(),
+            coords: coordinates::of_all(graph),
+        };
+        let mut port = terminals;
+        for (d, &w) in widths.iter().enumerate() {
+            grid.widths[d] = w as u8;
+            grid.ports[d] = port as u8;
+            port += if line == Line::Complete { w - 1 } else { 2 * trunk };
+        }
+        Some(grid)
+    }
+
+    /// The grid of a graph whose lines are complete (a HyperX), if it is one.
+    pub fn complete(graph: &Graph) -> Option<Self> {
+        Self::of(graph).filter(|grid| grid.line == Line::Complete)
+    }
+
+    /// First dimension in which two routers differ.
+    #[inline(always)]
+    pub fn first_difference(at: u64, to: u64) -> Option<usize> {
+        let differ = at ^ to;
+        (differ != 0).then(|| (differ.trailing_zeros() / 8) as usize)
+    }
+
+    /// Every dimension in which two routers differ.
+    pub fn differences(&self, at: u64, to: u64) -> impl Iterator<Item = usize> + use<> {
+        (0..self.dims as usize).filter(move |&d| Self::coordinate(at, d) != Self::coordinate(to, d))
+    }
+
+    #[inline(always)]
+    pub fn coordinate(at: u64, d: usize) -> u8 {
+        (at >> (8 * d)) as u8
+    }
+
+    /// HyperX: the port of `at` to coordinate `c` of dimension `d`.
+    #[inline(always)]
+    pub fn port_to(&self, at: u64, d: usize, c: u8) -> u8 {
+        self.ports[d] + c - u8::from(c > Self::coordinate(at, d))
+    }
+
+    /// Torus or mesh: the first port of dimension `d` up or down.
+    #[inline(always)]
+    pub fn port_along(&self, d: usize, up: bool) -> u8 {
+        self.ports[d] + if up { 0 } else { self.trunk }
+    }
+
+    /// Whether a minimal way from coordinate `own` to another one goes up, and down (half way round, both).
+    #[inline(always)]
+    pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
+        if self.line != Line::Ring {
+            return (to > own, to < own);
+        }
+        let width = self.widths[d];
+        let up = if to >= own { to - own } else { width - (own - to) };
+        (up <= width - up, up >= width - up)
+    }
+
+    /// Torus or mesh: whether the short way from `at` to `to` in dimension `d` goes up; half way round, `tie` decides.
+    #[inline(always)]
+    pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
+        let (own, c) = (Self::coordinate(at, d), Self::coordinate(to, d));
+        if self.line == Line::Row {
+            return c > own;
+        }
+        let width = self.widths[d];
+        let up = if c >= own { c - own } else { width - (own - c) };
+        let down = width - up;
+        if up == down { tie() } else { up < down }
+    }
+
+    /// Hops from `a` to `b`.
+    pub fn distance(&self, a: u64, b: u64) -> u32 {
+        (0..self.dims as usize)
+            .map(|d| {
+                let gap = u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d)));
+                match self.line {
+                    Line::Complete => u32::from(gap != 0),
+                    Line::Row => gap,
+                    Line::Ring => gap.min(u32::from(self.widths[d]) - gap),
+                }
+            })
+            .sum()
+    }
+
+    /// One hop in dimension order toward `to` (not `at` itself), VC class 0 or, on a ring past its dateline, 1.
+    /// Half way round a ring the packet draws its direction on entering the dimension.
+    #[inline(always)]
+    pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
+        let entering = packet.dim != d as u8 + 1;
+        packet.dim = d as u8 + 1;
+        if self.line == Line::Complete {
+            return Hop { port: self.port_to(at, d, Self::coordinate(to, d)), class: 0 };
+        }
+        let up = self.goes_up(at, to, d, || draw(seed, packet, TIE + d as u64) & 1 == 0);
+        let own = Self::coordinate(at, d);
+        if self.line == Line::Ring {
+            let c = Self::coordinate(to, d);
+            match dateline {
+                Dateline::None => packet.lane = 0,
+                // up: 1 if the way wraps; down: 1 if it does not; both say c < own
+                Dateline::Entry if entering => packet.lane = u8::from(c < own),
+                Dateline::Entry => {}
+                Dateline::Crossing => {
+                    let wrap = if up { own == self.widths[d] - 1 } else { own == 0 };
+                    packet.lane = u8::from(wrap || (!entering && packet.lane == 1));
+                }
+            }
+        }
+        Hop { port: self.port_along(d, up), class: packet.lane }
+    }
+
+    /// Dimensions with routers half way round, which a packet may reach in two directions.
+    pub fn tied_dimensions(&self) -> Vec<u64> {
+        let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
+        (0..u64::from(self.dims)).filter(tied).collect()
+    }
+
+    /// Whether the routers are half way round some ring from each other.
+    pub fn is_tied_somewhere(&self, a: u64, b: u64) -> bool {
+        self.tied_dimensions().into_iter().any(|d| self.is_tied(a, b, d as usize))
+    }
+
+    /// Whether the routers are half way round the ring of dimension `d` from each other.
+    fn is_tied(&self, a: u64, b: u64, d: usize) -> bool {
+        2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
+    }
+
+    /// VC classes of one phase in dimension order.
+    pub fn classes(&self, dateline: Dateline) -> u8 {
+        if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
+    }
+}
+
+pub use super::grid::dimension_order::Dateline;

@@ -1,0 +1,369 @@
+//! Up*/down on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then the only way down.
+//!
+//! # Source
+//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97; BookSim's `nca` (`random`) and `anca` (`adaptive`) on `fattree`.
+//! D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns",
+//! Concurrency and Computation 22(2), 2010.
+//! # Parameters
+//! ascent, how the link up is chosen. `random`: all are drawn when the packet is made (BookSim draws one at each hop,
+//! which is the same distribution). `d_mod_k`: at stage s digit s, base k, of the destination terminal, lowest digit first;
+//! `d_mod_k_high_first`: highest digit first. `adaptive`: at the head of the VC, the link with the least congestion, from
+//! a random one on. sensor: what is read as congestion (`adaptive` only).
+//! # Guarantees
+//! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
+//! destination terminal (`d_mod_k` both). One VC class: a packet that went down never goes up again, so every dependency
+//! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
+//! acyclic.
+//! # Not modelled
+//! Tapered trees; links up that are chosen again while the packet waits.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: all shortest paths and no others, D-mod-k by the digits; `engine/tests/bounds.rs`: full
+//! trees under `bit_complement`, and what defeats either order of digits. BookSim2: the rows `nca` of
+//! `tests/data/golden/booksim.csv` (`random`).
+
+use crate::api::coordinates::{self, DIGITS, LEVEL, digits};
+use crate::models::routing::{
+    Classes, Cost, Decides, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw, same_classes, weigh,
+};
+use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::{Graph, Shape};
+use weft_units::Refusal;
+
+/// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only way down.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpDown {
+    /// How the link up is chosen.
+    #[serde(default)]
+    pub ascent: Ascent,
+    /// What is read as the congestion of an output (`adaptive`).
+    #[serde(default)]
+    pub sensor: Sensor,
+}
+
+/// How the link up is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ascent {
+    /// Drawn for each packet.
+    #[default]
+    Random,
+    /// A digit of the destination terminal, the lowest first: neighbours go apart.
+    DModK,
+    /// A digit of the destination terminal, the highest first: neighbours stay together.
+    DModKHighFirst,
+    /// The least congested one, in the cycle in which the packet becomes the head of its VC.
+    Adaptive,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    ascent: Ascent,
+    sensor: Sensor,
+    /// Links up of a router, and down of a router below the top.
+    k: u32,
+    /// Levels.
+    n: u32,
+    /// Links down of a router of the top.
+    top: u32,
+    coords: Vec<u64>,
+}
+
+impl RoutingModel for UpDown {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "trees (k_ary_n_tree, fat_tree)";
+
+    fn fits(graph: &Graph) -> bool {
+        links_of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let (k, n, top) = links_of(graph).expect("a graph that fits");
+        let (classes, coords) = (same_classes(graph, 1), coordinates::of_all(graph));
+        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, k, n, top, coords })
+    }
+}
+
+/// Links up of a router, levels, and links down of a router of the top level, if the graph is a tree.
+fn links_of(graph: &Graph) -> Option<(u32, u32, u32)> {
+    match *graph.shape() {
+        Shape::KAryNTree { k, n } => Some((k, n, k)),
+        Shape::FatTree { k } => Some((k / 2, 3, k)),
+        _ => None,
+    }
+}
+
+fn digit(packed: u64, i: u32) -> u8 {
+    (packed >> (8 * i)) as u8
+}
+
+fn with_digit(packed: u64, i: u32, digit: u32) -> u64 {
+    packed & !(0xff << (8 * i)) | u64::from(digit) << (8 * i)
+}
+
+/// Level of the nearest common ancestors of two leaves: one above their highest different digit.
+fn meeting_level(a: u64, b: u64) -> u32 {
+    (u64::BITS - ((a ^ b) & DIGITS).leading_zeros()).div_ceil(8)
+}
+
+impl Runtime {
+    /// Links below a router change the digits below its level, so the others say which leaves are under it.
+    #[inline(always)]
+    fn is_above(at: u64, dest: u64) -> bool {
+        ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
+    }
+
+    /// Whether the packet is to choose a link up by the queues.
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        self.ascent == Ascent::Adaptive && !Self::is_above(at, packet.dest)
+    }
+
+    /// The same tree with links up as packets have them in `target`.
+    fn with_drawn_links(&self) -> Self {
+        Self { ascent: Ascent::Random, ..self.clone() }
+    }
+
+    /// Packets, with the leaves they start from, that together take every turn that any packet can take; all leaves in
+    /// pairs over all ancestors would be k^(3n-3) walks, these are (n-1) k^(n+1) in a k-ary n-tree.
+    ///
+    /// A turn at router R is from a link up to a link up, from up to down, or from down to down. For each router A above
+    /// the leaves with C children, each child c, and each step s of 0..C, one packet goes from below grandchild j = s mod k
+    /// of c over A to below grandchild j of c' = c + max(s, 1) mod C, which is never c. Every pair of different children
+    /// of A is there, so is every turn up-down at A. As C >= k, j runs over all grandchildren for each c and for each
+    /// c': so there is every turn from j up at c to A, and from A down at c' to j.
+    pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
+        let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
+        ancestors.flat_map(move |&at| {
+            let level = (at >> LEVEL) as u32;
+            let children = if level == self.n - 1 { self.top } else { self.k };
+            let below = move |c: u32, j: u32| {
+                let leaf = with_digit((at & DIGITS) >> (8 * level) << (8 * level), level - 1, c);
+                if level > 1 { with_digit(leaf, level - 2, j) } else { leaf }
+            };
+            (0..children * children).map(move |choice| {
+                let (c, step) = (choice / children, choice % children);
+                let dest = below((c + step.max(1)) % children, step % self.k);
+                let from = self.leaf(below(c, step % self.k));
+                (from, Packet { dest, target: at & DIGITS, ..Packet::default() })
+            })
+        })
+    }
+
+    /// The number of a leaf: its digits, base k, are those of its position.
+    fn leaf(&self, coords: u64) -> u32 {
+        (0..self.n - 1).rev().fold(0, |number, i| number * self.k + u32::from(digit(coords, i)))
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let adaptive = self.ascent == Ascent::Adaptive;
+        Needs {
+            classes: self.classes.clone(),
+            decides: if adaptive { Decides::AtHead } else { Decides::Ahead },
+            sensor: adaptive.then_some(self.sensor),
+            draws_path: !adaptive,
+            sees_terminals: self.ascent == Ascent::DModK,
+            ..Needs::default()
+        }
+    }
+
+    /// Chooses the links up of all levels: byte i of `target` is the link from level i to level i + 1.
+    fn inject(&self, packet: &mut Packet, seed: u64) {
+        let stages = 0..self.n - 1;
+        // digit i of the terminal in byte i
+        let terminal = (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
+        let link = |i: u32| match self.ascent {
+            Ascent::Random => below(draw(seed, packet, 0xa7 + u64::from(i)), self.k),
+            Ascent::DModK => u32::from(digit(terminal, i)),
+            Ascent::DModKHighFirst => u32::from(digit(terminal, self.n - 1 - i)) % self.k,
+            Ascent::Adaptive => 0,
+        };
+        packet.target = stages.map(|i| u64::from(link(i)) << (8 * i)).sum();
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        let level = (at >> LEVEL) as u32;
+        let port = match level.checked_sub(1) {
+            _ if !Self::is_above(at, packet.dest) => {
+                if self.ascent == Ascent::Adaptive {
+                    return None;
+                }
+                self.k as u8 + digit(packet.target, level)
+            }
+            None => packet.dst_port,
+            Some(below) => digit(packet.dest, below),
+        };
+        Some(Hop { port, class: 0 })
+    }
+
+    /// The least congested link up, from a random one on.
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let first = below(draw(seed, packet, 0xa7 + (at >> LEVEL)), self.k);
+        let ports = (first..first + self.k).map(|u| (self.k + u % self.k) as u8);
+        let cost = |&port: &u8| weigh(here, at, Hop { port, class: 0 }, 1, 0);
+        let port = ports.min_by_key(cost).unwrap_or(self.k as u8);
+        Hop { port, class: 0 }
+    }
+
+    /// Every link up.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let choice = |port: u8| {
+            let cost = Some(Cost { at, port, hops: 1, bias: 0 });
+            Step { hop: Hop { port, class: 0 }, after: *packet, cost }
+        };
+        (self.k..2 * self.k).map(|port| choice(port as u8)).collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::Packets { routing: Box::new(self.with_drawn_links()), packets: Box::new(self.every_turn()) }
+    }
+
+    fn draws_ties(&self) -> bool {
+        true
+    }
+
+    /// The packet over every nearest common ancestor that it may draw.
+    fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
+        let k = self.k;
+        let drawn = self.ascent == Ascent::Random;
+        let mut fixed = packet;
+        self.inject(&mut fixed, 0);
+        let ancestors = if drawn { k.pow(meeting_level(at, packet.dest)) } else { 1 };
+        Box::new(
+            (0..ancestors).map(move |a| if drawn { Packet { target: digits(a, k), ..packet } } else { fixed }),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::routing::RoutingConfig;
+    use crate::network::spec::Execution;
+    use crate::{Spec, imply};
+    use std::collections::BTreeSet;
+    use weft_topology::{Peer, TopologyConfig, fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
+
+    fn spec(k: u32, n: u32) -> Spec {
+        let topology = TopologyConfig::KAryNTree(KAryNTree { k, n });
+        Spec::new(&topology, RoutingConfig::UpDown(UpDown::default())).unwrap()
+    }
+
+    fn pattern(spec: &mut Spec, json: &str) -> Result<(), Refusal> {
+        spec.set_pattern(&serde_json::from_str(json).unwrap())
+    }
+
+    /// Walks a packet and adds its turns, as (channel, next channel), to `turns`; returns where it is delivered.
+    fn walk(graph: &Graph, runtime: &Runtime, from: u32, mut packet: Packet, turns: &mut BTreeSet<[u32; 2]>) -> u32 {
+        let (mut at, mut last) = (from, None);
+        loop {
+            let hop = runtime.next(runtime.coords[at as usize], &mut packet, 1).unwrap();
+            let Peer::Router { router, .. } = graph.ports(at)[hop.port as usize].peer else { return at };
+            let channel = graph.port_base(at) + u32::from(hop.port);
+            turns.extend(last.map(|last| [last, channel]));
+            (last, at) = (Some(channel), router);
+        }
+    }
+
+    #[test]
+    fn a_few_packets_take_every_turn() {
+        for (k, n) in [(2, 1), (2, 2), (2, 5), (3, 3), (4, 3), (5, 2)] {
+            check_turns(&spec(k, n).graph);
+        }
+        for k in [2, 4, 6, 8] {
+            check_turns(&TopologyConfig::FatTree(FatTree { k }).build("topology").unwrap());
+        }
+    }
+
+    fn check_turns(graph: &Graph) {
+        let runtime = UpDown::default().build(graph).unwrap();
+        let coords = &runtime.coords;
+        let (mut few, mut all) = (BTreeSet::new(), BTreeSet::new());
+        for (from, packet) in runtime.every_turn() {
+            let to = walk(graph, &runtime, from, packet, &mut few);
+            assert_eq!(coords[to as usize], packet.dest);
+        }
+        let leaves = coords.iter().filter(|&at| at >> LEVEL == 0).count() as u32;
+        for (from, to) in (0..leaves).flat_map(|from| (0..leaves).map(move |to| (from, to))) {
+            let packet = Packet { dest: coords[to as usize], ..Packet::default() };
+            for packet in runtime.detours(coords[from as usize], packet) {
+                assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
+            }
+        }
+        assert!(few == all, "{:?}: {} turns of {}", graph.shape(), few.len(), all.len());
+    }
+
+    #[test]
+    fn every_link_up_is_drawn_equally_often() {
+        let runtime = UpDown::default().build(&spec(4, 3).graph).unwrap();
+        let mut drawn = [[0; 4]; 2];
+        for seq in 0..4000 {
+            let mut packet = Packet { src: seq % 7, seq, ..Packet::default() };
+            runtime.inject(&mut packet, 1);
+            (0..2).for_each(|level| drawn[level as usize][usize::from(digit(packet.target, level))] += 1);
+        }
+        // Of 4,000 draws a quarter each, 5 sigma = 5 sqrt(4000 * 1/4 * 3/4) = 137.
+        assert!(drawn.iter().flatten().all(|count| (1000i32 - count).abs() < 137), "{drawn:?}");
+    }
+
+    #[test]
+    fn implies_the_means_of_uniform_traffic() {
+        // 4-ary 3-tree: of 64 targets, itself included, 4 are on the same leaf, 12 are 2 and 48 are 4 links away; a
+        // packet over a top crosses 2 links of each level. 10, 20 and 1 cycles of wire, 1 of router, 1 of ejection.
+        let mut spec = spec(4, 3);
+        pattern(&mut spec, r#"{"uniform": {"include_self": true}}"#).unwrap();
+        (spec.links[1].latency, spec.links[2].latency) = (10, 20);
+        let implied = imply(&spec).unwrap();
+        let (two, four) = (12.0 / 64.0, 48.0 / 64.0);
+        let (hops, wire) = (2.0 * two + 4.0 * four, 20.0 * two + 60.0 * four);
+        assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9);
+        assert!((implied.zero_load_latency.unwrap() - (hops + 1.0 + wire + 2.0 + 1.0)).abs() < 1e-9);
+        assert_eq!(implied.vc_classes, [1, 1, 1]);
+    }
+
+    #[test]
+    fn implies_that_a_permutation_fills_no_link() {
+        // The k terminals of a leaf share its k links up equally, and so on above: 1 flit per cycle and channel at most.
+        let mut spec = spec(4, 3);
+        pattern(&mut spec, r#"{"bit_complement": {}}"#).unwrap();
+        assert_eq!(imply(&spec).unwrap().channel_load_bound, Some(1.0));
+    }
+
+    #[test]
+    fn lone_packets_take_the_implied_latency() {
+        // Bit complement changes every digit: 4 links, 2 of each level, and 5 routers.
+        let mut spec = spec(4, 3);
+        pattern(&mut spec, r#"{"bit_complement": {}}"#).unwrap();
+        (spec.links[1].latency, spec.links[2].latency) = (10, 20);
+        spec.set_load(0.0);
+        spec.set_load_of(5, 0.01);
+        let sums = crate::run(&spec, Execution { threads: 1, blocks: 1 }, &()).unwrap().sums;
+        let expected = imply(&spec).unwrap().zero_load_latency.unwrap();
+        assert_eq!(expected, (5 + 60 + 2 + 1) as f64);
+        assert!(sums.packets > 20 && sums.hops == 4 * sums.packets);
+        assert_eq!(sums.latency as f64, expected * sums.packets as f64);
+    }
+
+    #[test]
+    fn other_shapes_and_patterns_of_other_shapes_are_refused() {
+        let hyperx = TopologyConfig::HyperX(HyperX { widths: vec![4], terminals_per_router: 1 });
+        let graph = hyperx.build("topology").unwrap();
+        let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
+        assert_eq!(refusal.what, "up_down routes trees (k_ary_n_tree, fat_tree), but the topology is hyperx");
+        let mut spec = spec(4, 3);
+        for refused in [r#"{"tornado": {}}"#, r#"{"neighbor": {}}"#, r#"{"group_shift": {"shift": 1}}"#] {
+            assert!(pattern(&mut spec, refused).is_err(), "{refused}");
+        }
+        pattern(&mut spec, r#"{"tornado": {"by": {"digits": {"radix": 4, "digits": 3}}}}"#).unwrap();
+    }
+}

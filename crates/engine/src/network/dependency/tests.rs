@@ -1,0 +1,116 @@
+//! A bad VC assignment is refused for every routing: all classes merged into one close a cycle, except where one class is
+//! enough.
+
+use super::{Dependencies, refuse_cycle};
+use crate::models::routing::RoutingConfig;
+use weft_topology::{Graph, TopologyConfig};
+
+fn graph(json: &str) -> Graph {
+    let config: TopologyConfig = serde_json::from_str(json).unwrap();
+    config.build("topology").unwrap()
+}
+
+/// Whether the check passes with the classes of the routing, and with all of them merged.
+fn passes(graph: &Graph, routing: &str) -> (bool, bool) {
+    let config: RoutingConfig = serde_json::from_str(routing).unwrap();
+    let built = config.build(graph).unwrap();
+    let classes = built.needs().classes;
+    let merged = vec![1; classes.len()];
+    let check = |classes| refuse_cycle(graph, &*built, classes, config.name());
+    if let Err(refusal) = check(&merged) {
+        assert!(refusal.what.contains("channel dependencies have a cycle of "), "{refusal}");
+    }
+    (check(&classes).is_ok(), check(&merged).is_ok())
+}
+
+const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#;
+const TORUS: &str = r#"{"torus": {"widths": [4, 5], "terminals_per_router": 1}}"#;
+const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 1}}"#;
+const DRAGONFLY: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 2}}"#;
+const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
+const PODS: &str = r#"{"fat_tree": {"k": 4}}"#;
+const GRAPH: &str = r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#;
+
+/// Routings that need their classes.
+const NEED: &[(&str, &str)] = &[
+    (TORUS, r#"{"dimension_order": {}}"#),
+    (TORUS, r#"{"dimension_order": {"dateline": "entry"}}"#),
+    (TORUS, r#"{"minimal_adaptive": {}}"#),
+    (TORUS, r#"{"valiant": {}}"#),
+    (HYPERX, r#"{"minimal": {}}"#),
+    (HYPERX, r#"{"valiant": {}}"#),
+    (MESH, r#"{"valiant": {}}"#),
+    (HYPERX, r#"{"ugal": {}}"#),
+    (MESH, r#"{"ugal": {}}"#),
+    (HYPERX, r#"{"ugal_p": {}}"#),
+    (HYPERX, r#"{"pal": {}}"#),
+    (DRAGONFLY, r#"{"pal": {}}"#),
+    (HYPERX, r#"{"dal": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_valiant": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_valiant": {"intermediate": "router"}}"#),
+    (DRAGONFLY, r#"{"dragonfly_ugal": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": "global"}}"#),
+    (TORUS, r#"{"shortest_path": {}}"#),
+    (GRAPH, r#"{"shortest_path": {"choice": "first"}}"#),
+    (GRAPH, r#"{"ecmp": {}}"#),
+    (GRID_TABLE.0, GRID_TABLE.1),
+];
+/// With the dateline in the class column.
+const GRID_TABLE: (&str, &str) = (
+    r#"{"torus": {"widths": [4, 3], "terminals_per_router": 1}}"#,
+    r#"{"table": {"file": "tests/data/torus_4x3.csv"}}"#,
+);
+
+/// Routings that are safe on one class. In dimension order on lines and complete lines dependencies lead to higher
+/// dimensions, or on in one direction; on a tree they lead up, then down; by stages, to lower rows, then up.
+const SAFE: &[(&str, &str)] = &[
+    (HYPERX, r#"{"dimension_order": {}}"#),
+    (MESH, r#"{"dimension_order": {}}"#),
+    (HYPERX, r#"{"slac": {"via": "random"}}"#),
+    (TREE, r#"{"up_down": {}}"#),
+    (PODS, r#"{"up_down": {"ascent": "d_mod_k"}}"#),
+    (PODS, r#"{"up_down": {"ascent": "adaptive"}}"#),
+    (TREE, r#"{"ecmp": {"classes": "one"}}"#),
+    (TREE, r#"{"shortest_path": {}}"#),
+];
+
+#[test]
+fn merged_classes_close_a_cycle_wherever_classes_are_needed() {
+    for (topology, routing) in NEED {
+        assert_eq!(passes(&graph(topology), routing), (true, false), "{topology} {routing}");
+    }
+}
+
+#[test]
+fn what_is_safe_on_one_class_passes() {
+    for (topology, routing) in SAFE {
+        assert_eq!(passes(&graph(topology), routing), (true, true), "{topology} {routing}");
+    }
+}
+
+#[test]
+fn every_registered_routing_is_in_one_of_the_tables() {
+    for name in RoutingConfig::NAMES {
+        let named = |(_, routing): &&(&str, &str)| routing.starts_with(&format!("{{\"{name}\""));
+        assert!(NEED.iter().chain(SAFE).any(|pair| named(&pair)), "{name}");
+    }
+}
+
+#[test]
+fn every_copy_of_a_global_link_is_walked() {
+    // 8 * 8 global links of a group to 2 others: 32 to each, all of which lead on to local links of the other group
+    let graph = graph(
+        r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 1, "global_links_per_router": 8, "groups": 3}}"#,
+    );
+    let config: RoutingConfig = serde_json::from_str(r#"{"dragonfly_minimal": {}}"#).unwrap();
+    let routing = config.build(&graph).unwrap();
+    let mut d = Dependencies::new(&graph, &*routing, &routing.needs().classes);
+    d.enter(&*routing, routing.proof()).unwrap();
+    for router in 0..graph.routers() {
+        for (_, port) in graph.ports(router).iter().zip(0..).filter(|(port, _)| port.class == 2) {
+            assert!(d.successors(d.node(router, port, 0)).next().is_some(), "router {router} port {port}");
+        }
+    }
+}

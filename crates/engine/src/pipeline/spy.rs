@@ -1,0 +1,70 @@
+//! The queues of a router with a notebook: what a routing compared in a decision, number by number.
+
+use crate::api::routing::Hop;
+use crate::api::subnetworks::View as Table;
+use crate::api::view::{Queues, View};
+use crate::api::walk::Cost;
+use crate::models::power::LinkState;
+use std::cell::RefCell;
+
+/// A candidate and the number that decided about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Weighed {
+    /// Congestion of an output, and the cost that comes of it: the least wins.
+    Cost { hop: Hop, cost: Cost, queue: i32, value: i32 },
+    /// Credits of what a head may take at once: the most win, 0 is closed.
+    Credits { hop: Hop, credits: u32 },
+}
+
+pub(crate) struct Spy<'a, const V: usize> {
+    queues: &'a Queues<'a, V>,
+    pub notes: RefCell<Vec<Weighed>>,
+}
+
+impl<'a, const V: usize> Spy<'a, V> {
+    pub fn new(queues: &'a Queues<'a, V>) -> Self {
+        Self { queues, notes: RefCell::default() }
+    }
+}
+
+impl<const V: usize> View for Spy<'_, V> {
+    fn read(&self, port: u8) -> i32 {
+        self.queues.read(port)
+    }
+
+    fn read_of(&self, away: i32, port: u8) -> i32 {
+        self.queues.read_of(away, port)
+    }
+
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
+        // all that were compared, not only the best
+        let credits = |port: u8| Weighed::Credits {
+            hop: Hop { port, ..hop },
+            credits: self.queues.open_credits(port, hop.class),
+        };
+        self.notes.borrow_mut().extend(self.queues.members(hop.port).map(credits));
+        self.queues.member(hop, turn)
+    }
+
+    fn fallback(&self, hop: Hop) -> Hop {
+        self.queues.fallback(hop)
+    }
+
+    fn state(&self, port: u8) -> LinkState {
+        self.queues.state(port)
+    }
+
+    fn credits(&self, hop: Hop) -> u32 {
+        self.queues.credits(hop)
+    }
+
+    fn table(&self) -> Table<'_> {
+        self.queues.table()
+    }
+
+    fn weigh(&self, hop: Hop, cost: Cost, queue: i32) -> i32 {
+        let value = self.queues.weigh(hop, cost, queue);
+        self.notes.borrow_mut().push(Weighed::Cost { hop, cost, queue, value });
+        value
+    }
+}
