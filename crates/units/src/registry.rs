@@ -3,8 +3,26 @@
 /// For each line `"name" => module::Type` it emits `pub mod module;`, a variant `Type(module::Type)` of the
 /// configuration enum (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`.
 /// Each `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`.
+///
+/// `pub enum Config as Trait declares CONST: Kind:` writes the dispatch, too: `Config::model` gives the member as the trait
+/// that every `module::Type` implements, and `Config::CONST` lists what each of them declares as its constant `CONST`.
 #[macro_export]
 macro_rules! registry {
+    (
+        $(#[$meta:meta])* pub enum $config:ident as $model:ident declares $table:ident: $kind:ty:
+        $($name:literal => $module:ident :: $ty:ident,)+
+    ) => {
+        $crate::registry! { $(#[$meta])* pub enum $config: $($name => $module :: $ty,)+ }
+
+        impl $config {
+            /// What each member declares, in the order of registration.
+            pub(crate) const $table: &'static [(&'static str, $kind)] = &[$(($name, $module::$ty::$table)),+];
+
+            pub(crate) fn model(&self) -> &dyn $model {
+                match self { $(Self::$ty(config) => config,)+ }
+            }
+        }
+    };
     ($(#[$meta:meta])* pub enum $config:ident: $($name:literal => $module:ident :: $ty:ident,)+) => {
         $(pub mod $module;)+
 

@@ -104,6 +104,15 @@ impl Subnets {
         router - u32::from(own) * self.strides[d] + u32::from(c) * self.strides[d]
     }
 
+    /// The subnetwork that has a link between two routers, and their members in it; `None` if none has.
+    pub fn link(&self, coords: &[u64], a: u32, b: u32) -> Option<(usize, u8, u8)> {
+        let (at, to) = (*coords.get(a as usize)?, *coords.get(b as usize)?);
+        (0..self.count).find_map(|d| {
+            let (own, c) = (self.member(at, d), self.member(to, d));
+            (own != c && self.router(a, d, own, c) == b).then_some((d, own, c))
+        })
+    }
+
     /// The subnetwork that `port` of member `own` belongs to, and the member behind it.
     pub fn behind(&self, port: u8, own: impl Fn(usize) -> u8) -> Option<(usize, u8)> {
         (0..self.count).find_map(|d| {
@@ -135,6 +144,14 @@ impl Subnets {
     fn rows(&self) -> usize {
         self.widths[..self.count].iter().map(|&width| usize::from(width)).sum()
     }
+}
+
+/// The part of a packet's way that is inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crossing {
+    pub d: usize,
+    pub own: u8,
+    pub to: u8,
 }
 
 /// The link-state tables of the routers of a block: for each member of each of its subnetworks, the members that it has an

@@ -1,4 +1,5 @@
 pub mod barrier;
 pub mod bits;
+pub mod hash;
 pub mod unchecked;
 pub mod wheel;

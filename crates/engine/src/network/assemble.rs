@@ -1,24 +1,28 @@
 //! From a spec to a network: the last allocations before the loop.
 
-use crate::api::subnetworks::Views;
+use crate::api::agents::{BlockSite, ChannelSite, RouterSite};
+use crate::api::policy::{LinkKnowledge, Policy, Site};
+use crate::api::subnetworks::{Subnets, Views};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::explain::dependency;
-use crate::models::power::tcep::agent::{Agents, Site};
-use crate::models::power::{AnyPolicy, LinkState, Manager, PolicyConfig, slac};
 use crate::models::routing::{AnyRouting, Classes, Sensor, grid, sensor::History};
+use crate::network::pairs;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::pipeline::age::Priority;
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::clock::{Clock, NEVER, NetJob};
+use crate::pipeline::control::{Control, Place};
+use crate::pipeline::faults::Faults;
 use crate::pipeline::job_tally::Parts;
-use crate::pipeline::meters::Meters;
 use crate::pipeline::net::{Link, Net};
+use crate::pipeline::power::Power;
 use crate::pipeline::replies::Answers;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::{Watch, Watched};
 use crate::run::measure;
-use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use crate::state::{InPort, Kind, LinkState, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_traffic::{mix, stream};
 use weft_units::Refusal;
@@ -35,7 +39,9 @@ const ROUTES: u64 = 3;
 pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
     let graph = &*spec.graph;
     let (mut routing, classes) = AnyRouting::build(&spec.routing, graph)?;
-    routing.begin(&spec.policy);
+    if let Some(stages) = spec.policy.model().first_stages(graph) {
+        routing.find_stages(stages);
+    }
     let links: Vec<Link> = spec
         .links
         .iter()
@@ -76,6 +82,10 @@ pub(crate) fn net(spec: &Spec) -> Result<(Net, Classes), Refusal> {
         only_in_time: !others,
         crosses_apart: by_age || watches || spec.router.routing_delay > 0,
         heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        subnets: match pairs::knows_of_links(&spec.routing) {
+            LinkKnowledge::Subnetworks => Subnets::of(graph),
+            LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
+        },
         faults,
         routers_fail: spec.faults.iter().any(Fault::is_of_router),
         trunk,
@@ -315,25 +325,47 @@ pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
     if bytes < 8 << 20 { 1 } else { (bytes / (768 << 10)) as usize }
 }
 
+/// What a policy may know of the network that it is to work on.
+pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
+    let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
+    f(&Site {
+        graph: &spec.graph,
+        coords: &grid::coordinates(&spec.graph),
+        managed: &spec.managed,
+        latencies: &latencies,
+        router_delay: spec.router.delay,
+        cycle_fs: spec.cycle_fs,
+    })
+}
+
+/// The policy of a run; refuses what it can't do, and a routing that does not go with it.
+pub(crate) fn policy(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
+    pairs::check_terminal_links(spec)?;
+    let policy = with_site(spec, |site| spec.policy.model().build(site))?;
+    pairs::check(spec)?;
+    Ok(policy)
+}
+
 /// Builds the blocks. `bounds` is the result of [`partition`].
 pub(crate) fn blocks<const W: usize, const V: usize>(
     spec: &Spec,
     net: &Net,
+    policy: &dyn Policy,
     bounds: &[u32],
-) -> Result<Vec<Block<W, V>>, Refusal> {
-    let policy = spec.policy.build(spec)?;
-    (0..bounds.len() - 1).map(|b| Builder { spec, net, bounds, b }.build(policy.clone())).collect()
+) -> Vec<Block<W, V>> {
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, bounds, b }.build()).collect()
 }
 
 struct Builder<'a> {
     spec: &'a Spec,
     net: &'a Net,
+    policy: &'a dyn Policy,
     bounds: &'a [u32],
     b: usize,
 }
 
 impl Builder<'_> {
-    fn build<const W: usize, const V: usize>(&self, policy: AnyPolicy) -> Result<Block<W, V>, Refusal> {
+    fn build<const W: usize, const V: usize>(&self) -> Block<W, V> {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
         let base = graph.port_base(first);
@@ -381,7 +413,7 @@ impl Builder<'_> {
             outs.push(OutPort { kind: Kind::Injection, peer: input, ..out_port(net, local as u32, 0) });
         }
         let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
-        Ok(self.finish(policy, routers.collect(), ins, outs, next_router, cuts, terminals))
+        self.finish(routers.collect(), ins, outs, next_router, cuts, terminals)
     }
 
     /// Reserves the pools and wheels for the largest number of packets and flits that can be under way (or a generous
@@ -389,7 +421,6 @@ impl Builder<'_> {
     #[allow(clippy::too_many_arguments)]
     fn finish<const W: usize, const V: usize>(
         &self,
-        policy: AnyPolicy,
         routers: Vec<Router<W>>,
         ins: Vec<InPort<V>>,
         outs: Vec<OutPort<V>>,
@@ -412,7 +443,7 @@ impl Builder<'_> {
         let flits: usize = outs.iter().map(on_wire).sum();
         let credits: usize = outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum();
         let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
-        let control = self.control_queue();
+        let control = self.policy.control().map_or(0, |plan| plan.queue);
         let buffered = longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
         let horizon = net.after_grant + 4 + control + buffered;
         let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
@@ -420,6 +451,7 @@ impl Builder<'_> {
         let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
         let history = (net.routing.sensor() == Some(Sensor::HistoryWindow))
             .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
+        let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
         let mut block = Block {
             now: 0,
             want: vec![Bits::default(); ins.len() << net.class_bits],
@@ -442,11 +474,12 @@ impl Builder<'_> {
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
-            power: Manager::new(policy, all_vcs, self.spec.records.link_states),
+            power: Power::new(all_vcs, self.spec.records.link_states),
             agents: None,
-            meters: None,
+            control: Control::none(),
+            faults,
+            departures: Vec::with_capacity(radix),
             history,
-            gauge: None,
             views: Views::none(),
             memory,
             answers: if net.replies {
@@ -465,6 +498,25 @@ impl Builder<'_> {
         block
     }
 
+    /// Faults that an end of a link in this block notices.
+    fn faults<const W: usize, const V: usize>(
+        &self,
+        routers: &[Router<W>],
+        outs: &[OutPort<V>],
+        next_router: &[u32],
+    ) -> Faults {
+        if !self.net.faults {
+            return Faults::default();
+        }
+        let links = (0..).zip(outs.iter().zip(next_router));
+        let links = links.filter(|(_, (out, _))| matches!(out.kind, Kind::Local | Kind::Remote));
+        let events = links.flat_map(|(channel, (out, &to))| {
+            let from = routers[out.router as usize].id;
+            self.spec.faults.iter().flat_map(move |fault| fault.events(channel, from, to))
+        });
+        Faults::new(events.collect(), outs.len(), routers.len())
+    }
+
     /// Mail for every block, with room for what a window can bring to it.
     fn outbox(&self, cuts: &[Cut]) -> Vec<Mail> {
         let net = self.net;
@@ -480,7 +532,7 @@ impl Builder<'_> {
                 flits: Vec::with_capacity(most),
                 packets: Vec::with_capacity(most),
                 credits: Vec::with_capacity(most),
-                messages: Vec::with_capacity(if self.has_agents() { 4 * channels } else { 0 }),
+                messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
             };
         }
         outbox
@@ -507,75 +559,76 @@ impl Builder<'_> {
                 block.sleep(t, 0);
             }
         }
-        slac::darken(self.spec, self.net, block);
-        self.switch_off(block);
-        self.add_agents(block);
-        for o in 0..block.ins.len() {
-            let out = &block.outs[o];
-            if self.spec.managed[out.class as usize] && matches!(out.kind, Kind::Local | Kind::Remote) {
-                block.power.manage(o, out);
-            }
-        }
+        self.add_policy(block);
     }
 
-    fn has_agents(&self) -> bool {
-        matches!(self.spec.policy, PolicyConfig::Tcep(_))
-    }
-
-    /// Control packets that may wait for one link: those of several broadcasts by every member of a subnetwork.
-    fn control_queue(&self) -> u64 {
-        match &self.net.routing {
-            AnyRouting::Pal(pal) if self.has_agents() => 16 * u64::from(pal.nets.widest()) + 64,
-            _ => 0,
-        }
-    }
-
-    /// The agents of a policy that has some.
-    fn add_agents<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        let (AnyPolicy::Tcep(rules), AnyRouting::Pal(pal)) = (block.power.policy(), &self.net.routing) else { return };
+    /// What a control packet meets here.
+    fn place(&self, queue: u64) -> Place {
         let graph = &*self.spec.graph;
         let place = |r: u32| {
             let number = self.bounds.partition_point(|&first| first <= r) - 1;
             (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
         };
         let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
-        let managed = |&d: &usize| self.spec.managed[usize::from(pal.nets.classes[d])] && pal.nets.widths[d] > 1;
-        let site = Site {
-            rules: rules.clone(),
-            nets: &pal.nets,
-            managed: (0..pal.nets.count).filter(managed).collect(),
-            places: (0..graph.routers()).map(place).collect(),
+        Place {
             block: self.b as u32,
-            faults: &self.spec.faults,
+            places: (0..graph.routers()).map(place).collect(),
+            horizon: self.net.after_grant + 80 + queue + longest.unwrap_or(0),
             record: self.spec.records.control,
-            horizon: self.net.after_grant + 80 + self.control_queue() + longest.unwrap_or(0),
-            queue: self.control_queue(),
-        };
-        block.agents = Some(Box::new(Agents::new(block, self.net, site)));
-        block.meters = Some(Meters::new(block.ins.len()));
+        }
     }
 
-    /// Links that begin in another state than on, and what every router of their subnetwork knows of them.
+    /// Sets the policy to work: states of cycle 0, agents, control packets.
+    fn add_policy<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        self.switch_off(block);
+        let routers = block.routers.iter();
+        let router = |r: &Router<W>| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
+        let channel = |out: &OutPort<V>| ChannelSite {
+            router: out.router,
+            state: LinkState::of(out.state),
+            managed: self.manages(out),
+            buffer: self.net.links[usize::from(out.class)].capacity,
+        };
+        let site = BlockSite {
+            routers: routers.map(router).collect(),
+            channels: block.outs[..block.ins.len()].iter().map(channel).collect(),
+            single: self.net.single,
+            faults: self.net.faults,
+        };
+        if let Some(plan) = self.policy.control() {
+            block.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
+        }
+        block.add_agents(self.net, self.policy, &site);
+    }
+
+    fn manages<const V: usize>(&self, out: &OutPort<V>) -> bool {
+        self.spec.managed[usize::from(out.class)] && matches!(out.kind, Kind::Local | Kind::Remote)
+    }
+
+    /// Links that begin in another state than on, and what every router of their subnetworks knows of them.
     fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        let AnyRouting::Pal(pal) = &self.net.routing else { return };
-        let nets = &pal.nets;
-        let policy = block.power.policy().clone();
-        block.views = Views::new(nets, block.routers.len(), policy.hub());
+        for o in 0..block.ins.len() {
+            if !self.manages(&block.outs[o]) {
+                continue;
+            }
+            let from = block.routers[block.outs[o].router as usize].id;
+            let state = self.policy.first_state(from, block.next_router[o]);
+            if state != LinkState::On {
+                (block.outs[o].state, block.outs[o].free) = (state as u8, 0);
+            }
+        }
+        let Some(nets) = &self.net.subnets else { return };
+        block.views = Views::new(nets, block.routers.len(), self.policy.hub());
         for r in 0..block.routers.len() {
-            let (router, base) = (block.routers[r].id, block.routers[r].base as usize);
+            let router = block.routers[r].id;
             let at = self.net.coords[router as usize];
             for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
                 let own = nets.member(at, d);
                 for a in 0..nets.widths[d] {
-                    let there = nets.router(router, d, own, a);
                     for b in nets.others(d, a).filter(|&b| b > a) {
-                        let state = policy.first_state(nets, d, there, a, b);
+                        let [from, to] = [a, b].map(|c| nets.router(router, d, own, c));
+                        let state = self.policy.first_state(from, to);
                         block.views.set(nets, r, d, (a, b), state == LinkState::On);
-                        if let Some(c) = [(a, b), (b, a)].into_iter().find(|ends| ends.0 == own).map(|ends| ends.1) {
-                            let out = &mut block.outs[base + nets.port_to(d, own, c) as usize];
-                            out.state = state as u8;
-                            out.free = if state == LinkState::On { out.free } else { 0 };
-                        }
                     }
                 }
             }

@@ -1,4 +1,6 @@
 pub mod assemble;
 pub mod faults;
+pub mod pairs;
 pub mod simulation;
 pub mod spec;
+pub mod whole;

@@ -1,5 +1,6 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
+use crate::api::subnetworks::Subnets;
 use crate::base::unchecked::Hot;
 use crate::models::allocation::AllocatorConfig;
 use crate::models::routing::{AnyRouting, Hop};
@@ -22,6 +23,13 @@ pub struct Link {
     pub vcs_of: [u16; 16],
     /// Credits of a whole channel.
     pub capacity: u32,
+}
+
+impl Link {
+    /// Whether none of the credits of a channel is in use.
+    pub(crate) fn are_home(&self, credits: &[u16]) -> bool {
+        (0..).zip(credits).all(|(vc, &free)| self.all >> vc & 1 == 0 || free == self.buffer)
+    }
 }
 
 /// Parallel links: the network ports of a router come in runs of `width` that lead to the same neighbour.
@@ -70,9 +78,11 @@ pub struct Net {
     /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links or
     /// routers fail.
     pub heads_apart: bool,
-    /// Links or routers fail, and heads may find no way (`power/tcep/repair.rs`).
+    /// Subnetworks whose links the routing looks at, if it does.
+    pub(crate) subnets: Option<Subnets>,
+    /// Links or routers fail, and heads may find no way (`faults.rs`).
     pub faults: bool,
-    /// Routers fail, and heads may be discarded (`power/tcep/lost.rs`).
+    /// Routers fail, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
     pub trunk: Trunk,
     /// Packets get an intermediate at their source.

@@ -36,11 +36,14 @@ pub(crate) use choice::Choice;
 pub(crate) use distances::Ports;
 pub use sensor::Sensor;
 
+use crate::api::policy::Policy;
+use crate::api::subnetworks::Crossing;
+pub(crate) use crate::base::hash::hash;
 use crate::explain::dependency::Dependencies;
-use crate::models::power::{AnyPolicy, PolicyConfig, slac::Initial};
 use crate::pipeline::net::Net;
 use crate::state::Packet;
 use sensor::Congestion;
+use std::sync::Arc;
 use weft_topology::{Graph, Shape};
 use weft_units::{Flits, Refusal};
 
@@ -121,13 +124,19 @@ impl AnyRouting {
         })
     }
 
-    /// A run with this policy begins, which may have stage 1 alone on.
-    pub(crate) fn begin(&mut self, policy: &PolicyConfig) {
-        if let (Self::Slac(routing), PolicyConfig::Slac(slac)) = (self, policy) {
-            routing.switch_to(1);
-            if slac.initial == Initial::AllOn {
-                routing.switch_all_on();
-            }
+    /// Links go on and off by stages: packets find so many on from now on.
+    pub(crate) fn find_stages(&mut self, stages: u8) {
+        if let Self::Slac(routing) = self {
+            routing.switch_to(stages);
+        }
+    }
+
+    /// The part of the way of a packet inside the subnetwork that it crosses at `at` (not its destination), or the hop to
+    /// another set of subnetworks.
+    pub(crate) fn crossing(&self, at: u64, packet: &Packet, seed: u64) -> Result<Crossing, Hop> {
+        match self {
+            Self::Pal(r) => r.leg(at, packet, seed).map(|leg| Crossing { d: leg.d, own: leg.own, to: leg.to }),
+            _ => unreachable!("asked only where links or routers fail"),
         }
     }
 
@@ -141,7 +150,7 @@ impl AnyRouting {
     }
 
     /// What is implied from now on is for the links with which the policy begins.
-    pub(crate) fn imply_under(&mut self, policy: &AnyPolicy, managed: &[bool]) {
+    pub(crate) fn imply_under(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         if let Self::Pal(routing) = self {
             routing.imply_under(policy, managed);
         }
@@ -354,14 +363,6 @@ fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
 #[inline(always)]
 pub(crate) fn draw(seed: u64, packet: &Packet, salt: u64) -> u64 {
     hash(seed, packet.src, packet.seq, salt)
-}
-
-#[inline(always)]
-pub(crate) fn hash(seed: u64, high: u32, low: u32, salt: u64) -> u64 {
-    let mut x = seed ^ (u64::from(high) << 32 | u64::from(low)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 /// Maps a hash to 0..n (bias below n / 2^32).

@@ -21,11 +21,12 @@
 
 use super::{Classes, Hop, Sensor, below, draw, grid::Grid, groups, groups::Groups, steps::Cost, steps::Step};
 use super::{sensor::Congestion, wrong_shape};
-use crate::models::power::{AnyPolicy, LinkState};
-use crate::state::{AROUND, DETOUR, Packet};
+use crate::api::policy::Policy;
 use crate::api::subnetworks::{Subnets, View};
+use crate::state::{AROUND, DETOUR, LinkState, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use weft_topology::{Graph, Shape};
 use weft_units::{Flits, Refusal};
 
@@ -48,7 +49,7 @@ pub struct Runtime {
     threshold: i32,
     pub(super) sensor: Sensor,
     /// Policy that says which links are on, and the link classes that it manages, where paths are implied for it.
-    begins: Option<(AnyPolicy, Vec<bool>)>,
+    begins: Option<(Arc<dyn Policy>, Vec<bool>)>,
 }
 
 /// The part of a packet's way that is inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
@@ -249,18 +250,18 @@ impl Runtime {
             Some(groups) => groups::group(at) * groups.per_group + groups::index(at),
             None => (0..self.nets.count).map(|d| u32::from(self.nets.member(at, d)) * self.nets.strides[d]).sum(),
         };
-        let router = self.nets.router(number, leg.d, leg.own, a);
-        let state = policy.first_state(&self.nets, leg.d, router, a, b);
+        let [from, to] = [a, b].map(|c| self.nets.router(number, leg.d, leg.own, c));
+        let state = policy.first_state(from, to);
         !managed[usize::from(self.nets.classes[leg.d])] || state == LinkState::On
     }
 
-    pub(super) fn imply_under(&mut self, policy: &AnyPolicy, managed: &[bool]) {
+    pub(super) fn imply_under(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         self.begins = Some((policy.clone(), managed.to_vec()));
     }
 
     /// Under a policy that switches links, all are on when the network is full.
     pub(super) fn switch_all_on(&mut self) -> bool {
-        self.begins.take().is_some_and(|(policy, _)| matches!(policy, AnyPolicy::Tcep(_)))
+        self.begins.take().is_some_and(|(policy, _)| policy.fills_up())
     }
 
     /// Rises with each hop of a packet: legs in order, and in each of them class 0, class 0 into hub 0, class 1.

@@ -1,0 +1,74 @@
+//! The power state of a channel, and the account of the time that it spends in each.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Power state of a channel (one direction of a link).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum LinkState {
+    /// Carries traffic.
+    On,
+    /// Logically off, physically ready.
+    Shadow,
+    /// On the way to off; carries no new packet.
+    Draining,
+    Off,
+    /// On the way to on; carries nothing yet.
+    Waking,
+}
+
+impl LinkState {
+    pub const COUNT: usize = 5;
+    pub const ALL: [LinkState; Self::COUNT] = [Self::On, Self::Shadow, Self::Draining, Self::Off, Self::Waking];
+
+    /// The state with this number (of a port).
+    #[inline(always)]
+    pub(crate) fn of(number: u8) -> Self {
+        Self::ALL[usize::from(number)]
+    }
+
+    /// The name in scenarios and columns.
+    pub fn name(self) -> &'static str {
+        ["on", "shadow", "draining", "off", "waking"][self as usize]
+    }
+}
+
+/// Time and flits of one channel per state, over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Start of the present state, or of the window if later.
+    since: u64,
+    /// Flits of the channel that are counted already, the low 32 bits.
+    counted: u32,
+    pub cycles: [u64; LinkState::COUNT],
+    pub flits: [u64; LinkState::COUNT],
+    pub transitions: u64,
+}
+
+impl Account {
+    /// An account that begins at cycle `now`. `flits`: what the channel has sent so far, the low 32 bits.
+    pub(crate) fn begin(now: u64, flits: u32) -> Self {
+        Self { since: now, counted: flits, ..Self::default() }
+    }
+
+    /// Adds the flits that were sent since they were counted last, all of them in state `present`.
+    pub(crate) fn count(&mut self, present: LinkState, flits: u32) {
+        self.flits[present as usize] += u64::from(flits.wrapping_sub(self.counted));
+        self.counted = flits;
+    }
+
+    /// Adds the cycles and flits until `now`.
+    pub(crate) fn settle(&mut self, present: LinkState, flits: u32, now: u64) {
+        self.cycles[present as usize] += now - self.since;
+        self.since = now;
+        self.count(present, flits);
+    }
+
+    /// Cycles that the channel has been off.
+    pub(crate) fn off_cycles(&self, present: LinkState, now: u64) -> u64 {
+        let off = LinkState::Off;
+        self.cycles[off as usize] + if present == off { now - self.since } else { 0 }
+    }
+}
