@@ -446,9 +446,16 @@ fn what_it_cannot_manage_is_refused_with_the_place_and_a_way_out() {
     const TCEP: &str = r#"{"tcep": {}}"#;
     let all = [false, true, true];
     // blind to link states, nothing that would wake links, no subnetworks, global links, nothing managed
-    assert_eq!(refused(HYPERX, UGAL_P, TCEP, &all).path, "power.policy");
-    assert_eq!(refused(HYPERX, PAL, IDLE_TIMEOUT, &all).path, "power.policy");
-    assert_eq!(refused(TORUS, DOR, TCEP, &all).path, "power.policy");
+    let blind = refused(HYPERX, UGAL_P, TCEP, &all);
+    assert_eq!((&blind.path[..], blind.what.contains("ugal_p is blind to link states")), ("power.policy.tcep", true));
+    assert!(blind.help.contains("routing: pal") && blind.help.contains("always_on or idle_timeout"), "{blind}");
+    let sleepy = refused(HYPERX, PAL, IDLE_TIMEOUT, &all);
+    assert_eq!(
+        (&sleepy.path[..], sleepy.help.contains("static, tcep or always_on")),
+        ("routing.pal", true),
+        "{sleepy}"
+    );
+    assert_eq!(refused(TORUS, DOR, TCEP, &all).path, "power.policy.tcep");
     assert_eq!(refused(DRAGONFLY, PAL, TCEP, &all).path, "power.manages");
     assert_eq!(refused(HYPERX, PAL, TCEP, &[false; 3]).path, "power.manages");
     assert_eq!(refused(HYPERX, PAL, TCEP, &[true; 3]).path, "power.manages");

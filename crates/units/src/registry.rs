@@ -5,7 +5,7 @@
 /// Each `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`.
 ///
 /// `pub enum Config as Trait declares CONST: Kind:` writes the dispatch, too: `Config::model` gives the member as the trait
-/// that every `module::Type` implements, and `Config::CONST` lists what each of them declares as its constant `CONST`.
+/// that every `module::Type` implements, `Config::declares` its constant `CONST`, and `Config::CONST` lists those of all.
 #[macro_export]
 macro_rules! registry {
     (
@@ -17,6 +17,11 @@ macro_rules! registry {
         impl $config {
             /// What each member declares, in the order of registration.
             pub(crate) const $table: &'static [(&'static str, $kind)] = &[$(($name, $module::$ty::$table)),+];
+
+            /// What this member declares.
+            pub(crate) fn declares(&self) -> $kind {
+                match self { $(Self::$ty(_) => $module::$ty::$table,)+ }
+            }
 
             pub(crate) fn model(&self) -> &dyn $model {
                 match self { $(Self::$ty(config) => config,)+ }

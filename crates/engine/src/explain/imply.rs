@@ -6,6 +6,7 @@ mod cuts;
 
 use crate::models::routing::{Classes, Hop};
 use crate::network::assemble;
+use crate::network::policy;
 use crate::network::spec::Spec;
 use crate::pipeline::net::Net;
 use crate::state::Packet;
@@ -35,7 +36,7 @@ pub struct Implied {
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let (mut net, classes) = assemble::net(spec)?;
-    let policy = assemble::policy(spec)?;
+    let policy = policy::build(spec)?;
     net.routing.imply_under(&policy, &spec.managed);
     let mut implied = Walker::new(spec, &net).imply(classes);
     // an idle network has the fewest stages on, one that is full all of them

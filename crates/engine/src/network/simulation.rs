@@ -3,6 +3,7 @@
 use crate::api::agents::Overseer;
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
+use crate::network::policy;
 use crate::network::spec::{Execution, Spec};
 use crate::network::whole::Whole;
 use crate::pipeline::block::{Block, Mail};
@@ -40,9 +41,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             how.blocks
         };
         let bounds = assemble::partition(&spec.graph, wanted, net.routing.reads_group());
-        let policy = assemble::policy(spec)?;
+        let policy = policy::build(spec)?;
         let blocks = assemble::blocks(spec, &net, &*policy, &bounds);
-        let overseer = assemble::with_site(spec, |site| policy.overseer(site));
+        let overseer = policy::with_site(spec, |site| policy.overseer(site));
         let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
         let window = window(&net, &blocks);
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);

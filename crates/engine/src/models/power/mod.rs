@@ -32,8 +32,7 @@ impl PolicyConfig {
 
     /// What this policy offers to routings and faults.
     pub(crate) fn offers(&self) -> Offers {
-        let mine = Self::OFFERS.iter().find(|(name, _)| *name == self.name());
-        mine.map_or(Offers::ALWAYS_ON, |&(_, offers)| offers)
+        self.declares()
     }
 }
 
