@@ -40,7 +40,8 @@ impl Progress for () {
 
 /// Checks that the spec can run: shapes, VC counts, cycles of channel dependencies.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
-    network::assemble::net(spec).map(|_| ())
+    network::assemble::net(spec)?;
+    network::policy::build(spec).map(|_| ())
 }
 
 /// Runs one spec. The result depends on the spec alone, not on `how`.

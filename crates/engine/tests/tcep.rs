@@ -4,7 +4,7 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
-use weft_engine::outcome::{ControlKind, ControlPacket};
+use weft_engine::outcome::ControlPacket;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Outcome, Simulation, Spec};
@@ -49,7 +49,7 @@ fn without_switching_it_is_always_on_to_the_last_bit() {
             run(&spec)
         });
         assert_same(&none, &always_on, pattern_json);
-        assert_eq!(none.control.expect("agents").packets.iter().sum::<u64>(), 0);
+        assert_eq!(none.control.as_ref().expect("agents").packets.iter().sum::<u64>(), 0);
     }
 }
 
@@ -88,7 +88,7 @@ fn at_low_load_it_stays_at_least_power() {
     let out = run(&spec);
     check_channels(&out);
     assert_eq!(share_on(&spec, &out), 112.0 / 448.0);
-    assert_eq!(out.control.expect("agents").packets.iter().sum::<u64>(), 0);
+    assert_eq!(out.control.as_ref().expect("agents").packets.iter().sum::<u64>(), 0);
     let t0 = 11.0 * 3.0625 * 512.0 / 511.0 + 4.0;
     let mean = out.sums.latency as f64 / out.sums.packets as f64;
     assert!(mean > t0 - 0.3 && mean < t0 + 0.5, "{mean} {t0}");
@@ -144,8 +144,8 @@ fn said(out: &Outcome) -> Vec<String> {
     assert!(complete);
     let word = |p: &ControlPacket| {
         let about = p.about.map_or(String::new(), |about| format!(" {about}"));
-        let flag = if p.kind == ControlKind::State && p.flag { " active" } else { "" };
-        let kind = ControlKind::NAMES[p.kind as usize];
+        let flag = if p.kind.name == "state" && p.flag { " active" } else { "" };
+        let kind = p.kind.name;
         format!("{} {}>{} {kind}{about}{flag}", p.cycle, p.from, p.to)
     };
     packets.iter().map(word).collect()
@@ -266,7 +266,7 @@ fn every_link_that_a_control_packet_crosses_is_counted() {
     // what is under way at the end has crossed links, too
     let (sent, crossed) =
         (packets.len() as u64, packets.iter().filter_map(|p| p.arrival).map(|(_, hops)| u64::from(hops)).sum::<u64>());
-    let control = out.control.expect("agents");
+    let control = out.control.as_ref().expect("agents");
     let away = packets.iter().filter(|packet| packet.arrival.is_none()).count() as u64;
     assert!(*complete && sent == control.packets.iter().sum::<u64>());
     assert!(crossed <= control.flit_hops && control.flit_hops <= crossed + 2 * away, "{crossed} {control:?} {away}");
@@ -285,7 +285,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         phases(&mut spec, 1000, 5000);
         spec.records.control = Some(100_000);
         let alone = run(&spec);
-        assert!(alone.control.expect("agents").flit_hops > 0);
+        assert!(alone.control.as_ref().expect("agents").flit_hops > 0);
         check_arrivals(&spec, &alone);
         for (threads, blocks) in [(1, 2), (2, 4), (2, 16)] {
             let other = run_as(&spec, Execution { threads, blocks });
@@ -322,7 +322,7 @@ fn broadcasts_in_a_wide_row_with_small_buffers_lose_nothing() {
     phases(&mut spec, 0, 8000);
     let out = run(&spec);
     check_channels(&out);
-    assert!(out.control.expect("agents").flit_hops > 100);
+    assert!(out.control.as_ref().expect("agents").flit_hops > 100);
 }
 
 /// The stars around the hubs are on in this very cycle, so all routers reach each other.
@@ -446,9 +446,16 @@ fn what_it_cannot_manage_is_refused_with_the_place_and_a_way_out() {
     const TCEP: &str = r#"{"tcep": {}}"#;
     let all = [false, true, true];
     // blind to link states, nothing that would wake links, no subnetworks, global links, nothing managed
-    assert_eq!(refused(HYPERX, UGAL_P, TCEP, &all).path, "power.policy");
-    assert_eq!(refused(HYPERX, PAL, IDLE_TIMEOUT, &all).path, "power.policy");
-    assert_eq!(refused(TORUS, DOR, TCEP, &all).path, "power.policy");
+    let blind = refused(HYPERX, UGAL_P, TCEP, &all);
+    assert_eq!((&blind.path[..], blind.what.contains("ugal_p is blind to link states")), ("power.policy.tcep", true));
+    assert!(blind.help.contains("routing: pal") && blind.help.contains("always_on or idle_timeout"), "{blind}");
+    let sleepy = refused(HYPERX, PAL, IDLE_TIMEOUT, &all);
+    assert_eq!(
+        (&sleepy.path[..], sleepy.help.contains("static, tcep or always_on")),
+        ("routing.pal", true),
+        "{sleepy}"
+    );
+    assert_eq!(refused(TORUS, DOR, TCEP, &all).path, "power.policy.tcep");
     assert_eq!(refused(DRAGONFLY, PAL, TCEP, &all).path, "power.manages");
     assert_eq!(refused(HYPERX, PAL, TCEP, &[false; 3]).path, "power.manages");
     assert_eq!(refused(HYPERX, PAL, TCEP, &[true; 3]).path, "power.manages");

@@ -5,7 +5,7 @@ use crate::table::{Column, write};
 use parquet::errors::ParquetError;
 use std::io::Write;
 use std::sync::Arc;
-use weft_engine::outcome::{ControlKind, ControlPacket, Series, Span, TransientBin};
+use weft_engine::outcome::{ControlPacket, Series, Span, TransientBin};
 use weft_engine::power::LinkState;
 
 /// Latency by creation time.
@@ -102,7 +102,6 @@ impl ControlPacketTable {
     /// One row per packet, by the cycle in which it was sent. Null: when it came and how far it went, if it never came;
     /// `about_router`, where it is about the link between its ends; `value_flits` of what asks for nothing.
     pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
-        let names = ControlKind::NAMES.map(Arc::<str>::from);
         let each = |of: &dyn Fn(&ControlPacket) -> u64| Column::Counts(self.packets.iter().map(of).collect());
         let maybe =
             |of: &dyn Fn(&ControlPacket) -> Option<u64>| Column::MaybeCounts(self.packets.iter().map(of).collect());
@@ -111,7 +110,7 @@ impl ControlPacketTable {
         let columns = [
             ("sent_cycle", each(&|packet| packet.cycle)),
             ("arrived_cycle", maybe(&|packet| packet.arrival.map(|(cycle, _)| cycle))),
-            ("kind", texts(&|packet| names[packet.kind as usize].clone())),
+            ("kind", texts(&|packet| packet.kind.name.into())),
             ("from_router", router(&|packet| Some(packet.from))),
             ("to_router", router(&|packet| Some(packet.to))),
             ("link_class", texts(&|packet| self.classes[usize::from(packet.class)].clone())),

@@ -118,7 +118,7 @@ fn request() -> ControlPacket {
         cycle: 8,
         from: 0,
         to: 1,
-        kind: ControlKind::ActivateYours,
+        kind: ControlKind::of(&["activate_yours"], 0),
         about: Some(2),
         value: Some(50),
         flag: false,

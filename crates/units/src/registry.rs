@@ -3,26 +3,29 @@
 /// For each line `"name" => module::Type` it emits `pub mod module;`, a variant `Type(module::Type)` of the
 /// configuration enum (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`.
 /// Each `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`.
-/// Lines may stand in folders, `folder { ... }`, whose files lie in a folder of that name. With `as Trait` behind the name
-/// of the enum every configuration implements `Trait`, and `model()` gives it as a trait object: the family asks its
-/// members through it and names none.
+/// Lines may stand in folders, `folder { ... }`, whose files lie in a folder of that name.
+///
+/// With `as Trait` behind the name of the enum every configuration implements `Trait`, and `Config::model` gives the member
+/// as that trait: the family asks its members through it and names none. `declares CONST: Kind` adds what the trait says of
+/// members whatever their parameters are: `Config::declares` gives the constant `CONST` of this member, `Config::CONST` lists
+/// those of all. `with examples` adds `Config::examples`, the configurations that the members give for tests.
 #[macro_export]
 macro_rules! registry {
-    ($(#[$meta:meta])* pub enum $config:ident: $($name:literal => $module:ident :: $ty:ident,)+) => {
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)?:
+        $($name:literal => $module:ident :: $ty:ident,)+
+    ) => {
         $(pub mod $module;)+
         $crate::registry!(@enum [$(#[$meta])*] $config [$(($name, $module::$ty, $ty))+]);
+        $crate::registry!(@model $config [$($model)?] [$($table: $kind)?] [$($examples)?] [$(($name, $module::$ty, $ty))+]);
     };
-    ($(#[$meta:meta])* pub enum $config:ident as $model:path: $($name:literal => $module:ident :: $ty:ident,)+) => {
-        $(pub mod $module;)+
-        $crate::registry!(@enum [$(#[$meta])*] $config [$(($name, $module::$ty, $ty))+]);
-        $crate::registry!(@model $config $model [$($ty)+]);
-    };
-    ($(#[$meta:meta])* pub enum $config:ident as $model:path:
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)?:
         $($folder:ident { $($name:literal => $module:ident :: $ty:ident,)+ })+
     ) => {
         $(pub mod $folder { $(pub mod $module;)+ })+
         $crate::registry!(@enum [$(#[$meta])*] $config [$($(($name, $folder::$module::$ty, $ty))+)+]);
-        $crate::registry!(@model $config $model [$($($ty)+)+]);
+        $crate::registry!(
+            @model $config [$($model)?] [$($table: $kind)?] [$($examples)?] [$($(($name, $folder::$module::$ty, $ty))+)+]
+        );
     };
     (@enum [$(#[$meta:meta])*] $config:ident [$(($name:literal, $path:path, $ty:ident))+]) => {
         $(#[$meta])*
@@ -41,11 +44,37 @@ macro_rules! registry {
             }
         }
     };
-    (@model $config:ident $model:path [$($ty:ident)+]) => {
+    (@model $config:ident [] [] [] $members:tt) => {};
+    (@model $config:ident [$model:ident] $declares:tt $examples:tt [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
             /// The member as its family asks it.
             pub(crate) fn model(&self) -> &dyn $model {
-                match self { $(Self::$ty(model) => model,)+ }
+                match self { $(Self::$ty(member) => member,)+ }
+            }
+        }
+        $crate::registry!(@declares $config $model $declares [$(($name, $path, $ty))+]);
+        $crate::registry!(@examples $config $model $examples [$(($path, $ty))+]);
+    };
+    (@declares $config:ident $model:ident [] $members:tt) => {};
+    (@declares $config:ident $model:ident [$table:ident: $kind:ty] [$(($name:literal, $path:path, $ty:ident))+]) => {
+        impl $config {
+            /// What each member declares, in the order of registration.
+            pub(crate) const $table: &'static [(&'static str, $kind)] = &[$(($name, <$path>::$table)),+];
+
+            /// What this member declares.
+            pub(crate) fn declares(&self) -> $kind {
+                match self { $(Self::$ty(_) => <$path>::$table,)+ }
+            }
+        }
+    };
+    (@examples $config:ident $model:ident [] $members:tt) => {};
+    (@examples $config:ident $model:ident [$examples:ident] [$(($path:path, $ty:ident))+]) => {
+        impl $config {
+            /// The examples of every member.
+            pub fn $examples() -> Vec<Self> {
+                let mut examples = Vec::new();
+                $(examples.extend(<$path as $model>::$examples().into_iter().map(Self::$ty));)+
+                examples
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The coordinates of routers, as routings get them: one number per router.
 
-use crate::state::link::Trunk;
+use crate::state::link_class::Trunk;
 use weft_topology::{Graph, Shape};
 
 /// Coordinates of every router: bytes of the grid, group << 16 | index, level and digits of a tree, or 0.

@@ -1,6 +1,9 @@
+pub mod agents;
 pub mod compiled;
+pub mod control;
 pub mod coordinates;
 pub mod jobs;
+pub mod policy;
 pub mod routing;
 pub mod sensor;
 pub mod subnetworks;

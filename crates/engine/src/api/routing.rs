@@ -10,13 +10,13 @@
 //! (`steps`). These walks use the functions that the loop uses.
 
 use super::compiled::{Ahead, Compiled, HeadRouting};
+use super::policy::{LinkKnowledge, Policy};
 use super::sensor::Sensor;
 use super::subnetworks::Leg;
 use super::view::View;
 use super::walk::{Cost, Draws, Proof, Step};
 use crate::base::hash::hash;
 use crate::base::unchecked::Hot;
-use crate::models::power::AnyPolicy;
 use crate::state::Packet;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -53,18 +53,6 @@ pub enum Decides {
     EachStep,
 }
 
-/// What a routing must know of links that are switched off, and what a power policy tells of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LinkKnowledge {
-    /// Nothing: every link carries packets, if need be after it woke.
-    #[default]
-    Nothing,
-    /// Every router knows the links of its subnetworks ([`super::subnetworks::Views`]).
-    Subnetworks,
-    /// Links go on and off in a fixed order of stages; routers know how many are on.
-    Stages,
-}
-
 /// What a routing asks of the engine.
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
@@ -73,7 +61,6 @@ pub struct Needs {
     pub decides: Decides,
     /// What it reads as the congestion of an output, if it reads any.
     pub sensor: Option<Sensor>,
-    pub links: LinkKnowledge,
     /// `inject` draws the path of every packet: a detour over an intermediate, or one of several ways.
     pub draws_path: bool,
     /// Paths depend on the terminals of a packet, not only on their routers.
@@ -194,11 +181,11 @@ pub trait Routing: Debug + Send + Sync {
 
     // ---- links that are switched ------------------------------------------------------------------------------------
 
-    /// A run under this policy begins.
-    fn begin(&mut self, _policy: &AnyPolicy) {}
+    /// Links go on and off by stages, so many of which are on when a run begins.
+    fn begin_with_stages(&mut self, _stages: u8) {}
 
     /// From now on `steps` follow the links with which the policy begins.
-    fn assume_first_links(&mut self, _policy: &AnyPolicy, _managed: &[bool]) {}
+    fn assume_first_links(&mut self, _policy: &Arc<dyn Policy>, _managed: &[bool]) {}
 
     /// From now on `steps` follow all links. True if they did not before, because the policy switches links.
     fn assume_all_links(&mut self) -> bool {
@@ -211,11 +198,26 @@ pub trait Routing: Debug + Send + Sync {
     }
 }
 
+/// What a routing is whatever its parameters are.
+#[derive(Clone, Copy)]
+pub struct About {
+    /// The graphs that it routes, in words, and whether this is one of them.
+    pub routes: &'static str,
+    pub fits: fn(&Graph) -> bool,
+    /// What it must know of links that are off.
+    pub links: LinkKnowledge,
+}
+
 /// The configuration of a routing.
 pub trait RoutingModel {
     type Routing: Routing + 'static;
     /// The graphs that it routes, in words.
     const ROUTES: &'static str;
+
+    /// What it must know of links that are off.
+    const LINKS: LinkKnowledge = LinkKnowledge::Nothing;
+    /// All of this, for the registry.
+    const ABOUT: About = About { routes: Self::ROUTES, fits: Self::fits, links: Self::LINKS };
 
     /// Whether this is one of them.
     fn fits(graph: &Graph) -> bool;
@@ -226,20 +228,10 @@ pub trait RoutingModel {
 
 /// What the registry makes of every [`RoutingModel`].
 pub trait AnyRoutingModel {
-    fn routes(&self) -> &'static str;
-    fn fits(&self, graph: &Graph) -> bool;
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal>;
 }
 
 impl<M: RoutingModel> AnyRoutingModel for M {
-    fn routes(&self) -> &'static str {
-        M::ROUTES
-    }
-
-    fn fits(&self, graph: &Graph) -> bool {
-        M::fits(graph)
-    }
-
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         Ok(Box::new(self.build(graph)?))
     }

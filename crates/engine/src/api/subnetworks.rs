@@ -6,7 +6,7 @@ use weft_topology::{Graph, Shape};
 use weft_units::Refusal;
 
 /// Routers of a subnetwork at most: its links are kept as one word per router.
-pub(crate) const MOST: u32 = 64;
+pub const MOST: u32 = 64;
 
 /// The part of a packet's way that is inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +125,15 @@ impl Subnets {
     /// The router that is member `c`, seen from router `router`, which is member `own`.
     pub fn router(&self, router: u32, d: usize, own: u8, c: u8) -> u32 {
         router - u32::from(own) * self.strides[d] + u32::from(c) * self.strides[d]
+    }
+
+    /// The subnetwork that has a link between two routers, and their members in it; `None` if none has.
+    pub fn link(&self, coords: &[u64], a: u32, b: u32) -> Option<(usize, u8, u8)> {
+        let (at, to) = (*coords.get(a as usize)?, *coords.get(b as usize)?);
+        (0..self.count).find_map(|d| {
+            let (own, c) = (self.member(at, d), self.member(to, d));
+            (own != c && self.router(a, d, own, c) == b).then_some((d, own, c))
+        })
     }
 
     /// The subnetwork that `port` of member `own` belongs to, and the member behind it.

@@ -5,9 +5,8 @@ use super::sensor::{History, Sensor};
 use super::subnetworks::{Detour, View as Table, Views};
 use super::walk::Cost;
 use crate::base::unchecked::Hot;
-use crate::models::power::LinkState;
-use crate::state::OutPort;
-use crate::state::link::{Link, Trunk};
+use crate::state::link_class::{Link, Trunk};
+use crate::state::{LinkState, OutPort};
 use std::cell::Cell;
 
 /// What a head tells the power policy of its choice.

@@ -87,6 +87,12 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         *self.items.hot(first as usize + index)
     }
 
+    /// The `len` items of the chunk that starts at `first`.
+    #[inline(always)]
+    pub fn items(&self, first: u32, len: usize) -> &[T] {
+        &self.items[first as usize..first as usize + len]
+    }
+
     /// Gives the first chunk due at `cycle` back.
     #[inline(always)]
     pub fn release(&mut self, cycle: u64) {

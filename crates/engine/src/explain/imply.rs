@@ -6,6 +6,7 @@ mod cuts;
 
 use crate::api::routing::{Classes, Decides, Hop};
 use crate::network::assemble;
+use crate::network::policy;
 use crate::network::spec::Spec;
 use crate::pipeline::net::Net;
 use crate::state::Packet;
@@ -36,11 +37,9 @@ pub struct Implied {
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut net = assemble::net(spec)?;
-    let policy = spec.policy.build(spec)?;
-    let mut routing = spec.routing.build(&spec.graph)?;
-    routing.begin(&policy);
-    net.routing = routing.into();
+    let policy = policy::build(spec)?;
     let alone = "no block shares the routing";
+    net.routing = assemble::routing(spec)?.into();
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
     let mut implied = Walker::new(spec, &net).imply(net.needs.classes.clone());
     // an idle network has the fewest links on, one that is full all of them

@@ -1,29 +1,30 @@
 //! From a spec to a network: the last allocations before the loop.
 
-use crate::api::compiled::{ForPorts, HeadRouting, Widths};
+use crate::api::compiled::{ForPorts, Widths};
 use crate::api::coordinates;
-use crate::api::routing::{AnyRouting, Classes, Decides, LinkKnowledge};
+use crate::api::policy::{LinkKnowledge, Policy};
+use crate::api::routing::{AnyRouting, Classes, Decides};
 use crate::api::sensor::{History, Sensor};
 use crate::api::subnetworks::{Subnets, Views};
 use crate::api::view::Reading;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
-use crate::models::power::tcep::agent::{Agents, Site};
-use crate::models::power::{AnyPolicy, LinkState, Manager, PolicyConfig, slac};
 use crate::network::dependency;
+use crate::network::pairs;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::pipeline::age::Priority;
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::clock::{Clock, NEVER, NetJob};
+use crate::pipeline::control::Control;
 use crate::pipeline::job_tally::Parts;
-use crate::pipeline::meters::Meters;
 use crate::pipeline::net::Net;
+use crate::pipeline::power::Power;
 use crate::pipeline::replies::Answers;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::{Watch, Watched};
 use crate::run::measure;
-use crate::state::link::Link;
-use crate::state::{InPort, Kind, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use crate::state::link_class::Link;
+use crate::state::{InPort, Kind, LinkState, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_traffic::{mix, stream};
@@ -37,10 +38,19 @@ const TARGETS: u64 = 2;
 /// Purpose of the hashes that routings draw from.
 const ROUTES: u64 = 3;
 
+/// The routing of a run at its beginning.
+pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
+    let mut routing = spec.routing.build(&spec.graph)?;
+    if let Some(stages) = spec.policy.model().first_stages(&spec.graph) {
+        routing.begin_with_stages(stages);
+    }
+    Ok(routing)
+}
+
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let mut routing = spec.routing.build(graph)?;
+    let routing: Arc<dyn AnyRouting> = routing(spec)?.into();
     let needs = routing.needs();
     let classes: &Classes = &needs.classes;
     let links: Vec<Link> = spec
@@ -69,11 +79,9 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let others = by_job || batches || spec.phases.auto_warmup;
     let faults = !spec.faults.is_empty();
     let apart = others || spec.records.transient.is_some();
-    routing.begin(&spec.policy.build(spec)?);
     let single = spec.traffic.longest() == 1;
     let reading =
         Reading { links: links.clone(), trunk, sensor: needs.sensor, after_grant: after_grant as u32, single };
-    let routing: Arc<dyn AnyRouting> = routing.into();
     Ok(Net {
         reading,
         first_ports: routing.first_ports(),
@@ -89,6 +97,10 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         only_in_time: !others,
         crosses_apart: by_age || watches || spec.router.routing_delay > 0,
         heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        subnets: match pairs::knows_of_links(&spec.routing) {
+            LinkKnowledge::Subnetworks => Subnets::of(graph),
+            LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
+        },
         faults,
         routers_fail: spec.faults.iter().any(Fault::is_of_router),
         trunk,
@@ -333,30 +345,28 @@ pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
 pub(crate) fn blocks<const W: usize, const V: usize>(
     spec: &Spec,
     net: &Net,
+    policy: &dyn Policy,
     bounds: &[u32],
-) -> Result<Vec<Block<W, V>>, Refusal>
+) -> Vec<Block<W, V>>
 where
     Widths: ForPorts<V>,
 {
-    let policy = spec.policy.build(spec)?;
-    (0..bounds.len() - 1)
-        .map(|b| Builder { spec, net, bounds, b }.build(policy.clone(), Widths::compiled(&net.routing)))
-        .collect()
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, bounds, b }.build()).collect()
 }
 
-struct Builder<'a> {
-    spec: &'a Spec,
-    net: &'a Net,
-    bounds: &'a [u32],
-    b: usize,
+pub(super) struct Builder<'a> {
+    pub spec: &'a Spec,
+    pub net: &'a Net,
+    pub policy: &'a dyn Policy,
+    pub bounds: &'a [u32],
+    pub b: usize,
 }
 
 impl Builder<'_> {
-    fn build<const W: usize, const V: usize>(
-        &self,
-        policy: AnyPolicy,
-        routing: Box<dyn HeadRouting<V>>,
-    ) -> Result<Block<W, V>, Refusal> {
+    fn build<const W: usize, const V: usize>(&self) -> Block<W, V>
+    where
+        Widths: ForPorts<V>,
+    {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
         let base = graph.port_base(first);
@@ -404,7 +414,7 @@ impl Builder<'_> {
             outs.push(OutPort { kind: Kind::Injection, peer: input, ..out_port(net, local as u32, 0) });
         }
         let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
-        Ok(self.finish(policy, routing, routers.collect(), ins, outs, next_router, cuts, terminals))
+        self.finish(routers.collect(), ins, outs, next_router, cuts, terminals)
     }
 
     /// Reserves the pools and wheels for the largest number of packets and flits that can be under way (or a generous
@@ -412,15 +422,16 @@ impl Builder<'_> {
     #[allow(clippy::too_many_arguments)]
     fn finish<const W: usize, const V: usize>(
         &self,
-        policy: AnyPolicy,
-        routing: Box<dyn HeadRouting<V>>,
         routers: Vec<Router<W>>,
         ins: Vec<InPort<V>>,
         outs: Vec<OutPort<V>>,
         next_router: Vec<u32>,
         cuts: Vec<Cut>,
         sources: Vec<(Terminal, u64)>,
-    ) -> Block<W, V> {
+    ) -> Block<W, V>
+    where
+        Widths: ForPorts<V>,
+    {
         let (net, spec) = (self.net, self.spec);
         let (terminals, memory): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
         let per_channel = |class: u8| net.links[class as usize].capacity as usize;
@@ -436,7 +447,7 @@ impl Builder<'_> {
         let flits: usize = outs.iter().map(on_wire).sum();
         let credits: usize = outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum();
         let longest = |f: &dyn Fn(&Link) -> u64| net.links.iter().map(f).max().unwrap_or(0);
-        let control = self.control_queue();
+        let control = self.policy.control().map_or(0, |plan| plan.queue);
         let buffered = longest(&|l| l.latency + l.credit_latency + u64::from(l.capacity));
         let horizon = net.after_grant + 4 + control + buffered;
         let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
@@ -444,9 +455,10 @@ impl Builder<'_> {
         let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
         let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
             .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
+        let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
         let mut block = Block {
             now: 0,
-            routing,
+            routing: Widths::compiled(&self.net.routing),
             want: vec![Bits::default(); ins.len() << net.class_bits],
             active: Active::new(routers.len()),
             busy: Active::new(terminals.len()),
@@ -467,11 +479,12 @@ impl Builder<'_> {
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
-            power: Manager::new(policy, all_vcs, self.spec.records.link_states),
+            power: Power::new(all_vcs, self.spec.records.link_states),
             agents: None,
-            meters: None,
+            control: Control::none(),
+            faults,
+            departures: Vec::with_capacity(radix),
             history,
-            gauge: None,
             views: Views::none(),
             memory,
             answers: if net.replies {
@@ -505,7 +518,7 @@ impl Builder<'_> {
                 flits: Vec::with_capacity(most),
                 packets: Vec::with_capacity(most),
                 credits: Vec::with_capacity(most),
-                messages: Vec::with_capacity(if self.has_agents() { 4 * channels } else { 0 }),
+                messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
             };
         }
         outbox
@@ -532,82 +545,7 @@ impl Builder<'_> {
                 block.sleep(t, 0);
             }
         }
-        slac::darken(self.spec, self.net, block);
-        self.switch_off(block);
-        self.add_agents(block);
-        for o in 0..block.ins.len() {
-            let out = &block.outs[o];
-            if self.spec.managed[out.class as usize] && matches!(out.kind, Kind::Local | Kind::Remote) {
-                block.power.manage(o, out);
-            }
-        }
-    }
-
-    fn has_agents(&self) -> bool {
-        matches!(self.spec.policy, PolicyConfig::Tcep(_))
-    }
-
-    /// Control packets that may wait for one link: those of several broadcasts by every member of a subnetwork.
-    fn control_queue(&self) -> u64 {
-        match Subnets::of(&self.spec.graph) {
-            Some(nets) if self.has_agents() => 16 * u64::from(nets.widest()) + 64,
-            _ => 0,
-        }
-    }
-
-    /// The agents of a policy that has some.
-    fn add_agents<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        let AnyPolicy::Tcep(rules) = block.power.policy() else { return };
-        let graph = &*self.spec.graph;
-        let nets = &Subnets::of(graph).expect("the policy refuses a graph without");
-        let place = |r: u32| {
-            let number = self.bounds.partition_point(|&first| first <= r) - 1;
-            (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
-        };
-        let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
-        let managed = |&d: &usize| self.spec.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
-        let site = Site {
-            rules: rules.clone(),
-            nets,
-            managed: (0..nets.count).filter(managed).collect(),
-            places: (0..graph.routers()).map(place).collect(),
-            block: self.b as u32,
-            faults: &self.spec.faults,
-            record: self.spec.records.control,
-            horizon: self.net.after_grant + 80 + self.control_queue() + longest.unwrap_or(0),
-            queue: self.control_queue(),
-        };
-        block.agents = Some(Box::new(Agents::new(block, self.net, site)));
-        block.meters = Some(Meters::new(block.ins.len()));
-    }
-
-    /// Links that begin in another state than on, and what every router of their subnetwork knows of them.
-    fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        if self.net.needs.links != LinkKnowledge::Subnetworks {
-            return;
-        }
-        let nets = &Subnets::of(&self.spec.graph).expect("the routing refuses a graph without");
-        let policy = block.power.policy().clone();
-        block.views = Views::new(nets, block.routers.len(), policy.hub());
-        for r in 0..block.routers.len() {
-            let (router, base) = (block.routers[r].id, block.routers[r].base as usize);
-            let at = self.net.coords[router as usize];
-            for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
-                let own = nets.member(at, d);
-                for a in 0..nets.widths[d] {
-                    let there = nets.router(router, d, own, a);
-                    for b in nets.others(d, a).filter(|&b| b > a) {
-                        let state = policy.first_state(nets, d, there, a, b);
-                        block.views.set(nets, r, d, (a, b), state == LinkState::On);
-                        if let Some(c) = [(a, b), (b, a)].into_iter().find(|ends| ends.0 == own).map(|ends| ends.1) {
-                            let out = &mut block.outs[base + nets.port_to(d, own, c) as usize];
-                            out.state = state as u8;
-                            out.free = if state == LinkState::On { out.free } else { 0 };
-                        }
-                    }
-                }
-            }
-        }
+        self.add_policy(block);
     }
 
     /// A terminal and what its clock remembers.

@@ -44,11 +44,12 @@
 //! dead router; small rows where faults meet; links dark while broken, the hub moves, the same results and control packets
 //! on any number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
 
+use crate::api::agents::{Breakage, Cause};
 use crate::api::coordinates;
 use crate::api::subnetworks::Subnets;
-use crate::models::power::PolicyConfig;
-use crate::models::routing::RoutingConfig;
+use crate::network::pairs;
 use crate::network::spec::Spec;
+use crate::pipeline::faults::Event;
 use std::fmt::{Display, Formatter};
 use weft_units::{Cycles, Refusal};
 
@@ -109,6 +110,21 @@ impl Fault {
         }
     }
 
+    /// What the end of the link between two routers that is `channel` of router `from` notices.
+    pub(crate) fn events(&self, channel: u32, from: u32, to: u32) -> impl Iterator<Item = Event> + use<> {
+        let cause = match self.what {
+            Part::Link([a, b]) if (from, to) == (a, b) || (from, to) == (b, a) => Some(Cause::Link),
+            Part::Router(router) if router == to => Some(Cause::FarRouter),
+            Part::Router(router) if router == from => Some(Cause::OwnRouter),
+            Part::Link(_) | Part::Router(_) => None,
+        };
+        let (at, until) = (self.at, self.until);
+        cause.into_iter().flat_map(move |cause| {
+            let event = move |at, breaks| Event { at, what: Breakage { channel, breaks, cause } };
+            std::iter::once(event(at, true)).chain(until.map(|at| event(at, false)))
+        })
+    }
+
     pub(crate) fn is_of_router(&self) -> bool {
         matches!(self.what, Part::Router(_))
     }
@@ -120,15 +136,7 @@ impl Spec {
         if self.faults.is_empty() {
             return Ok(());
         }
-        let (PolicyConfig::Tcep(tcep), RoutingConfig::Pal(_)) = (&self.policy, &self.routing) else {
-            let (policy, routing) = (self.policy.name(), self.routing.name());
-            let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
-            return Err(Refusal::new("faults", what, "write power.policy: tcep and routing: pal, or leave faults out"));
-        };
-        if tcep.rotate_hub > 0 {
-            let what = format!("{}, but faults move hubs themselves", tcep.rotate_hub);
-            return Err(Refusal::new("power.policy.tcep.rotate_hub", what, "write 0, or leave faults out"));
-        }
+        pairs::check_faults(self)?;
         let nets = Subnets::of(&self.graph)
             .ok_or_else(|| Refusal::new("faults", "there are no subnetworks", "take a hyperx or a dragonfly"))?;
         (0..self.faults.len()).try_for_each(|k| self.check_fault(&nets, k))?;
@@ -203,11 +211,7 @@ impl Spec {
     /// The managed subnetwork of the link between two routers, and their members in it.
     fn subnet_of(&self, nets: &Subnets, a: u32, b: u32) -> Option<(usize, u8, u8)> {
         let coords = coordinates::of_all(&self.graph);
-        let (at, to) = (coords.get(a as usize)?, coords.get(b as usize)?);
-        (0..nets.count).filter(|&d| self.managed[usize::from(nets.classes[d])]).find_map(|d| {
-            let (own, c) = (nets.member(*at, d), nets.member(*to, d));
-            (own != c && nets.router(a, d, own, c) == b).then_some((d, own, c))
-        })
+        nets.link(&coords, a, b).filter(|&(d, ..)| self.managed[usize::from(nets.classes[d])])
     }
 
     /// Links that never return leave a way between any two routers of a subnetwork that do.

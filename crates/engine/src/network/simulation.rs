@@ -1,19 +1,19 @@
 //! An assembled network that advances: its blocks go on window by window, on one or more threads.
 
+use crate::api::agents::Overseer;
 use crate::api::compiled::{ForPorts, Widths};
-use crate::api::subnetworks::Subnets;
 use crate::base::barrier::Barrier;
-use crate::models::power::{LinkState, slac::Sequencer};
 use crate::network::assemble;
+use crate::network::policy;
 use crate::network::spec::{Execution, Spec};
+use crate::network::whole::Whole;
 use crate::pipeline::block::{Block, Mail};
 use crate::pipeline::net::Net;
 use crate::pipeline::tally::Tally;
 use crate::run::series::Recorder;
-use crate::state::{Kind, NONE, OutPort};
+use crate::state::{Kind, LinkState, NONE, OutPort};
 use std::collections::HashSet;
 use std::sync::Mutex;
-use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// An assembled network that can be advanced.
@@ -28,7 +28,9 @@ pub struct Simulation<const W: usize, const V: usize> {
     threads: usize,
     pub(crate) now: u64,
     pub(crate) recorder: Option<Recorder>,
-    sequencer: Option<Sequencer>,
+    /// First channel of each block in the order of the graph, and the end of the last.
+    first: Vec<u32>,
+    overseer: Option<Box<dyn Overseer>>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -43,8 +45,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             how.blocks
         };
         let bounds = assemble::partition(&spec.graph, wanted, net.needs.reads_group);
-        let mut blocks = assemble::blocks(spec, &net, &bounds)?;
-        let sequencer = Sequencer::of(spec, &net, &mut blocks)?;
+        let policy = policy::build(spec)?;
+        let blocks = assemble::blocks(spec, &net, &*policy, &bounds);
+        let overseer = policy::with_site(spec, |site| policy.overseer(site));
+        let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
         let window = window(&net, &blocks);
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
@@ -52,7 +56,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let classes = spec.links.len();
         let recorder = |series| Recorder::new(series, classes, &blocks, &crate::run::report::order(&blocks));
         let recorder = spec.records.series.map(recorder);
-        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder, sequencer })
+        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer })
     }
 
     pub fn now(&self) -> u64 {
@@ -66,17 +70,23 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Simulates up to cycle `until`; a policy that looks at all blocks together acts between two cycles on the way.
     pub fn advance(&mut self, until: u64) {
-        let Some(mut sequencer) = self.sequencer.take() else { return self.advance_blocks(until) };
+        let Some(mut overseer) = self.overseer.take() else { return self.advance_blocks(until) };
         while self.now < until {
-            sequencer.act(&mut self.net, &mut self.blocks, self.now);
-            self.advance_blocks(until.min(sequencer.next()));
+            let now = self.now;
+            overseer.act(&mut self.whole(), now);
+            self.advance_blocks(until.min(overseer.next()));
         }
-        self.sequencer = Some(sequencer);
+        self.overseer = Some(overseer);
+    }
+
+    /// The network, as an overseer sees it.
+    pub(crate) fn whole(&mut self) -> Whole<'_, W, V> {
+        Whole { net: &mut self.net, blocks: &mut self.blocks, first: &self.first }
     }
 
     #[cfg(test)]
-    pub(crate) fn take_sequencer(&mut self) -> Sequencer {
-        self.sequencer.take().expect("a policy that has one")
+    pub(crate) fn take_overseer(&mut self) -> Box<dyn Overseer> {
+        self.overseer.take().expect("a policy that has one")
     }
 
     fn advance_blocks(&mut self, until: u64) {
@@ -160,14 +170,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Checks that both ends of every link are in the same state, and that all routers know which links are active; holds
     /// when no message is under way.
-    pub fn assert_tables(&self, graph: &Graph) {
+    pub fn assert_tables(&self) {
+        let Some(nets) = &self.net.subnets else { return };
         let states = self.link_states();
         let on: HashSet<(u32, u32)> =
             states.iter().filter(|s| s.3 == LinkState::On).map(|&(from, _, to, _)| (from, to)).collect();
         for &(from, _, to, state) in &states {
             assert_eq!(state == LinkState::On, on.contains(&(to, from)), "the ends of {from}-{to} disagree");
         }
-        let nets = &Subnets::of(graph).expect("a network with subnetworks");
         for block in &self.blocks {
             for (r, router) in block.routers.iter().enumerate() {
                 let at = self.net.coords[router.id as usize];
@@ -190,11 +200,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Returns how many (for tests, in one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
-        let meters = block.meters.as_ref().expect("a policy that meters its links");
+        let agents = block.agents.as_ref().expect("a policy that meters its links");
         let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == Kind::Local);
         links
             .map(|(o, out)| {
-                let (sent, came) = (meters.of(o).sent_around, meters.of(out.peer as usize).came_around);
+                let (sent, came) = (agents.went_around(o).0, agents.went_around(out.peer as usize).1);
                 assert_eq!(sent, came, "output {o}");
                 u64::from(sent)
             })

@@ -5,6 +5,7 @@ use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::R
 pub use crate::network::faults::{Fault, Part};
 use crate::pipeline::age::Priority;
 pub use crate::pipeline::watch::Watched;
+use crate::state::LinkState;
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
@@ -136,7 +137,7 @@ pub struct Spec {
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
     /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
-    pub prices: [Option<StatePrice>; crate::models::power::LinkState::COUNT],
+    pub prices: [Option<StatePrice>; LinkState::COUNT],
     pub phases: Phases,
     pub records: Records,
     pub watched: Watched,
@@ -175,7 +176,7 @@ impl Spec {
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
             policy: PolicyConfig::AlwaysOn(crate::models::power::always_on::AlwaysOn {}),
-            prices: [None; crate::models::power::LinkState::COUNT],
+            prices: [None; LinkState::COUNT],
             phases: Phases::default(),
             records: Records::default(),
             watched: Watched::Nobody,

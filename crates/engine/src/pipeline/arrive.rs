@@ -1,12 +1,12 @@
 //! Credits and flits that reach their port in this cycle.
 
-use crate::api::subnetworks::Detour;
+use crate::api::agents::{Arrivals, Detour, Direct};
+use crate::api::subnetworks::Detour as Round;
 use crate::api::view::{Queues, Told};
 use crate::base::unchecked::Hot;
-use crate::models::power::LinkState;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{AROUND, ASK, Flit, Kind, NO_KEY, NONE, Segment};
+use crate::state::{ASK, Flit, Kind, LinkState, NO_KEY, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
@@ -70,20 +70,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.flits.due(self.now) {
-            if let Some(meters) = &mut self.meters {
-                for k in 0..len {
-                    let flit = self.flits.item(first, k);
-                    let around = || self.packets.items.hot(flit.packet as usize).flags & AROUND != 0;
-                    if SINGLE {
-                        meters.came_one((flit.to >> 4) as usize, around());
-                    } else {
-                        let around = (flit.packet != NONE).then(around);
-                        meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
-                    }
-                }
-            }
-            if let Some(gauge) = &mut self.gauge {
-                (0..len).for_each(|k| gauge.enter((self.flits.item(first, k).to >> 4) as usize, self.now));
+            if self.power.probes.arrivals
+                && let Some(agents) = &mut self.agents
+            {
+                let flits = self.flits.items(first, len);
+                agents.arrive(&Arrivals { now: self.now, flits, packets: &self.packets.items });
             }
             for k in 0..len {
                 let flit = self.flits.item(first, k);
@@ -180,7 +171,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.routers.hot_mut(r).want.set(p);
             self.active.set(r);
         } else if out.state != LinkState::On as u8 {
-            self.power.wanted(o, self.now, out);
+            self.wait_for_link(net, o);
         }
     }
 }
@@ -195,12 +186,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let packet = self.packets.items.hot_mut(id as usize);
         let here = Queues::new(&self.outs, base, views, history, self.now, &net.reading);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
-        if let Some(gauge) = &mut self.gauge {
-            gauge.pin(packet.lane);
+        if self.power.probes.routed
+            && let Some(agents) = &mut self.agents
+        {
+            agents.routed(packet);
         }
         match here.what_was_told() {
             Told::Nothing => {}
-            Told::Around(detour) => self.goes_around(net, r, id, detour),
+            Told::Around(round) => self.goes_around(r, id, round),
             Told::TakesBack { port } => self.want_back(base as usize + usize::from(port)),
         }
         key
@@ -208,26 +201,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Packet `id` goes round at router `r`, where it begins its leg, or goes on.
     #[inline(never)]
-    fn goes_around(&mut self, net: &Net, r: usize, id: u32, detour: Detour) {
+    fn goes_around(&mut self, r: usize, id: u32, Round { leg, begins, port, direct }: Round) {
+        let Some(agents) = &mut self.agents else { return };
         let base = self.routers.hot(r).base as usize;
-        if net.single
-            && let Some(meters) = &mut self.meters
-        {
-            meters.sent_one_around(base + usize::from(detour.port));
-        }
-        if detour.begins
-            && let Some(agents) = &mut self.agents
-        {
-            let direct = base + usize::from(detour.direct);
-            let flits = self.packets.items.hot(id as usize).len;
-            agents.goes_around(self.now, r, detour, flits, (direct, self.outs.hot(direct).state));
-        }
+        let direct = base + usize::from(direct);
+        let state = LinkState::of(self.outs.hot(direct).state);
+        let begins = begins.then_some(Direct { subnet: leg.d, to: leg.to, channel: direct, state });
+        let (channel, flits) = (base + usize::from(port), self.packets.items.hot(id as usize).len);
+        agents.goes_around(&Detour { now: self.now, router: r, channel, flits, begins });
     }
 
     #[cold]
     fn want_back(&mut self, direct: usize) {
-        if let Some(agents) = &mut self.agents {
-            agents.want_back(direct);
+        if self.agents.is_some() {
+            self.power.wanted_back.push(direct as u32);
         }
     }
 }

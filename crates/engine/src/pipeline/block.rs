@@ -1,14 +1,16 @@
 //! A block of routers with everything it owns. Blocks share nothing but the mail they exchange between windows.
 
+use crate::api::agents::{Agents, Departure};
 use crate::api::compiled::HeadRouting;
+use crate::api::control::Arrival;
 use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
-use crate::models::power::tcep::{agent::Agents, message::Arrival};
-use crate::models::power::{Manager, slac::Gauge};
-use crate::pipeline::meters::Meters;
+use crate::pipeline::control::Control;
+use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
+use crate::pipeline::power::Power;
 use crate::pipeline::replies::Answers;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
@@ -30,7 +32,7 @@ pub struct Mail {
     pub packets: Vec<Packet>,
     /// (arrival, output port * 16 + VC).
     pub credits: Vec<(u64, u32)>,
-    /// Of agents: (arrival, message).
+    /// Control packets: (arrival, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
 }
 
@@ -74,13 +76,14 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_accepts: Vec<u16>,
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
-    pub power: Manager,
-    /// Of a policy that sends messages, and the meters that they read.
-    pub(crate) agents: Option<Box<Agents>>,
-    pub(crate) meters: Option<Meters>,
+    /// Accounts of the channels, and what the agents of the policy have asked for.
+    pub power: Power,
+    pub(crate) agents: Option<Box<dyn Agents>>,
+    pub(crate) control: Control,
+    pub(crate) faults: Faults,
+    /// Scratch: the flits that agents are told of.
+    pub(crate) departures: Vec<Departure>,
     pub history: Option<History>,
-    /// What a sequencer of stages reads, where there is one.
-    pub gauge: Option<Gauge>,
     /// What routers know of the links of their subnetworks.
     pub(crate) views: Views,
     /// What the clock of each terminal remembers between packets.
@@ -130,7 +133,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.turning.is_empty_at(self.now)
             && self.answers.nothing_due(self.now)
             && self.power.nothing_due(self.now)
-            && self.agents.as_ref().is_none_or(|agents| agents.nothing_due(self.now))
+            && self.control.nothing_due(self.now)
+            && self.faults.nothing_due(self.now)
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
     }
 
@@ -157,9 +161,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(at, credit) in &mail.credits {
             self.credits.push(self.now, at, credit);
         }
-        if let Some(agents) = &mut self.agents {
-            mail.messages.drain(..).for_each(|(at, arrival)| agents.post_in(self.now, at, arrival));
-        }
+        mail.messages.drain(..).for_each(|(at, arrival)| self.control.post_in(self.now, at, arrival));
         mail.flits.clear();
         mail.packets.clear();
         mail.credits.clear();

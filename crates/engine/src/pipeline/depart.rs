@@ -1,10 +1,11 @@
 //! A granted flit leaves its input queue for the link (or for its terminal).
 
+use crate::api::agents::{Departure, Departures};
 use crate::api::routing::Hop;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{AROUND, ASK, Flit, Kind, NONE, Segment};
+use crate::state::{ASK, Flit, Kind, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -12,11 +13,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.routers.hot(r).base as usize;
         let earliest = self.now + net.after_grant;
-        if !SINGLE && self.meters.is_some() {
-            self.meter(base, count);
-        }
-        if let Some(gauge) = &mut self.gauge {
-            self.moves[..count].iter().for_each(|m| gauge.leave(base + usize::from(m.i), self.now));
+        if self.power.probes.departures {
+            self.tell_of_departures(base, count);
         }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
@@ -24,15 +22,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.flit_hops += count as u64;
     }
 
-    /// Counts the flits of long packets that are about to leave by whether they go round.
+    /// Tells the agents of the flits that are about to leave.
     #[inline(never)]
-    fn meter(&mut self, base: usize, count: usize) {
-        let Some(meters) = &mut self.meters else { return };
+    fn tell_of_departures(&mut self, base: usize, count: usize) {
+        self.departures.clear();
         for m in &self.moves[..count] {
-            let id = self.ins[base + usize::from(m.i)].head[usize::from(m.v)];
-            let segment = &self.segments.items[id as usize];
-            let around = || self.packets.items[segment.packet as usize].flags & AROUND != 0;
-            meters.sent(base + usize::from(m.p), usize::from(m.vc), (segment.sent == 0).then(around));
+            let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
+            let segment = &self.segments.items[self.ins[input].head[usize::from(m.v)] as usize];
+            let goes_home = segment.sent + 1 == segment.len && self.outs[channel].kind == Kind::Ejection;
+            self.departures.push(Departure {
+                input: input as u32,
+                channel: channel as u32,
+                vc: m.vc,
+                head: (segment.sent == 0).then_some(segment.packet),
+                delivered: goes_home.then_some(segment.packet),
+            });
+        }
+        if let Some(agents) = &mut self.agents {
+            agents.depart(&Departures { now: self.now, flits: &self.departures, packets: &self.packets.items });
         }
     }
 
@@ -88,9 +95,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.accepted(at);
         if tail {
             let delivered = self.packets.items.hot(packet as usize);
-            if let Some(gauge) = &mut self.gauge {
-                gauge.deliver(delivered.lane);
-            }
             if !net.apart {
                 self.tally.deliver(net, delivered, at);
             } else if net.only_in_time {

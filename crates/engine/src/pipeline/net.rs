@@ -2,6 +2,7 @@
 
 use crate::api::compiled::Ahead;
 use crate::api::routing::{AnyRouting, Needs, hop_in_order};
+use crate::api::subnetworks::Subnets;
 use crate::api::view::Reading;
 use crate::base::unchecked::Hot;
 use crate::models::allocation::AllocatorConfig;
@@ -9,7 +10,7 @@ use crate::network::spec::FlowControl;
 use crate::pipeline::age::Priority;
 use crate::pipeline::clock::{Clock, NetJob};
 use crate::state::Packet;
-use crate::state::link::{Link, Trunk};
+use crate::state::link_class::{Link, Trunk};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -46,9 +47,11 @@ pub struct Net {
     /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links or
     /// routers fail.
     pub heads_apart: bool,
-    /// Links or routers fail, and heads may find no way (`power/tcep/repair.rs`).
+    /// Subnetworks whose links the routing looks at, if it does.
+    pub(crate) subnets: Option<Subnets>,
+    /// Links or routers fail, and heads may find no way (`faults.rs`).
     pub faults: bool,
-    /// Routers fail, and heads may be discarded (`power/tcep/lost.rs`).
+    /// Routers fail, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
     pub trunk: Trunk,
     pub jobs: Vec<NetJob>,

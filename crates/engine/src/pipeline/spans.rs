@@ -3,8 +3,8 @@
 //! A block notes the changes of its own channels. The bound acts on all of them together, so that what is kept does not
 //! depend on the blocks: everything before the cycle of the first change that has no room.
 
-use crate::models::power::LinkState;
 use crate::pipeline::block::Block;
+use crate::state::LinkState;
 
 /// One channel in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::api::routing::Hop;
 use crate::api::subnetworks::View as Table;
 use crate::api::view::{Queues, View};
 use crate::api::walk::Cost;
-use crate::models::power::LinkState;
+use crate::state::LinkState;
 use std::cell::RefCell;
 
 /// A candidate and the number that decided about it.

@@ -3,8 +3,7 @@
 //! Everything that decides is an integer summed over all blocks at a cycle that does not depend on them.
 
 use crate::Progress;
-use crate::models::power::Account;
-use crate::models::power::tcep::message::ControlCount;
+use crate::api::control::ControlCount;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Phases, Spec, Stop};
 use crate::pipeline::block::Block;
@@ -12,7 +11,7 @@ use crate::pipeline::clock::{NEVER, is_steady};
 use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums};
 use crate::run::stall;
 use crate::run::steady::confidence95;
-use crate::state::{NONE, Terminal};
+use crate::state::{Account, NONE, Terminal};
 
 /// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
 pub(crate) const LOOK: u64 = 1024;
@@ -103,21 +102,19 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Energy is counted from here.
     fn open_accounts(&mut self) {
         for block in &mut self.blocks {
-            block.power.open(&block.outs, self.now);
-            if let Some(agents) = &mut block.agents {
-                agents.counts = ControlCount::default();
-            }
+            block.power.begin(&block.outs, self.now);
+            block.control.begin();
         }
     }
 
     /// Control packets since the accounts were opened, if there are agents that send some.
     fn control(&self) -> Option<ControlCount> {
-        let counts = self.blocks.iter().filter_map(|block| Some(&block.agents.as_ref()?.counts));
-        counts.fold(None, |sum, count| {
-            let mut sum = sum.unwrap_or_default();
+        let mut counts = self.blocks.iter().filter_map(|block| block.control.counts.as_ref());
+        let first = counts.next()?.clone();
+        Some(counts.fold(first, |mut sum, count| {
             sum.add(count);
-            Some(sum)
-        })
+            sum
+        }))
     }
 
     /// Advances to the end of the window.

@@ -1,17 +1,16 @@
 //! From the counters of the blocks to the outcome of a run.
 
-use crate::models::power::Account;
-use crate::models::power::tcep::log;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::pipeline::block::Block;
 use crate::pipeline::clock::NEVER;
+use crate::pipeline::control;
 use crate::pipeline::spans;
 use crate::pipeline::tally::Tally;
 use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{Batch, ChannelCount, Exchange, JobOutcome, Measured, Outcome, PacketSums};
-use crate::state::Kind;
+use crate::state::{Account, Kind};
 use weft_topology::{Graph, Peer};
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -57,10 +56,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             series,
             link_states,
             control: found.control,
-            control_packets: spec.records.control.map(|most| {
-                let logs = self.blocks.iter().filter_map(|block| block.agents.as_ref()?.log.as_ref());
-                log::finish(logs, most)
-            }),
+            control_packets: spec
+                .records
+                .control
+                .map(|most| control::finish(self.blocks.iter().filter_map(|block| block.control.log.as_ref()), most)),
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
         }

@@ -1,45 +1,74 @@
-//! Link classes and trunks, in the form that the loop needs.
+//! The power state of a channel, and the account of the time that it spends in each.
 
-/// A link class, in the form the loop needs.
-#[derive(Debug, Clone)]
-#[repr(align(64))]
-pub struct Link {
-    pub latency: u64,
-    /// From the grant downstream until the credit can be used upstream.
-    pub credit_latency: u64,
-    pub buffer: u16,
-    /// All VCs of a channel of this class.
-    pub all: u16,
-    /// VCs of each routing class.
-    pub vcs_of: [u16; 16],
-    /// Credits of a whole channel.
-    pub capacity: u32,
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Power state of a channel (one direction of a link).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum LinkState {
+    /// Carries traffic.
+    On,
+    /// Logically off, physically ready.
+    Shadow,
+    /// On the way to off; carries no new packet.
+    Draining,
+    Off,
+    /// On the way to on; carries nothing yet.
+    Waking,
 }
 
-impl Link {
-    /// VC class that VC `v` belongs to.
+impl LinkState {
+    pub const COUNT: usize = 5;
+    pub const ALL: [LinkState; Self::COUNT] = [Self::On, Self::Shadow, Self::Draining, Self::Off, Self::Waking];
+
+    /// The state with this number (of a port).
     #[inline(always)]
-    pub fn class_of(&self, v: usize) -> u8 {
-        self.vcs_of.iter().position(|vcs| vcs >> v & 1 != 0).unwrap_or(0) as u8
+    pub(crate) fn of(number: u8) -> Self {
+        Self::ALL[usize::from(number)]
+    }
+
+    /// The name in scenarios and columns.
+    pub fn name(self) -> &'static str {
+        ["on", "shadow", "draining", "off", "waking"][self as usize]
     }
 }
 
-/// Parallel links: the network ports of a router come in runs of `width` that lead to the same neighbour.
-#[derive(Debug, Clone, Copy)]
-pub struct Trunk {
-    /// First network port.
-    pub first: u8,
-    pub width: u8,
+/// Time and flits of one channel per state, over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Start of the present state, or of the window if later.
+    since: u64,
+    /// Flits of the channel that are counted already, the low 32 bits.
+    counted: u32,
+    pub cycles: [u64; LinkState::COUNT],
+    pub flits: [u64; LinkState::COUNT],
+    pub transitions: u64,
 }
 
-impl Trunk {
-    /// The ports of the trunk that `port` is a member of; a routing on any graph names whichever it finds.
-    #[inline(always)]
-    pub fn members(self, port: u8) -> std::ops::Range<u8> {
-        if port < self.first {
-            return port..port + 1;
-        }
-        let first = port - (port - self.first) % self.width;
-        first..first + self.width
+impl Account {
+    /// An account that begins at cycle `now`. `flits`: what the channel has sent so far, the low 32 bits.
+    pub(crate) fn begin(now: u64, flits: u32) -> Self {
+        Self { since: now, counted: flits, ..Self::default() }
+    }
+
+    /// Adds the flits that were sent since they were counted last, all of them in state `present`.
+    pub(crate) fn count(&mut self, present: LinkState, flits: u32) {
+        self.flits[present as usize] += u64::from(flits.wrapping_sub(self.counted));
+        self.counted = flits;
+    }
+
+    /// Adds the cycles and flits until `now`.
+    pub(crate) fn settle(&mut self, present: LinkState, flits: u32, now: u64) {
+        self.cycles[present as usize] += now - self.since;
+        self.since = now;
+        self.count(present, flits);
+    }
+
+    /// Cycles that the channel has been off.
+    pub(crate) fn off_cycles(&self, present: LinkState, now: u64) -> u64 {
+        let off = LinkState::Off;
+        self.cycles[off as usize] + if present == off { now - self.since } else { 0 }
     }
 }

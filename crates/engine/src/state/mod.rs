@@ -3,7 +3,9 @@
 //! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutPort`] after those of
 //! the routers. One cache line per output port and two per input port (V = 8).
 
-pub mod link;
+mod link;
+pub mod link_class;
+pub use link::{Account, LinkState};
 
 use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;

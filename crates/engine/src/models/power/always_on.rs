@@ -12,13 +12,30 @@
 //! `engine/tests/conservation.rs`: the account of every channel closes, in one state. `scenario/tests/finished.rs`:
 //! sums of energy close exactly.
 
-use crate::models::power::LinkState;
+use crate::api::policy::{Offers, Policy, PolicyModel, Site};
+use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-pub const STATES: &[LinkState] = &[LinkState::On];
+use std::sync::Arc;
+use weft_units::Refusal;
 
 /// Every channel stays on for ever.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlwaysOn {}
+
+impl AlwaysOn {
+    pub(crate) const OFFERS: Offers = Offers::ALWAYS_ON;
+}
+
+impl PolicyModel for AlwaysOn {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On]
+    }
+
+    fn build(&self, _: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Policy for AlwaysOn {}

@@ -13,13 +13,14 @@
 //! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
 //! wake when needed. No rows of a peer: neither has link states.
 
-use crate::models::power::{LinkState, Manager};
-use crate::state::OutPort;
+use crate::api::agents::{Agents, BlockSite, Channels};
+use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_units::{Refusal, Time};
-
-pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking];
+use std::sync::Arc;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal, Time};
 
 /// On/off per direction: a channel that was idle for `idle` goes down, and a packet that wants it wakes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,14 +32,10 @@ pub struct IdleTimeout {
     pub transition: Time,
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct Runtime {
-    idle: u64,
-    transition: u64,
-}
-
 impl IdleTimeout {
-    pub(crate) fn build(&self, cycle_fs: u128) -> Result<Runtime, Refusal> {
+    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Nothing, wakes_on_demand: true, ..Offers::ALWAYS_ON };
+
+    fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let path = "power.policy.idle_timeout";
         let idle = self.idle.cycles(cycle_fs, &format!("{path}.idle"))?;
         let transition = self.transition.cycles(cycle_fs, &format!("{path}.transition"))?;
@@ -47,60 +44,101 @@ impl IdleTimeout {
                 return Err(Refusal::new(format!("{path}.{name}"), "0 cycles", "write at least 1cycle"));
             }
         }
-        Ok(Runtime { idle, transition })
+        Ok(Times { idle, transition })
     }
 }
 
-impl Runtime {
+impl PolicyModel for IdleTimeout {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    }
+
     /// From the last flit to off, and on again.
-    pub(crate) fn settling_period(&self) -> u64 {
-        self.transition.saturating_mul(2).saturating_add(self.idle)
+    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        let times = self.times(cycle_fs)?;
+        Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
     }
 
-    pub(crate) fn first_look(&self) -> u64 {
-        self.idle
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        Ok(Arc::new(self.times(site.cycle_fs)?))
+    }
+}
+
+/// The parameters in cycles.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    idle: u64,
+    transition: u64,
+}
+
+impl Policy for Times {
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        let managed = (0..).zip(&site.channels).filter(|(_, channel)| channel.managed).map(|(o, _)| o);
+        Some(Box::new(Watchers { times: *self, managed: managed.collect() }))
+    }
+}
+
+/// One watcher per managed channel: its timer is all that it remembers.
+#[derive(Debug)]
+struct Watchers {
+    times: Times,
+    managed: Vec<usize>,
+}
+
+impl Agents for Watchers {
+    fn start(&mut self, channels: &mut dyn Channels) {
+        self.managed.iter().for_each(|&o| channels.set_timer(o, self.times.idle));
     }
 
-    pub(crate) fn wanted<const V: usize>(&self, m: &mut Manager, o: usize, now: u64, out: &mut OutPort<V>) {
-        // on its way down it must finish first; `look` wakes it then
-        if out.state == LinkState::Off as u8 {
-            m.change(o, out, LinkState::Waking, now);
-            m.set_timer(o, now, now + self.transition);
+    fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
+        // on its way down it must finish first; its timer wakes it then
+        if channels.state(o) == LinkState::Off {
+            channels.enter(o, LinkState::Waking);
+            channels.set_timer(o, channels.now() + self.times.transition);
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn look<const V: usize>(&self, m: &mut Manager, o: usize, now: u64, out: &mut OutPort<V>) {
-        if out.state == LinkState::On as u8 {
-            self.look_at_idle(m, o, now, out);
-        } else if out.state == LinkState::Draining as u8 {
-            m.change(o, out, LinkState::Off, now);
-            if out.wanting != 0 {
-                self.wanted(m, o, now, out);
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        for o in ended.iter().map(|&o| o as usize) {
+            self.look(o, channels);
+            channels.look_again(o);
+        }
+    }
+}
+
+impl Watchers {
+    fn look(&mut self, o: usize, channels: &mut dyn Channels) {
+        match channels.state(o) {
+            LinkState::On => self.look_at_idle(o, channels),
+            LinkState::Draining => {
+                channels.enter(o, LinkState::Off);
+                if channels.is_wanted(o) {
+                    self.wanted(o, channels);
+                }
             }
-        } else if out.state == LinkState::Waking as u8 {
-            m.change(o, out, LinkState::On, now);
-            out.free = m.all_vcs[o];
-            out.next_free = now as u32;
-            m.set_timer(o, now, now + self.idle);
+            LinkState::Waking => {
+                channels.enter(o, LinkState::On);
+                channels.open(o);
+                channels.set_timer(o, channels.now() + self.times.idle);
+            }
+            LinkState::Off | LinkState::Shadow => {}
         }
     }
 
     /// Goes down if the last flit left `idle` cycles ago; else looks again when that can first be true.
-    #[inline(always)]
-    fn look_at_idle<const V: usize>(&self, m: &mut Manager, o: usize, now: u64, out: &mut OutPort<V>) {
-        let since_free = (now as u32).wrapping_sub(out.next_free) as i32;
-        let held = out.free != m.all_vcs[o] || out.wanting != 0;
-        if held || since_free < 0 {
+    fn look_at_idle(&self, o: usize, channels: &mut dyn Channels) {
+        let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(o));
+        let held = channels.is_held(o) || channels.is_wanted(o);
+        if held || free_for < 0 {
             // it is busy at least until now (held) or until the staged flits have left
-            let busy_until = now + u64::from(held).max((-since_free).max(0) as u64);
-            m.set_timer(o, now, busy_until + self.idle);
-        } else if (since_free as u64) < self.idle {
-            m.set_timer(o, now, now - since_free as u64 + self.idle);
+            let busy_until = now + u64::from(held).max(u64::from(free_for.min(0).unsigned_abs()));
+            channels.set_timer(o, busy_until + idle);
+        } else if (free_for as u64) < idle {
+            channels.set_timer(o, now - free_for as u64 + idle);
         } else {
-            out.free = 0;
-            m.change(o, out, LinkState::Draining, now);
-            m.set_timer(o, now, now + self.transition);
+            channels.shut(o);
+            channels.enter(o, LinkState::Draining);
+            channels.set_timer(o, now + self.times.transition);
         }
     }
 }

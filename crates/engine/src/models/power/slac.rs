@@ -24,20 +24,17 @@
 
 mod gauge;
 mod sequencer;
-pub(crate) use gauge::Gauge;
-pub(crate) use sequencer::Sequencer;
 
-use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
-use crate::models::power::{LinkState, PolicyConfig};
-use crate::models::routing::{RoutingConfig, on_grid::Grid};
-use crate::network::spec::Spec;
+use crate::api::agents::{Agents, BlockSite, Overseer};
+use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use crate::state::LinkState;
+use gauge::Gauge;
 use schemars::JsonSchema;
+use sequencer::Sequencer;
 use serde::{Deserialize, Serialize};
-use weft_topology::{Peer, Shape};
-use weft_units::{Refusal, Time};
-
-pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking];
+use std::sync::Arc;
+use weft_topology::{Graph, Peer, Shape};
+use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.slac";
 
@@ -86,16 +83,40 @@ fn default_time() -> Time {
 
 /// Times in cycles.
 #[derive(Debug, Clone)]
-pub(crate) struct Runtime {
-    low: f64,
-    high: f64,
+struct Times {
     wake_per_link: u64,
     averaging: u64,
-    pub(crate) initial: Initial,
+}
+
+/// The parameters, and the row of every router.
+#[derive(Debug, Clone)]
+struct Runtime {
+    low: f64,
+    high: f64,
+    times: Times,
+    initial: Initial,
+    rows: Vec<u8>,
+    stages: usize,
 }
 
 impl Slac {
-    pub(crate) fn build(&self, cycle_fs: u128) -> Result<Runtime, Refusal> {
+    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Stages, ..Offers::ALWAYS_ON };
+
+    fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
+        let cycles = |name: &str, time: &Time| {
+            let path = format!("{PATH}.{name}");
+            match time.cycles(cycle_fs, &path)? {
+                0 => Err(Refusal::new(path, "0 cycles", "write at least 1cycle")),
+                cycles => Ok(cycles),
+            }
+        };
+        Ok(Times {
+            wake_per_link: cycles("wake_per_link", &self.wake_per_link)?,
+            averaging: cycles("averaging", &self.averaging)?,
+        })
+    }
+
+    fn check_thresholds(&self) -> Result<(), Refusal> {
         for (name, share) in [("low", self.low), ("high", self.high)] {
             if !(share > 0.0 && share <= 1.0) {
                 let what = format!("{share} is no share of a buffer that utilisation can cross");
@@ -109,56 +130,77 @@ impl Slac {
                 format!("write more than {}, or a lower low", self.low),
             ));
         }
-        let cycles = |name: &str, time: &Time| {
-            let path = format!("{PATH}.{name}");
-            match time.cycles(cycle_fs, &path)? {
-                0 => Err(Refusal::new(path, "0 cycles", "write at least 1cycle")),
-                cycles => Ok(cycles),
-            }
-        };
-        Ok(Runtime {
-            low: self.low,
-            high: self.high,
-            wake_per_link: cycles("wake_per_link", &self.wake_per_link)?,
-            averaging: cycles("averaging", &self.averaging)?,
-            initial: self.initial,
-        })
+        Ok(())
     }
 }
 
-impl Runtime {
+impl PolicyModel for Slac {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    }
+
     /// To warm the largest stage that can be off, and a window before and after.
-    pub(crate) fn settling_period(&self, shape: &Shape) -> u64 {
-        let links = match shape {
+    fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        let times = self.times(cycle_fs)?;
+        let links = match graph.shape() {
             Shape::HyperX { widths, .. } if widths.len() == 2 && widths[1] > 1 => {
                 u64::from(widths[0] * (widths[0] - 1) / 2 + widths[0] * (widths[1] - 2))
             }
             _ => 0,
         };
-        self.wake_per_link.saturating_mul(links).saturating_add(self.averaging.saturating_mul(2))
+        Ok(Some(times.wake_per_link.saturating_mul(links).saturating_add(times.averaging.saturating_mul(2))))
+    }
+
+    fn first_stages(&self, graph: &Graph) -> Option<u8> {
+        Some(if self.initial == Initial::AllOn { rows_of(graph.shape()) } else { 1 })
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        check_shape(site.graph.shape())?;
+        check_managed(site)?;
+        self.check_thresholds()?;
+        Ok(Arc::new(Runtime {
+            low: self.low,
+            high: self.high,
+            times: self.times(site.cycle_fs)?,
+            initial: self.initial,
+            // the second coordinate
+            rows: site.coords.iter().map(|at| (at >> 8) as u8).collect(),
+            stages: rows_of(site.graph.shape()).into(),
+        }))
     }
 }
 
-/// Refuses the policy where there are no stages, or beside a routing that is blind to them; and its routing beside another
-/// policy that switches links.
-pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
-    let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    if !matches!(spec.policy, PolicyConfig::Slac(_)) {
-        return Err(Refusal::new(
-            "routing.slac",
-            format!("slac routes by the stages of the policy slac, but {policy} switches links another way"),
-            "set power.policy to slac or always_on, or take another routing",
-        ));
+/// Stage of the link between two routers, from 0: that of its lower row.
+fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
+    rows[a as usize].min(rows[b as usize]).into()
+}
+
+impl Policy for Runtime {
+    fn first_state(&self, a: u32, b: u32) -> LinkState {
+        let is_on = self.initial == Initial::AllOn || stage_of(&self.rows, a, b) == 0;
+        if is_on { LinkState::On } else { LinkState::Off }
     }
-    check_shape(spec.graph.shape())?;
-    if !matches!(spec.routing, RoutingConfig::Slac(_)) {
-        return Err(Refusal::new(
-            PATH,
-            format!("{routing} is blind to link states: it would send packets to links that slac turns off"),
-            "set routing: slac, or another policy",
-        ));
+
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        Some(Box::new(Gauge::new(site, self.stages)))
     }
-    let names = spec.graph.class_names().iter().zip(&spec.managed).skip(1);
+
+    fn overseer(&self, site: &Site) -> Option<Box<dyn Overseer>> {
+        Some(Box::new(Sequencer::new(self.clone(), site)))
+    }
+}
+
+/// Rows of a hyperx of two dimensions: as many as stages.
+fn rows_of(shape: &Shape) -> u8 {
+    match shape {
+        Shape::HyperX { widths, .. } => widths.get(1).map_or(1, |&rows| rows as u8),
+        _ => 1,
+    }
+}
+
+fn check_managed(site: &Site) -> Result<(), Refusal> {
+    let names = site.graph.class_names().iter().zip(site.managed).skip(1);
     let left_out: Vec<&str> = names.filter(|(_, managed)| !**managed).map(|(name, _)| name.as_str()).collect();
     if left_out.is_empty() {
         return Ok(());
@@ -183,33 +225,13 @@ fn check_shape(shape: &Shape) -> Result<(), Refusal> {
     ))
 }
 
-/// Stage of the link between two routers, from 0: that of its lower row.
-fn stage_of(net: &Net, a: u32, b: u32) -> usize {
-    let row = |router: u32| Grid::coordinate(net.coords[router as usize], 1);
-    row(a).min(row(b)).into()
-}
-
-/// Outputs of a block to other routers, with the stage of their links.
-fn outputs<'a, const W: usize, const V: usize>(
-    spec: &'a Spec,
-    net: &'a Net,
-    block: &'a Block<W, V>,
-) -> impl Iterator<Item = (usize, usize)> + 'a {
-    block.routers.iter().flat_map(move |router| {
-        let ports = spec.graph.ports(router.id).iter().enumerate();
-        ports.filter_map(move |(p, port)| match port.peer {
-            Peer::Router { router: peer, .. } => Some((router.base as usize + p, stage_of(net, router.id, peer))),
+/// Channels to other routers, with the stage of their links.
+fn channels<'a>(site: &'a Site, rows: &'a [u8]) -> impl Iterator<Item = (u32, usize)> + 'a {
+    (0..site.graph.routers()).flat_map(move |router| {
+        let ports = (site.graph.port_base(router)..).zip(site.graph.ports(router));
+        ports.filter_map(move |(channel, port)| match port.peer {
+            Peer::Router { router: peer, .. } => Some((channel, stage_of(rows, router, peer))),
             _ => None,
         })
     })
-}
-
-/// Under this policy a run may begin with the first stage alone.
-pub(crate) fn darken<const W: usize, const V: usize>(spec: &Spec, net: &Net, block: &mut Block<W, V>) {
-    if matches!(&spec.policy, PolicyConfig::Slac(slac) if slac.initial == Initial::FirstStage) {
-        let dark: Vec<usize> = outputs(spec, net, block).filter(|(_, stage)| *stage > 0).map(|(o, _)| o).collect();
-        for o in dark {
-            (block.outs[o].state, block.outs[o].free) = (LinkState::Off as u8, 0);
-        }
-    }
 }

@@ -15,17 +15,14 @@
 //! `engine/tests/pal.rs`: least power on the 8x8 butterfly is 112 of 448 links and latency without contention that of
 //! theory; hops of every pair on drawn sets; links that are off carry nothing.
 
-use crate::models::power::LinkState;
-use crate::api::coordinates;
-use crate::network::spec::Spec;
+use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
+use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
 use weft_units::Refusal;
-
-pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Off];
 
 /// A fixed set of links is on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,19 +52,30 @@ impl Default for On {
     }
 }
 
+/// The links that are on, and the subnetworks that they are in.
 #[derive(Debug)]
-pub(crate) struct Runtime {
+struct Runtime {
     /// `None`: the root. Pairs with the lower router first.
     on: Option<HashSet<(u32, u32)>>,
-    pub hub: u8,
+    hub: u8,
+    nets: Subnets,
+    coords: Vec<u64>,
 }
 
 const PATH: &str = "power.policy.static";
 
 impl Static {
-    pub(crate) fn build(&self, spec: &Spec) -> Result<Arc<Runtime>, Refusal> {
-        let nets = super::subnets_of(spec, "static", PATH)?;
-        super::check_hub(spec, &nets, self.hub, PATH)?;
+    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Subnetworks, ..Offers::ALWAYS_ON };
+}
+
+impl PolicyModel for Static {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On, LinkState::Off]
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        let nets = super::subnets_of(site, "static", PATH)?;
+        super::check_hub(site, &nets, self.hub, PATH)?;
         let pairs = |links: &Vec<[u32; 2]>| links.iter().map(|&[a, b]| (a.min(b), a.max(b))).collect();
         let runtime = Runtime {
             on: match &self.on {
@@ -75,8 +83,10 @@ impl Static {
                 On::Links(links) => Some(pairs(links)),
             },
             hub: self.hub,
+            nets,
+            coords: site.coords.to_vec(),
         };
-        let known = runtime.check(spec, &nets)?;
+        let known = runtime.check(site)?;
         if let On::Links(links) = &self.on {
             let is_known = |[a, b]: [u32; 2]| known.contains(&(a.min(b), a.max(b)));
             if let Some((k, [a, b])) = links.iter().enumerate().find(|(_, link)| !is_known(**link)) {
@@ -88,27 +98,35 @@ impl Static {
     }
 }
 
+impl Policy for Runtime {
+    fn first_state(&self, a: u32, b: u32) -> LinkState {
+        if self.is_on(a, b) { LinkState::On } else { LinkState::Off }
+    }
+
+    fn hub(&self) -> u8 {
+        self.hub
+    }
+}
+
 impl Runtime {
-    /// Whether the link of subnetwork `d` between router `router`, member `own`, and member `c` is on.
-    pub fn is_on(&self, nets: &Subnets, d: usize, router: u32, own: u8, c: u8) -> bool {
-        match &self.on {
-            None => own == self.hub || c == self.hub,
-            Some(pairs) => {
-                let far = nets.router(router, d, own, c);
-                pairs.contains(&(router.min(far), router.max(far)))
-            }
+    /// Whether the link between two routers is on.
+    fn is_on(&self, a: u32, b: u32) -> bool {
+        match (&self.on, self.nets.link(&self.coords, a, b)) {
+            (None, Some((_, own, c))) => own == self.hub || c == self.hub,
+            (Some(pairs), Some(_)) => pairs.contains(&(a.min(b), a.max(b))),
+            (_, None) => true,
         }
     }
 
     /// Refuses sets that leave two routers of a subnetwork without a way. Returns all links that are managed.
-    fn check(&self, spec: &Spec, nets: &Subnets) -> Result<HashSet<(u32, u32)>, Refusal> {
-        let coords = coordinates::of_all(&spec.graph);
+    fn check(&self, site: &Site) -> Result<HashSet<(u32, u32)>, Refusal> {
+        let nets = &self.nets;
         let mut known = HashSet::new();
-        for router in 0..spec.graph.routers() {
-            for d in (0..nets.count).filter(|&d| spec.managed[usize::from(nets.classes[d])]) {
-                let own = nets.member(coords[router as usize], d);
+        for router in 0..site.graph.routers() {
+            for d in (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])]) {
+                let own = nets.member(self.coords[router as usize], d);
                 let reach = |from: u32, own: u8| {
-                    let on = nets.others(d, own).filter(|&c| self.is_on(nets, d, from, own, c));
+                    let on = nets.others(d, own).filter(|&c| self.is_on(from, nets.router(from, d, own, c)));
                     on.fold(1u64 << own, |mask, c| mask | 1 << c)
                 };
                 let mine = reach(router, own);

@@ -39,26 +39,27 @@
 //! always-on when nothing is switched, connected at every cycle, nothing lost over random load steps, the same on any
 //! number of blocks. `power/tcep/link_model.rs`: all orders of messages between two ends. `power/tcep/partition.rs`: Fig. 6.
 
-pub(crate) mod agent;
+mod agent;
 mod epoch;
 mod link;
-pub(crate) mod log;
-mod lost;
-pub(crate) mod message;
+mod message;
+mod meters;
 pub mod partition;
-pub(crate) mod repair;
+mod repair;
 mod spares;
 
-use crate::models::power::LinkState;
-use crate::network::spec::Spec;
+use crate::api::agents::{Agents, BlockSite};
+use crate::api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
+use crate::state::LinkState;
+use agent::Team;
+use message::Kind;
 use partition::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::{Refusal, Time};
-
-pub const STATES: &[LinkState] = &LinkState::ALL;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal, Time};
 
 /// Consolidates traffic on few links and switches the others off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -211,25 +212,77 @@ fn yes() -> bool {
     true
 }
 
-/// The parameters in cycles.
-#[derive(Debug, Clone)]
-pub(crate) struct Rules {
-    pub config: Tcep,
-    pub epoch: u64,
+/// The parameters in cycles, and what is managed.
+#[derive(Debug)]
+struct Rules {
+    config: Tcep,
+    nets: Subnets,
+    /// Subnetworks whose links are managed.
+    managed: Vec<usize>,
+    /// Coordinates of each router.
+    coords: Vec<u64>,
+    epoch: u64,
     /// Activation epochs in a deactivation epoch.
-    pub ratio: u64,
-    pub wake: u64,
-    pub shadow: u64,
+    ratio: u64,
+    wake: u64,
+    shadow: u64,
 }
 
 const PATH: &str = "power.policy.tcep";
 /// Longest epoch or delay.
 const MAX_CYCLES: u64 = 1 << 30;
 
+impl PolicyModel for Tcep {
+    fn modes(&self) -> &'static [LinkState] {
+        &LinkState::ALL
+    }
+
+    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        self.deactivation_epoch.cycles(cycle_fs, &format!("{PATH}.deactivation_epoch")).map(Some)
+    }
+
+    fn check_faults(&self) -> Result<(), Refusal> {
+        if self.rotate_hub > 0 {
+            let what = format!("{}, but faults move hubs themselves", self.rotate_hub);
+            return Err(Refusal::new(format!("{PATH}.rotate_hub"), what, "write 0, or leave faults out"));
+        }
+        Ok(())
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        let nets = super::subnets_of(site, "tcep", PATH)?;
+        super::check_hub(site, &nets, self.hub, PATH)?;
+        self.check_shares()?;
+        let cycles = |time: Time, key: &str| match time.cycles(site.cycle_fs, &format!("{PATH}.{key}"))? {
+            cycles if cycles > MAX_CYCLES => {
+                let what = format!("{cycles} cycles, more than {MAX_CYCLES}: flits of an epoch are counted in 32 bits");
+                Err(Refusal::new(format!("{PATH}.{key}"), what, format!("write at most {MAX_CYCLES}cycles")))
+            }
+            cycles => Ok(cycles),
+        };
+        let epoch = cycles(self.activation_epoch, "activation_epoch")?;
+        let long = cycles(self.deactivation_epoch, "deactivation_epoch")?;
+        let wake = cycles(self.wake, "wake")?;
+        self.check_epochs(site, &nets, [epoch, long, wake])?;
+        let is_managed = |&d: &usize| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
+        Ok(Arc::new(Runtime(Arc::new(Rules {
+            config: self.clone(),
+            managed: (0..nets.count).filter(is_managed).collect(),
+            coords: site.coords.to_vec(),
+            epoch,
+            ratio: long / epoch,
+            wake,
+            shadow: if self.shadow == Shadow::ActivationEpoch { epoch } else { long },
+            nets,
+        }))))
+    }
+}
+
 impl Tcep {
-    pub(crate) fn build(&self, spec: &Spec) -> Result<Arc<Rules>, Refusal> {
-        let nets = super::subnets_of(spec, "tcep", PATH)?;
-        super::check_hub(spec, &nets, self.hub, PATH)?;
+    pub(crate) const OFFERS: Offers =
+        Offers { links: LinkKnowledge::Subnetworks, replaces_failed_links: true, ..Offers::ALWAYS_ON };
+
+    fn check_shares(&self) -> Result<(), Refusal> {
         if !(self.high_water > 0.0 && self.high_water < 1.0) {
             let what = format!("{} is not between 0 and 1", self.high_water);
             return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
@@ -243,22 +296,10 @@ impl Tcep {
                 }
             }
         }
-        let cycles = |time: Time, key: &str| match time.cycles(spec.cycle_fs, &format!("{PATH}.{key}"))? {
-            cycles if cycles > MAX_CYCLES => {
-                let what = format!("{cycles} cycles, more than {MAX_CYCLES}: flits of an epoch are counted in 32 bits");
-                Err(Refusal::new(format!("{PATH}.{key}"), what, format!("write at most {MAX_CYCLES}cycles")))
-            }
-            cycles => Ok(cycles),
-        };
-        let epoch = cycles(self.activation_epoch, "activation_epoch")?;
-        let long = cycles(self.deactivation_epoch, "deactivation_epoch")?;
-        let wake = cycles(self.wake, "wake")?;
-        self.check_epochs(spec, &nets, [epoch, long, wake])?;
-        let shadow = if self.shadow == Shadow::ActivationEpoch { epoch } else { long };
-        Ok(Arc::new(Rules { config: self.clone(), epoch, ratio: long / epoch, wake, shadow }))
+        Ok(())
     }
 
-    fn check_epochs(&self, spec: &Spec, nets: &Subnets, [epoch, long, wake]: [u64; 3]) -> Result<(), Refusal> {
+    fn check_epochs(&self, site: &Site, nets: &Subnets, [epoch, long, wake]: [u64; 3]) -> Result<(), Refusal> {
         let refuse = |key: &str, what: String, help: String| Err(Refusal::new(format!("{PATH}.{key}"), what, help));
         if wake == 0 {
             return refuse("wake", "0 cycles".into(), "write at least 1cycle".into());
@@ -268,10 +309,10 @@ impl Tcep {
             return refuse("activation_epoch", what, format!("write at least {wake}cycles, or a shorter wake"));
         }
         // requests and answers, which go over the hub, must come within an epoch
-        let links = nets.classes[..nets.count].iter().map(|&class| &spec.links[usize::from(class)]);
+        let links = nets.classes[..nets.count].iter().map(|&class| site.latencies[usize::from(class)]);
         // on which it may stand behind a broadcast
         let queue = 2 * u64::from(nets.widest());
-        let way = links.map(|link| 2 * (link.latency + spec.router.delay) + link.credit_latency + queue);
+        let way = links.map(|(flit, credit)| 2 * (flit + site.router_delay) + credit + queue);
         let way = way.max().unwrap_or(0);
         if epoch < 4 * way {
             let what =
@@ -286,9 +327,36 @@ impl Tcep {
     }
 }
 
-impl Rules {
-    /// Whether the link between members `own` and `c` is on in cycle 0.
-    pub fn begins_on(&self, own: u8, c: u8) -> bool {
-        self.config.initial == Initial::AllOn || own == self.config.hub || c == self.config.hub
+/// The policy at work: the same rules for the agents of every block.
+#[derive(Debug)]
+struct Runtime(Arc<Rules>);
+
+impl Policy for Runtime {
+    fn first_state(&self, a: u32, b: u32) -> LinkState {
+        let Rules { config, nets, coords, .. } = &*self.0;
+        let is_root = nets.link(coords, a, b).is_none_or(|(_, own, c)| own == config.hub || c == config.hub);
+        if config.initial == Initial::AllOn || is_root { LinkState::On } else { LinkState::Off }
+    }
+
+    fn hub(&self) -> u8 {
+        self.0.config.hub
+    }
+
+    fn fills_up(&self) -> bool {
+        true
+    }
+
+    fn control(&self) -> Option<ControlPlan> {
+        let widest = self.0.nets.widest();
+        // several broadcasts by every member of a subnetwork may wait for a link
+        Some(ControlPlan {
+            kinds: &Kind::NAMES,
+            queue: 16 * u64::from(widest) + 64,
+            per_router: 4 * usize::from(widest),
+        })
+    }
+
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        Some(Box::new(Team::new(self.0.clone(), site)))
     }
 }

@@ -5,7 +5,7 @@
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
-    pub enum RoutingConfig as crate::api::routing::AnyRoutingModel:
+    pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About:
     grid {
         "dimension_order" => dimension_order::DimensionOrder,
         "minimal" => minimal::Minimal,
@@ -37,10 +37,10 @@ pub(crate) mod on_dragonfly;
 mod on_graph;
 pub(crate) mod on_grid;
 
+pub(crate) use crate::api::policy::LinkKnowledge;
 pub use crate::api::routing::Classes;
-pub(crate) use crate::api::routing::{
-    AnyRouting, Decides, Hop, LinkKnowledge, Needs, Routing, RoutingModel, draw, weigh,
-};
+use crate::api::routing::{About, AnyRoutingModel};
+pub(crate) use crate::api::routing::{AnyRouting, Decides, Hop, Needs, Routing, RoutingModel, draw, weigh};
 pub use crate::api::sensor::Sensor;
 pub(crate) use crate::api::view::{Told, View};
 pub(crate) use crate::api::walk::{COPY, Cost, Draws, Ports, Proof, Step, TIE};
@@ -52,11 +52,11 @@ use weft_units::{Flits, Refusal};
 impl RoutingConfig {
     /// The routing for this graph; refuses a graph that it can't route.
     pub(crate) fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
-        let model = self.model();
-        if !model.fits(graph) {
-            return Err(wrong_graph(self.name(), model.routes(), graph));
+        let about = self.declares();
+        if !(about.fits)(graph) {
+            return Err(wrong_graph(self.name(), about.routes, graph));
         }
-        model.build_any(graph)
+        self.model().build_any(graph)
     }
 }
 
@@ -83,14 +83,10 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
     all
 }
 
-/// The refusal of a graph that a routing is not made for, with those that are: whether one fits must not depend on its
-/// parameters, and one that can't do without any is named, too.
+/// The refusal of a graph that a routing is not made for, with those that are.
 fn wrong_graph(name: &str, routes: &str, graph: &Graph) -> Refusal {
-    let fits = |name: &&&str| {
-        let defaults = serde_json::from_value::<RoutingConfig>(serde_json::json!({ **name: {} }));
-        defaults.map_or(true, |config| config.model().fits(graph))
-    };
-    let fitting: Vec<&str> = RoutingConfig::NAMES.iter().filter(fits).copied().collect();
+    let fitting = RoutingConfig::ABOUT.iter().filter(|(_, about)| (about.fits)(graph));
+    let fitting: Vec<&str> = fitting.map(|&(name, _)| name).collect();
     Refusal::new(
         format!("routing.{name}"),
         format!("{name} routes {routes}, but the topology is {}", topology_name(graph)),

@@ -1,5 +1,9 @@
 //! What the sequencer reads of a block: how full the input buffers have been, and how many packets are under way.
 
+use crate::api::agents::{Agents, Arrivals, BlockSite, Departures, Probes};
+use crate::base::unchecked::Hot;
+use crate::state::Packet;
+
 /// The flits in an input buffer, all VCs, and their integral over time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Buffer {
@@ -15,14 +19,55 @@ struct Buffer {
 pub struct Gauge {
     /// One per input port.
     buffers: Vec<Buffer>,
+    /// Of every input port from another router: its number, its router in the whole network, and the flits that it holds.
+    inputs: Vec<(usize, u32, u32)>,
     /// Packets pinned in this block minus those delivered in it, by the number of stages that they are pinned to: the sum
     /// over all blocks is what is under way. Place 0 gathers packets that never were pinned, as they cross no link.
     pinned: Vec<i64>,
 }
 
+impl Agents for Gauge {
+    fn probes(&self) -> Probes {
+        Probes { arrivals: true, departures: true, routed: true }
+    }
+
+    fn arrive(&mut self, batch: &Arrivals) {
+        batch.flits.iter().for_each(|flit| self.enter((flit.to >> 4) as usize, batch.now));
+    }
+
+    fn depart(&mut self, batch: &Departures) {
+        for flit in batch.flits {
+            self.leave(flit.input as usize, batch.now);
+            if let Some(packet) = flit.delivered {
+                self.deliver(batch.packets.hot(packet as usize).lane);
+            }
+        }
+    }
+
+    fn routed(&mut self, packet: &Packet) {
+        self.pin(packet.lane);
+    }
+}
+
 impl Gauge {
-    pub fn new(inputs: usize, stages: usize) -> Self {
-        Self { buffers: vec![Buffer::default(); inputs], pinned: vec![0; stages + 1] }
+    pub fn new(site: &BlockSite, stages: usize) -> Self {
+        let inputs = site.channels.iter().enumerate().filter(|(_, channel)| channel.managed);
+        let inputs = inputs.map(|(i, input)| (i, site.routers[input.router as usize].id, input.buffer)).collect();
+        Self { inputs, ..Self::of(site.channels.len(), stages) }
+    }
+
+    fn of(inputs: usize, stages: usize) -> Self {
+        Self { buffers: vec![Buffer::default(); inputs], inputs: Vec::new(), pinned: vec![0; stages + 1] }
+    }
+
+    /// Raises the utilisation of every router to that of its fullest input buffer over the last `window` cycles.
+    pub fn read(&mut self, used: &mut [f64], window: u64, now: u64) {
+        for k in 0..self.inputs.len() {
+            let (input, router, buffer) = self.inputs[k];
+            let room = window * u64::from(buffer);
+            let used = &mut used[router as usize];
+            *used = used.max(self.flit_cycles(input, now) as f64 / room as f64);
+        }
     }
 
     #[inline(always)]
@@ -68,7 +113,7 @@ mod tests {
 
     #[test]
     fn flit_cycles_are_the_residence_of_every_flit_inside_the_window() {
-        let mut gauge = Gauge::new(2, 1);
+        let mut gauge = Gauge::of(2, 1);
         // one flit from 3 to 12, another from 5 to 25; read at 10, 20 and 30
         gauge.enter(1, 3);
         gauge.enter(1, 5);
@@ -82,7 +127,7 @@ mod tests {
 
     #[test]
     fn packets_are_counted_by_the_stages_that_they_need() {
-        let (mut here, mut there) = (Gauge::new(0, 3), Gauge::new(0, 3));
+        let (mut here, mut there) = (Gauge::of(0, 3), Gauge::of(0, 3));
         [1, 2, 3, 3].into_iter().for_each(|stages| here.pin(stages));
         [3, 2, 0].into_iter().for_each(|stages| there.deliver(stages));
         let under_way = |stages| here.pinned_to(stages) + there.pinned_to(stages);

@@ -3,16 +3,13 @@
 
 use super::Rules;
 use super::link::{End, Say, Want};
-use super::log::Log;
-use super::message::{Arrival, ControlCount, Kind, Message};
-use super::repair::Repairs;
-use crate::pipeline::block::Block;
-use crate::network::faults::Fault;
-use crate::pipeline::net::Net;
-use crate::models::power::LinkState;
-use crate::api::subnetworks::Detour;
-use crate::api::subnetworks::Subnets;
-use crate::base::wheel::Wheel;
+use super::message::{Kind, Message};
+use super::meters::Meters;
+use crate::api::agents::{Agents, Arrivals, BlockSite, Breakage, Channels, Departures, Detour, Probes};
+use crate::api::control::Arrival;
+use crate::api::subnetworks::{Subnets, Views};
+use crate::base::unchecked::Hot;
+use crate::state::{AROUND, LinkState, NONE};
 use std::sync::Arc;
 
 /// Between two looks whether a link is drained.
@@ -57,10 +54,6 @@ pub(super) struct LinkAgent {
     pub deactivate: Option<Request>,
     /// When it stops being a shadow link.
     pub expires: u64,
-    /// First cycle in which it can carry another control flit.
-    pub next_control: u64,
-    /// When its timer ends.
-    due: u64,
     /// Router of the block.
     router: u32,
 }
@@ -102,63 +95,36 @@ pub(super) struct RouterAgent {
     pub id: u32,
     coords: u64,
     pub base: usize,
-    due: u64,
 }
 
 /// All agents of a block.
 #[derive(Debug)]
-pub(crate) struct Agents {
-    pub(super) rules: Arc<Rules>,
-    pub(super) nets: Subnets,
-    /// Subnetworks whose links are managed.
-    pub(super) managed: Vec<usize>,
-    /// One per port of the routers.
-    pub(super) links: Vec<LinkAgent>,
-    pub(super) routers: Vec<RouterAgent>,
-    /// Members behind outputs above the high-water mark in the last epoch, per router and subnetwork.
-    pub(super) hot: Vec<u64>,
-    pub(super) messages: Wheel<Arrival, 16>,
-    /// Timers of links (number of the output) and routers (behind them).
-    timers: Wheel<u32, 64>,
-    /// Shadow links that packets want back.
-    wanted: Vec<u32>,
-    /// When the newest word on a link was said, per router and pair of members.
-    pub(super) stamps: Vec<u32>,
-    pub counts: ControlCount,
-    pub repairs: Repairs,
-    /// Packets that were sent and have come, where they are recorded.
-    pub log: Option<Log>,
-    /// Block and first port there of every router.
-    pub(super) places: Arc<[(u32, u32)]>,
-    pub(super) block: u32,
-    /// Control packets that wait for one link at most.
-    pub(super) queue: u64,
-    /// Scratch.
-    pub(super) due: Vec<Arrival>,
-    ended: Vec<u32>,
-}
-
-/// What agents of a block are made from.
-pub(crate) struct Site<'a> {
+pub(super) struct Team {
     pub rules: Arc<Rules>,
-    pub nets: &'a Subnets,
+    pub nets: Subnets,
+    /// Subnetworks whose links are managed.
     pub managed: Vec<usize>,
-    pub places: Arc<[(u32, u32)]>,
-    pub block: u32,
-    pub faults: &'a [Fault],
-    /// Cycles that a message is on its way at most.
-    pub horizon: u64,
-    /// Control packets that wait for one link at most.
-    pub queue: u64,
-    /// Most packets to record.
-    pub record: Option<usize>,
+    /// One per port of the routers.
+    pub links: Vec<LinkAgent>,
+    pub routers: Vec<RouterAgent>,
+    pub meters: Meters,
+    /// Members behind outputs above the high-water mark in the last epoch, per router and subnetwork.
+    pub hot: Vec<u64>,
+    /// When the newest word on a link was said, per router and pair of members.
+    pub stamps: Vec<u32>,
+    /// Links or routers fail in this run.
+    pub faults: bool,
+    /// Links that have not failed, as far as each router has heard; empty where none fail.
+    pub healthy: Views,
+    /// All packets have one flit.
+    single: bool,
 }
 
-impl Agents {
-    pub fn new<const W: usize, const V: usize>(block: &Block<W, V>, net: &Net, site: Site) -> Self {
-        let (ports, routers) = (block.ins.len(), block.routers.len());
-        let link = |o: usize| LinkAgent {
-            end: End::new(LinkState::of(block.outs[o].state)),
+impl Team {
+    pub fn new(rules: Arc<Rules>, site: &BlockSite) -> Self {
+        let (ports, routers, nets) = (site.channels.len(), site.routers.len(), rules.nets.clone());
+        let link = |channel: &crate::api::agents::ChannelSite| LinkAgent {
+            end: End::new(channel.state),
             faults: 0,
             returns: false,
             era: 0,
@@ -170,52 +136,27 @@ impl Agents {
             activate: None,
             deactivate: None,
             expires: 0,
-            next_control: 0,
-            due: 0,
-            router: block.outs[o].router,
+            router: channel.router,
         };
-        let router = |r: &crate::state::Router<W>| RouterAgent {
+        let router = |r: &crate::api::agents::RouterSite| RouterAgent {
             id: r.id,
-            coords: net.coords[r.id as usize],
+            coords: r.coords,
             base: r.base as usize,
             ..RouterAgent::default()
         };
-        let widest = site.nets.widths.iter().map(|&width| usize::from(width)).max().unwrap_or(1);
-        let mut agents = Self {
-            links: (0..ports).map(link).collect(),
-            routers: block.routers.iter().map(router).collect(),
-            hot: vec![0; routers * site.nets.count],
-            queue: site.queue,
-            ended: Vec::with_capacity(ports + routers),
-            messages: Wheel::new(site.horizon, 4 * routers * widest),
-            timers: Wheel::new(1024, 2 * (ports + routers)),
-            wanted: Vec::with_capacity(ports),
-            stamps: vec![0; routers * site.nets.pairs()],
-            counts: ControlCount::default(),
-            repairs: Repairs::new(block, &site),
-            log: site.record.map(Log::new),
-            due: Vec::with_capacity(4 * routers * widest),
-            managed: site.managed,
-            nets: site.nets.clone(),
-            rules: site.rules,
-            places: site.places,
-            block: site.block,
-        };
-        for r in 0..routers {
-            let first = match agents.rules.config.phase {
-                super::Phase::Together => agents.rules.epoch,
-                super::Phase::Random => {
-                    1 + crate::base::hash::hash(net.seed, block.routers[r].id, 0, 0x7c) % agents.rules.epoch
-                }
-            };
-            agents.set_timer(ports + r, 0, first);
+        Self {
+            links: site.channels.iter().map(link).collect(),
+            routers: site.routers.iter().map(router).collect(),
+            meters: Meters::new(ports),
+            hot: vec![0; routers * nets.count],
+            stamps: vec![0; routers * nets.pairs()],
+            faults: site.faults,
+            healthy: if site.faults { Views::new(&nets, routers, 0) } else { Views::none() },
+            managed: rules.managed.clone(),
+            single: site.single,
+            nets,
+            rules,
         }
-        agents
-    }
-
-    pub fn nothing_due(&self, now: u64) -> bool {
-        let idle = self.messages.is_empty_at(now) && self.timers.is_empty_at(now) && self.wanted.is_empty();
-        idle && self.repairs.nothing_due(now)
     }
 
     /// Coordinate of router `r` of the block in subnetwork `d`.
@@ -241,83 +182,31 @@ impl Agents {
         (d, self.member(r, d), c)
     }
 
-    // ---- timers -----------------------------------------------------------------------------------------------------
-
-    pub(super) fn set_timer(&mut self, who: usize, now: u64, at: u64) {
-        match who.checked_sub(self.links.len()) {
-            None => self.links[who].due = at,
-            Some(r) => self.routers[r].due = at,
-        }
-        let at = at.clamp(now + 1, now + self.timers.horizon() - 1);
-        self.timers.push(now, at, who as u32);
-    }
-
-    /// Everything that is due in this cycle.
-    fn act<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
-        let now = block.now;
-        if !self.repairs.nothing_due(now) {
-            self.break_links(block, net);
-        }
-        self.receive(block, net);
-        self.take_back(block, net);
-        self.end_timers(block, net);
-        if self.repairs.has_news() {
-            self.look_again(block, net);
-        }
-    }
-
-    /// Timers that end in this cycle: those of links, then those of routers, whatever their order in the wheel.
-    fn end_timers<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
-        let (now, mut ended) = (block.now, std::mem::take(&mut self.ended));
-        while let Some((chunk, len)) = self.timers.due(now) {
-            ended.extend((0..len).map(|k| self.timers.item(chunk, k)));
-            self.timers.release(now);
-        }
-        ended.sort_unstable();
-        for who in ended.drain(..).map(|who| who as usize) {
-            let router = who.checked_sub(self.links.len());
-            let due = router.map_or_else(|| self.links[who].due, |r| self.routers[r].due);
-            match router {
-                _ if due > now => self.set_timer(who, now, due),
-                None => self.look(block, net, who),
-                Some(r) => {
-                    self.end_epoch(block, net, r);
-                    self.set_timer(who, now, now + self.rules.epoch);
-                }
-            }
-        }
-        self.ended = ended;
-    }
-
     /// A link that wakes, or drains, may have come to its end.
-    fn look<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, o: usize) {
+    fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {
             LinkState::Waking if !end.ready => {}
             LinkState::Draining if !end.ready => {
-                let out = &block.outs[o];
-                let link = &net.links[usize::from(out.class)];
+                let unused = channels.free_for(o) >= 0 && !channels.is_wanted(o) && !channels.is_held(o);
                 // what a broken link has brought may wait behind it for this very link; its credits come when it goes on
-                let home = |vc: usize| end.is_alone() || link.all >> vc & 1 == 0 || out.credits[vc] == link.buffer;
-                let left = (block.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
-                if !(left && out.wanting == 0 && out.free == link.all && (0..V).all(home)) {
-                    return self.set_timer(o, block.now, block.now + DRAIN_LOOK);
+                if !(unused && (end.is_alone() || channels.credits_are_home(o))) {
+                    return channels.set_timer(o, channels.now() + DRAIN_LOOK);
                 }
             }
             _ => return, // withdrawn meanwhile
         }
         end.done();
-        self.say_ready(block, net, o);
-        self.follow(block, net, self.router(o), o);
+        self.say_ready(channels, o);
+        self.follow(channels, self.router(o), o);
     }
 
     // ---- messages ---------------------------------------------------------------------------------------------------
 
     /// A packet has come to its router.
-    pub(super) fn take<const W: usize, const V: usize>(
+    pub(super) fn take(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         m: Message,
     ) {
@@ -330,13 +219,13 @@ impl Agents {
             Kind::Activate | Kind::ActivateYours => {
                 let yours = (m.kind == Kind::ActivateYours).then_some(m.about);
                 if let Some(older) = self.links[o].activate.replace(Request { value: m.value, yours }) {
-                    self.answer(block, net, o, Say::Nack, older.yours.is_some());
+                    self.answer(channels, o, Say::Nack, older.yours.is_some());
                 }
             }
             Kind::Deactivate => self.links[o].deactivate = Some(Request { value: m.value, yours: None }),
-            Kind::Ack if !m.flag => self.acked(block, net, r, o),
+            Kind::Ack if !m.flag => self.acked(channels, r, o),
             Kind::Nack if !m.flag => {
-                if self.links[o].end.asked == Some(Want::Activate) && self.repairs.are_due() {
+                if self.links[o].end.asked == Some(Want::Activate) && self.faults {
                     self.routers[r].refused = Some(o);
                 }
                 self.settle_request(r, o);
@@ -344,16 +233,16 @@ impl Agents {
             }
             Kind::Withdraw => {
                 self.links[o].end.withdrawn();
-                self.follow(block, net, r, o);
+                self.follow(channels, r, o);
             }
             Kind::Ack | Kind::Nack => {}
             Kind::Reactivate => {
                 self.links[o].end.reactivated();
-                self.follow(block, net, r, o);
+                self.follow(channels, r, o);
             }
-            Kind::State => self.hear(block, r, m),
-            Kind::Hub => self.hear_of_hub(block, net, r, m),
-            Kind::Fault => self.hear_of_fault(block, net, r, m),
+            Kind::State => self.hear(channels, r, m),
+            Kind::Hub => self.hear_of_hub(channels, r, m),
+            Kind::Fault => self.hear_of_fault(channels, r, m),
             Kind::Ready => unreachable!("not a packet"),
         }
     }
@@ -367,24 +256,23 @@ impl Agents {
         agent.deactivating = agent.deactivating.filter(|&asked| asked != o);
     }
 
-    fn acked<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize, o: usize) {
+    fn acked(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
         let can = match self.links[o].end.asked {
             Some(Want::Activate) => !self.routers[r].moved,
-            Some(Want::Deactivate) => !self.has_shadow(r) && !self.is_root(block, o),
+            Some(Want::Deactivate) => !self.has_shadow(r) && !self.is_root(channels, o),
             None => true,
         };
         self.settle_request(r, o);
         match self.links[o].end.acked(can) {
-            Ok(_) => self.follow(block, net, r, o),
-            Err(say) => self.answer(block, net, o, say, false),
+            Ok(_) => self.follow(channels, r, o),
+            Err(say) => self.answer(channels, o, say, false),
         }
     }
 
     /// Says something to the far end of the link of output `o`.
-    pub(super) fn answer<const W: usize, const V: usize>(
+    pub(super) fn answer(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         o: usize,
         say: Say,
         flag: bool,
@@ -394,30 +282,29 @@ impl Agents {
             Say::Nack => Kind::Nack,
             Say::Withdraw => Kind::Withdraw,
             Say::Reactivate => Kind::Reactivate,
-            Say::Ready => return self.say_ready(block, net, o),
+            Say::Ready => return self.say_ready(channels, o),
         };
-        self.say(block, net, o, Message { kind, flag, ..Message::default() });
+        self.say(channels, o, Message { kind, flag, ..Message::default() });
     }
 
     /// Sends a packet to the member behind output `o`.
-    pub(super) fn say<const W: usize, const V: usize>(
+    pub(super) fn say(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         o: usize,
         message: Message,
     ) {
         let (d, own, c) = self.ends(o);
         let r = self.router(o);
         let about = if message.kind.is_handshake() { self.links[o].era } else { message.about };
-        self.send(block, net, r, Message { net: d as u8, from: own, to: c, about, ..message });
+        self.send(channels, r, Message { net: d as u8, from: own, to: c, about, ..message });
     }
 
     /// Router `r` hears of a link.
-    fn hear<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, r: usize, m: Message) {
+    fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
-            block.views.set(&self.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
-            self.repairs.news(r);
+            channels.views_mut().set(&self.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
+            channels.has_news(r);
         }
     }
 
@@ -435,35 +322,29 @@ impl Agents {
     // ---- states -----------------------------------------------------------------------------------------------------
 
     /// The channel of output `o` follows the state of its end of the link.
-    pub(super) fn follow<const W: usize, const V: usize>(
+    pub(super) fn follow(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         o: usize,
     ) {
-        let (now, state) = (block.now, self.links[o].end.state);
-        let before = LinkState::of(block.outs[o].state);
+        let (now, state, before) = (channels.now(), self.links[o].end.state, channels.state(o));
         if state == before {
             return;
         }
-        let out = &mut block.outs[o];
-        block.power.change(o, out, state, now);
+        channels.enter(o, state);
         match state {
-            LinkState::On if before == LinkState::Waking => {
-                out.free = block.power.all_vcs[o];
-                out.next_free = now as u32;
-            }
+            LinkState::On if before == LinkState::Waking => channels.open(o),
             LinkState::On => {}
             LinkState::Shadow => self.links[o].expires = self.epoch_of(now) + self.rules.shadow,
             LinkState::Draining => {
                 self.routers[r].moved = true;
-                self.set_timer(o, now, now + 1);
+                channels.set_timer(o, now + 1);
             }
-            LinkState::Off => out.free = 0,
+            LinkState::Off => channels.shut(o),
             LinkState::Waking => {
                 self.routers[r].moved = true;
-                self.set_timer(o, now, now + self.rules.wake);
+                channels.set_timer(o, now + self.rules.wake);
             }
         }
         let (d, own, c) = self.ends(o);
@@ -474,11 +355,11 @@ impl Agents {
         // packets may use it from now on, or no longer
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
-            block.views.set(&self.nets, r, d, (own, c), active);
-            self.repairs.news(r);
+            channels.views_mut().set(&self.nets, r, d, (own, c), active);
+            channels.has_news(r);
             // of a fault both ends tell
             if own < c && !self.links[o].is_broken() {
-                self.spread(block, net, r, Kind::State, (d, own, c), active);
+                self.spread(channels, r, Kind::State, (d, own, c), active);
             }
         }
     }
@@ -493,37 +374,18 @@ impl Agents {
     }
 
     /// Tells all other members that the link to member `about` is active (`State`) or broken (`Fault`), or not.
-    pub(super) fn spread<const W: usize, const V: usize>(
+    pub(super) fn spread(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         kind: Kind,
         (d, own, about): (usize, u8, u8),
         flag: bool,
     ) {
-        let value = block.now as u32;
-        self.send_to_all(
-            block,
-            net,
-            r,
+        let value = channels.now() as u32;
+        self.send_to_all(channels, r,
             Message { kind, net: d as u8, from: own, about, flag, value, ..Message::default() },
         );
-    }
-
-    /// Packets have wanted shadow links back.
-    fn take_back<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net) {
-        let mut wanted = std::mem::take(&mut self.wanted);
-        wanted.sort_unstable();
-        wanted.dedup();
-        for o in wanted.drain(..).map(|o| o as usize) {
-            if self.links[o].end.state == LinkState::Shadow {
-                let say = self.links[o].end.reactivate();
-                self.follow(block, net, self.router(o), o);
-                self.answer(block, net, o, say, false);
-            }
-        }
-        self.wanted = wanted;
     }
 
     /// Outputs of router `r` to members of managed subnetworks.
@@ -539,57 +401,118 @@ impl Agents {
     }
 
     /// Whether the link of output `o` belongs to the star of its subnetwork, or to the next one.
-    pub(super) fn is_root<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> bool {
+    pub(super) fn is_root(&self, channels: &dyn Channels, o: usize) -> bool {
         let (d, own, c) = self.ends(o);
         let r = self.router(o);
-        let hub = block.views.of(r).hub(d);
+        let hub = channels.views().of(r).hub(d);
         let next = self.routers[r].next_hub[d].unwrap_or(hub);
         [hub, next].iter().any(|&hub| hub == own || hub == c)
     }
+}
 
-    // ---- packets ----------------------------------------------------------------------------------------------------
-
-    /// A packet wants shadow link `direct` back.
-    #[cold]
-    pub fn want_back(&mut self, direct: usize) {
-        self.wanted.push(direct as u32);
+impl Agents for Team {
+    fn probes(&self) -> Probes {
+        // minimal packets of one flit cost nothing as they leave
+        Probes { arrivals: true, departures: !self.single, routed: false }
     }
 
-    /// A packet begins its leg by a detour. `direct`: output of the direct link, and its state.
-    #[inline(never)]
-    pub fn goes_around(
-        &mut self,
-        now: u64,
-        r: usize,
-        Detour { leg, port, .. }: Detour,
-        flits: u16,
-        (direct, state): (usize, u8),
-    ) {
-        let link = &mut self.links[direct];
-        link.around = link.around.saturating_add(u32::from(flits));
-        if state != LinkState::On as u8 {
-            link.virtually = link.virtually.saturating_add(u32::from(flits));
+    /// The first epochs begin.
+    fn start(&mut self, channels: &mut dyn Channels) {
+        for (r, router) in self.routers.iter().enumerate() {
+            let first = match self.rules.config.phase {
+                super::Phase::Together => self.rules.epoch,
+                super::Phase::Random => 1 + channels.draw(router.id, 0, 0x7c) % self.rules.epoch,
+            };
+            channels.set_timer(self.links.len() + r, first);
         }
-        let over = self.nets.over(leg.d, leg.own, port);
-        if self.hot[r * self.nets.count + leg.d] >> over & 1 != 0 {
-            let crowded = Crowded { at: now, net: leg.d as u8, to: leg.to };
+    }
+
+    /// Links first, then routers, whose epochs end.
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        for who in ended.iter().map(|&who| who as usize) {
+            match who.checked_sub(self.links.len()) {
+                None => self.look(channels, who),
+                Some(r) => {
+                    self.end_epoch(channels, r);
+                    channels.set_timer(who, channels.now() + self.rules.epoch);
+                }
+            }
+        }
+    }
+
+    fn wanted_back(&mut self, wanted: &[u32], channels: &mut dyn Channels) {
+        for o in wanted.iter().map(|&o| o as usize) {
+            if self.links[o].end.state == LinkState::Shadow {
+                let say = self.links[o].end.reactivate();
+                self.follow(channels, self.router(o), o);
+                self.answer(channels, o, say, false);
+            }
+        }
+    }
+
+    fn receive(&mut self, arrival: Arrival, channels: &mut dyn Channels) {
+        self.hear_from(channels, arrival);
+    }
+
+    fn goes_around(&mut self, detour: &Detour) {
+        if self.single {
+            self.meters.sent_one_around(detour.channel);
+        }
+        let Some(direct) = detour.begins else { return };
+        let (r, d) = (detour.router, direct.subnet);
+        let link = &mut self.links[direct.channel];
+        link.around = link.around.saturating_add(u32::from(detour.flits));
+        if direct.state != LinkState::On {
+            link.virtually = link.virtually.saturating_add(u32::from(detour.flits));
+        }
+        let over = self.nets.over(d, self.member(r, d), (detour.channel - self.routers[r].base) as u8);
+        if self.hot[r * self.nets.count + d] >> over & 1 != 0 {
+            let crowded = Crowded { at: detour.now, net: d as u8, to: direct.to };
             let agent = &mut self.routers[r];
             // the first, whatever the order inside its cycle
             agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
         }
     }
-}
 
-impl<const W: usize, const V: usize> Block<W, V> {
-    /// Messages, timers and wishes of the agents.
-    #[inline(never)]
-    pub(crate) fn run_agents(&mut self, net: &Net) {
-        let Some(mut agents) = self.agents.take() else { return };
-        agents.act(self, net);
-        let doomed = !agents.repairs.doomed.is_empty();
-        self.agents = Some(agents);
-        if doomed {
-            self.discard(net);
+    fn not_around(&mut self, channel: usize) {
+        if !self.is_member(self.router(channel), channel) {
+            return;
         }
+        let left = self.meters.not_around(channel);
+        let link = &mut self.links[channel];
+        for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
+            // it was counted before this epoch
+            if *begun == left.wrapping_add(1) {
+                *begun = left;
+            }
+        }
+    }
+
+    fn arrive(&mut self, batch: &Arrivals) {
+        for flit in batch.flits {
+            let around = || batch.packets.hot(flit.packet as usize).flags & AROUND != 0;
+            if self.single {
+                self.meters.came_one((flit.to >> 4) as usize, around());
+            } else {
+                let around = (flit.packet != NONE).then(around);
+                self.meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
+            }
+        }
+    }
+
+    fn depart(&mut self, batch: &Departures) {
+        for flit in batch.flits {
+            let around = flit.head.map(|packet| batch.packets[packet as usize].flags & AROUND != 0);
+            self.meters.sent(flit.channel as usize, usize::from(flit.vc), around);
+        }
+    }
+
+    fn fault(&mut self, fault: Breakage, channels: &mut dyn Channels) {
+        self.notice(channels, fault);
+    }
+
+    fn went_around(&self, port: usize) -> (u32, u32) {
+        let meter = self.meters.of(port);
+        (meter.sent_around, meter.came_around)
     }
 }

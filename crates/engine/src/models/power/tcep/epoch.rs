@@ -2,13 +2,11 @@
 //! go, and, at the end of a deactivation epoch, runs Algorithm 1.
 
 use super::Direction;
-use super::agent::{Agents, Counts, Request};
+use super::agent::{Counts, Request, Team};
 use super::link::{Say, Want};
 use super::message::{Kind, Message};
-use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
-use crate::models::power::LinkState;
-use crate::base::hash::hash;
+use crate::api::agents::Channels;
+use crate::state::LinkState;
 use std::cmp::Reverse;
 
 /// Over everything that a link can carry: a link of a star.
@@ -40,42 +38,42 @@ impl Counts {
     }
 }
 
-impl Agents {
+impl Team {
     /// An activation epoch of router `r` ends.
-    pub(super) fn end_epoch<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+    pub(super) fn end_epoch(&mut self, channels: &mut dyn Channels, r: usize) {
         self.routers[r].moved = false;
         self.routers[r].epochs += 1;
         let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
-        if self.repairs.is_dead(r) {
-            return self.begin_epoch(block, r, long); // it stays in step
+        if channels.is_dead(r) {
+            return self.begin_epoch(channels, r, long); // it stays in step
         }
-        let activates = self.judge_activations(block, net, r) || self.ask_to_activate(block, net, r);
-        self.let_go(block, net, r);
-        self.succeed(block, net, r);
+        let activates = self.judge_activations(channels, r) || self.ask_to_activate(channels, r);
+        self.let_go(channels, r);
+        self.succeed(channels, r);
         if long {
-            self.rotate(block, net, r);
-            let judged = self.judge_deactivations(block, net, r, activates);
+            self.rotate(channels, r);
+            let judged = self.judge_deactivations(channels, r, activates);
             if !activates && !judged && self.rules.config.deactivate {
-                self.ask_to_deactivate(block, net, r);
+                self.ask_to_deactivate(channels, r);
             }
         }
-        self.begin_epoch(block, r, long);
+        self.begin_epoch(channels, r, long);
     }
 
-    pub(super) fn counts<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> Counts {
-        let meter = block.meters.as_ref().expect("agents have meters").of(o);
+    pub(super) fn counts(&self, channels: &dyn Channels, o: usize) -> Counts {
+        let meter = self.meters.of(o);
         let (sent_around, came, came_around) = (meter.sent_around, meter.came, meter.came_around);
-        Counts { sent: block.outs[o].flits, sent_around, came, came_around }
+        Counts { sent: channels.flits(o), sent_around, came, came_around }
     }
 
     /// Counters begin again; links above the mark are remembered.
-    fn begin_epoch<const W: usize, const V: usize>(&mut self, block: &Block<W, V>, r: usize, long: bool) {
+    fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
         for k in 0..self.managed.len() {
             let d = self.managed[k];
             let mut hot = 0;
             for o in self.outputs(r, d) {
-                let counts = self.counts(block, o);
+                let counts = self.counts(channels, o);
                 let link = &mut self.links[o];
                 let sent = counts.since(link.short).sent;
                 (link.short, link.virtually, link.around) = (counts, 0, 0);
@@ -94,10 +92,9 @@ impl Agents {
     // ---- activation -------------------------------------------------------------------------------------------------
 
     /// Agrees to the request whose link would carry most, refuses the others. Returns whether it agreed to one.
-    fn judge_activations<const W: usize, const V: usize>(
+    fn judge_activations(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
     ) -> bool {
         let crossing = self.cross(r, Want::Activate);
@@ -107,7 +104,7 @@ impl Agents {
         let epoch = self.routers[r].epochs as u32;
         // routers that wait for each other's links would refuse each other for ever if the same one was always first
         let place = |value: u32, id: u32| match value {
-            CUT => hash(net.seed, id, epoch, 0x7d),
+            CUT => channels.draw(id, epoch, 0x7d),
             _ => u64::from(id),
         };
         let rank = |o: usize, value: u32| (value, Reverse(place(value, self.far_router(r, o))));
@@ -126,11 +123,11 @@ impl Agents {
             match ask.yours {
                 None => {
                     let say = self.links[o].end.judge(Want::Activate, agree);
-                    self.follow(block, net, r, o);
-                    self.answer(block, net, o, say, false);
+                    self.follow(channels, r, o);
+                    self.answer(channels, o, say, false);
                 }
                 Some(about) => {
-                    self.answer(block, net, o, if agree { Say::Ack } else { Say::Nack }, true);
+                    self.answer(channels, o, if agree { Say::Ack } else { Say::Nack }, true);
                     if agree {
                         wish = Some((self.output(r, self.ends(o).0, about), ask.value));
                     }
@@ -138,7 +135,7 @@ impl Agents {
             }
         }
         if let Some((o, value)) = wish {
-            self.ask(block, net, r, o, value);
+            self.ask(channels, r, o, value);
         }
         chosen.is_some()
     }
@@ -192,42 +189,40 @@ impl Agents {
     }
 
     /// Asks the router behind output `o` to activate the link.
-    pub(super) fn ask<const W: usize, const V: usize>(
+    pub(super) fn ask(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         o: usize,
         value: u32,
     ) {
         self.links[o].end.asked = Some(Want::Activate);
         self.routers[r].activating = Some((o, value));
-        self.say(block, net, o, Message { kind: Kind::Activate, value, ..Message::default() });
+        self.say(channels, o, Message { kind: Kind::Activate, value, ..Message::default() });
     }
 
     /// Asks for a link that this router needs. Returns whether it has.
-    fn ask_to_activate<const W: usize, const V: usize>(
+    fn ask_to_activate(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
     ) -> bool {
         if self.routers[r].activating.is_some() {
             return false;
         }
-        if let Some((value, Reverse(_), o)) = self.most_needed(block, r) {
-            self.ask(block, net, r, o, value);
+        if let Some((value, Reverse(_), o)) = self.most_needed(channels, r) {
+            self.ask(channels, r, o, value);
             return true;
         }
-        self.ask_for_a_way(block, net, r) || self.ask_for_another_way(block, net, r)
+        self.ask_for_a_way(channels, r) || self.ask_for_another_way(channels, r)
     }
 
     /// The inactive link that would carry most, in the subnetworks that have a link above the mark most of whose flits go
     /// round; links that waiting packets need come first, then those of stars. Among equals it is the turn of the one behind
     /// that which was refused last: its other end may itself wait for long.
-    fn most_needed<const W: usize, const V: usize>(
+    fn most_needed(
         &self,
-        block: &Block<W, V>,
+        channels: &dyn Channels,
         r: usize,
     ) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
@@ -238,9 +233,9 @@ impl Agents {
         for &d in &self.managed {
             let own = self.member(r, d);
             let becomes_hub = self.routers[r].next_hub[d] == Some(own);
-            let hub = block.views.of(r).hub(d);
-            let cut = self.cut_off(block, r, d);
-            let crowded = self.outputs(r, d).any(|o| self.goes_round(block, o));
+            let hub = channels.views().of(r).hub(d);
+            let cut = self.cut_off(channels, r, d);
+            let crowded = self.outputs(r, d).any(|o| self.goes_round(channels, o));
             let off = self.outputs(r, d).filter(|&o| self.is_off(o));
             for o in off {
                 let c = self.ends(o).2;
@@ -258,74 +253,72 @@ impl Agents {
     }
 
     /// Whether a direction of an active link is above the mark, and more than half of its flits go round.
-    fn goes_round<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> bool {
+    fn goes_round(&self, channels: &dyn Channels, o: usize) -> bool {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
-        let gained = self.counts(block, o).since(self.links[o].short);
+        let gained = self.counts(channels, o).since(self.links[o].short);
         let crowded = |all: u32, around: u32| f64::from(all) > mark && around > all / 2;
         self.links[o].end.state == LinkState::On
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }
 
     /// Packets went round to a member over a link above the mark: the lowest member that is on no way there shall be.
-    fn ask_for_another_way<const W: usize, const V: usize>(
+    fn ask_for_another_way(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
     ) -> bool {
         let Some(crowded) = self.routers[r].crowded else { return false };
         let (d, to) = (usize::from(crowded.net), crowded.to);
         let own = self.member(r, d);
-        let ways = block.views.of(r).between(&self.nets, d, own, to);
-        let Some(x) = self.by_rank(block, r, d).find(|&x| x != to && ways >> x & 1 == 0) else { return false };
+        let ways = channels.views().of(r).between(&self.nets, d, own, to);
+        let Some(x) = self.by_rank(channels, r, d).find(|&x| x != to && ways >> x & 1 == 0) else { return false };
         let o = self.output(r, d, x);
         let value = self.links[self.output(r, d, to)].around;
         if self.is_off(o) {
-            self.ask(block, net, r, o, value);
+            self.ask(channels, r, o, value);
             return true;
         }
         if self.links[o].end.state == LinkState::On {
-            self.say(block, net, o, Message { kind: Kind::ActivateYours, about: to, value, ..Message::default() });
+            self.say(channels, o, Message { kind: Kind::ActivateYours, about: to, value, ..Message::default() });
             return true;
         }
         false
     }
 
     /// The other members, from the hub upward.
-    pub(super) fn by_rank<const W: usize, const V: usize>(
+    pub(super) fn by_rank(
         &self,
-        block: &Block<W, V>,
+        channels: &dyn Channels,
         r: usize,
         d: usize,
-    ) -> impl Iterator<Item = u8> + use<W, V> {
-        let (own, hub, width) = (self.member(r, d), block.views.of(r).hub(d), self.nets.widths[d]);
+    ) -> impl Iterator<Item = u8> + use<> {
+        let (own, hub, width) = (self.member(r, d), channels.views().of(r).hub(d), self.nets.widths[d]);
         (0..width).map(move |k| ((u16::from(hub) + u16::from(k)) % u16::from(width)) as u8).filter(move |&c| c != own)
     }
 
     // ---- deactivation -----------------------------------------------------------------------------------------------
 
     /// The shadow link whose time is over drains and goes off: a physical transition, if there was none.
-    fn let_go<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+    fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;
         }
         let ends = |d: usize| self.outputs(r, d);
         let over = |&o: &usize| {
             let link = &self.links[o];
-            link.end.state == LinkState::Shadow && link.expires <= block.now
+            link.end.state == LinkState::Shadow && link.expires <= channels.now()
         };
         if let Some(o) = self.managed.iter().find_map(|&d| ends(d).find(over)) {
             self.links[o].end.expire();
-            self.follow(block, net, r, o);
+            self.follow(channels, r, o);
         }
     }
 
     /// Agrees to one request for a link that may go, refuses the others, whatever it has asked for itself: it withdraws that if it
     /// is agreed to as well. Returns whether there were any.
-    fn judge_deactivations<const W: usize, const V: usize>(
+    fn judge_deactivations(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         activates: bool,
     ) -> bool {
@@ -337,54 +330,53 @@ impl Agents {
         }
         let may = !activates && !self.has_shadow(r);
         let best = || {
-            let candidates = self.candidates(block, r);
+            let candidates = self.candidates(channels, r);
             candidates.into_iter().find(|o| asked.contains(o))
         };
         let chosen = crossing.or_else(best).filter(|_| may);
         for o in asked {
             self.links[o].deactivate = None;
             let say = self.links[o].end.judge(Want::Deactivate, chosen == Some(o));
-            self.follow(block, net, r, o);
-            self.answer(block, net, o, say, false);
+            self.follow(channels, r, o);
+            self.answer(channels, o, say, false);
         }
         true
     }
 
     /// Asks for the best link that may go.
-    fn ask_to_deactivate<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+    fn ask_to_deactivate(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].deactivating.is_some() || self.has_shadow(r) {
             return;
         }
-        if let Some(&o) = self.candidates(block, r).first() {
-            let value = self.long_load(block, o).1;
+        if let Some(&o) = self.candidates(channels, r).first() {
+            let value = self.long_load(channels, o).1;
             self.links[o].end.asked = Some(Want::Deactivate);
             self.routers[r].deactivating = Some(o);
-            self.say(block, net, o, Message { kind: Kind::Deactivate, value, ..Message::default() });
+            self.say(channels, o, Message { kind: Kind::Deactivate, value, ..Message::default() });
         }
     }
 
     // ---- hub --------------------------------------------------------------------------------------------------------
 
     /// The next member prepares to become the hub: its star is activated, and kept from now on. When it is up, it says so.
-    fn rotate<const W: usize, const V: usize>(&mut self, block: &mut Block<W, V>, net: &Net, r: usize) {
+    fn rotate(&mut self, channels: &mut dyn Channels, r: usize) {
         let every = u64::from(self.rules.config.rotate_hub);
         for k in 0..self.managed.len() {
             let d = self.managed[k];
-            let hub = block.views.of(r).hub(d);
+            let hub = channels.views().of(r).hub(d);
             if every > 0 && (self.routers[r].epochs / self.rules.ratio).is_multiple_of(every) {
                 let next = (hub + 1) % self.nets.widths[d];
                 self.routers[r].next_hub[d] = Some(next);
-                self.keep_star(block, net, r, d, next);
+                self.keep_star(channels, r, d, next);
             }
-            self.crown(block, net, r, d);
+            self.crown(channels, r, d);
         }
     }
 
     /// A link to the next hub that is no longer active, but not dark, is active again.
-    pub(super) fn keep_star<const W: usize, const V: usize>(
+    pub(super) fn keep_star(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         d: usize,
         next: u8,
@@ -393,17 +385,16 @@ impl Agents {
             let (_, own, c) = self.ends(o);
             if (own == next || c == next) && self.links[o].end.can_return() {
                 let say = self.links[o].end.reactivate();
-                self.follow(block, net, r, o);
-                self.answer(block, net, o, say, false);
+                self.follow(channels, r, o);
+                self.answer(channels, o, say, false);
             }
         }
     }
 
     /// The next hub, once all its links are active that can be, tells the others that it is the hub.
-    pub(super) fn crown<const W: usize, const V: usize>(
+    pub(super) fn crown(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         d: usize,
     ) {
@@ -412,41 +403,37 @@ impl Agents {
         if self.routers[r].next_hub[d] != Some(own) || !self.outputs(r, d).all(up) {
             return;
         }
-        let value = block.now as u32;
-        self.send_to_all(
-            block,
-            net,
-            r,
+        let value = channels.now() as u32;
+        self.send_to_all(channels, r,
             Message { kind: Kind::Hub, net: d as u8, from: own, value, ..Message::default() },
         );
-        self.hub_is(block, r, d, (value, own));
+        self.hub_is(channels, r, d, (value, own));
     }
 
     /// A member says that it is the hub.
-    pub(super) fn hear_of_hub<const W: usize, const V: usize>(
+    pub(super) fn hear_of_hub(
         &mut self,
-        block: &mut Block<W, V>,
-        net: &Net,
+        channels: &mut dyn Channels,
         r: usize,
         m: Message,
     ) {
         let d = usize::from(m.net);
         if (m.value, m.from) >= self.routers[r].crowned[d] {
-            self.hub_is(block, r, d, (m.value, m.from));
-            self.elect(block, net, r, d);
+            self.hub_is(channels, r, d, (m.value, m.from));
+            self.elect(channels, r, d);
         }
     }
 
-    fn hub_is<const W: usize, const V: usize>(
+    fn hub_is(
         &mut self,
-        block: &mut Block<W, V>,
+        channels: &mut dyn Channels,
         r: usize,
         d: usize,
         crowned: (u32, u8),
     ) {
-        block.views.set_hub(r, d, crowned.1, crowned.1);
+        channels.views_mut().set_hub(r, d, crowned.1, crowned.1);
         self.routers[r].crowned[d] = crowned;
         self.routers[r].next_hub[d] = None;
-        self.repairs.news(r);
+        channels.has_news(r);
     }
 }

@@ -12,9 +12,9 @@
 //! on average, that with the least traffic first.
 
 use super::Spares;
-use super::agent::Agents;
-use crate::pipeline::block::Block;
-use crate::models::power::LinkState;
+use super::agent::Team;
+use crate::api::agents::Channels;
+use crate::state::LinkState;
 use std::cmp::Reverse;
 
 /// An active link of a router.
@@ -26,27 +26,27 @@ struct Link {
     minimal: u32,
 }
 
-impl Agents {
+impl Team {
     /// Utilisation of the link of output `o` over the deactivation epoch, in all and by minimal packets, in flits.
-    pub(super) fn long_load<const W: usize, const V: usize>(&self, block: &Block<W, V>, o: usize) -> (u32, u32) {
-        self.counts(block, o).since(self.links[o].long).load(self.rules.config.utilisation)
+    pub(super) fn long_load(&self, channels: &dyn Channels, o: usize) -> (u32, u32) {
+        self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
     /// The links of router `r` that may go, best first: least traffic that others would carry, then least traffic, then the
     /// member furthest from the hub.
-    pub(super) fn candidates<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize) -> Vec<usize> {
+    pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
-        for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(block, r, d)) {
+        for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
             let on = |o: &usize| self.links[*o].end.state == LinkState::On;
-            let outputs = self.by_rank(block, r, d).map(|c| self.output(r, d, c)).filter(on);
+            let outputs = self.by_rank(channels, r, d).map(|c| self.output(r, d, c)).filter(on);
             let link = |output| {
-                let (flits, minimal) = self.long_load(block, output);
+                let (flits, minimal) = self.long_load(channels, output);
                 Link { output, flits, minimal }
             };
             let links: Vec<Link> = outputs.map(link).collect();
-            let spared = self.spared(block, r, d, &links);
+            let spared = self.spared(channels, r, d, &links);
             for (rank, (link, moved)) in links.iter().zip(spared).enumerate() {
-                let fixed = self.is_root(block, link.output) || self.links[link.output].end.asked.is_some();
+                let fixed = self.is_root(channels, link.output) || self.links[link.output].end.asked.is_some();
                 if let Some(moved) = moved.filter(|_| !fixed) {
                     all.push((moved, link.flits, Reverse(rank), link.output));
                 }
@@ -57,9 +57,9 @@ impl Agents {
     }
 
     /// What others would carry for each of the active links of a subnetwork in flits, by rank; `None`: it must stay.
-    fn spared<const W: usize, const V: usize>(
+    fn spared(
         &self,
-        block: &Block<W, V>,
+        channels: &dyn Channels,
         r: usize,
         d: usize,
         links: &[Link],
@@ -70,7 +70,7 @@ impl Agents {
         let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
         let kept = |link: &Link| config.guard && busy && self.routers[r].latest[d] == Some(link.output);
         if let Spares::Even { from, target } = config.spares
-            && self.demand(block, r, d, links) >= from
+            && self.demand(channels, r, d, links) >= from
         {
             let all: f64 = utilisation.iter().sum();
             let room = target * (links.len() as f64 - 1.0) - all;
@@ -89,9 +89,9 @@ impl Agents {
 
     /// Flits per cycle that router `r` itself sends to another member of a subnetwork, on average: directly over the
     /// deactivation epoch, or by a detour over the last activation epoch.
-    fn demand<const W: usize, const V: usize>(&self, block: &Block<W, V>, r: usize, d: usize, links: &[Link]) -> f64 {
+    fn demand(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> f64 {
         let direct = links.iter().map(|link| {
-            let gained = self.counts(block, link.output).since(self.links[link.output].long);
+            let gained = self.counts(channels, link.output).since(self.links[link.output].long);
             f64::from(gained.sent.saturating_sub(gained.sent_around))
         });
         let around = self.outputs(r, d).map(|o| f64::from(self.links[o].around));

@@ -20,16 +20,17 @@
 //! `engine/tests/theory.rs`, `engine/tests/conservation.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link states.
 
 use crate::api::subnetworks::{Detour, Leg, Subnets, View as Table};
-use crate::models::power::{AnyPolicy, LinkState};
+use crate::api::policy::Policy;
 use crate::models::routing::on_dragonfly::{self as groups, Groups};
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
     Classes, Cost, Decides, Draws, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step, Told, View,
     below, draw, same_classes, threshold, weigh,
 };
-use crate::state::{AROUND, DETOUR, Packet};
+use crate::state::{AROUND, DETOUR, LinkState, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
@@ -53,12 +54,13 @@ pub struct Runtime {
     threshold: i32,
     sensor: Sensor,
     /// Policy that says which links are on, and the link classes that it manages, where paths are implied for it.
-    begins: Option<(AnyPolicy, Vec<bool>)>,
+    begins: Option<(Arc<dyn Policy>, Vec<bool>)>,
 }
 
 impl RoutingModel for Pal {
     type Routing = Runtime;
     const ROUTES: &'static str = "hyperx and, inside their groups, dragonflies";
+    const LINKS: LinkKnowledge = LinkKnowledge::Subnetworks;
 
     fn fits(graph: &Graph) -> bool {
         Subnets::of(graph).is_some()
@@ -180,8 +182,8 @@ impl Runtime {
             Some(groups) => groups::group(at) * groups.per_group + groups::index(at),
             None => (0..self.nets.count).map(|d| u32::from(self.nets.member(at, d)) * self.nets.strides[d]).sum(),
         };
-        let router = self.nets.router(number, leg.d, leg.own, a);
-        let state = policy.first_state(&self.nets, leg.d, router, a, b);
+        let [from, to] = [a, b].map(|c| self.nets.router(number, leg.d, leg.own, c));
+        let state = policy.first_state(from, to);
         !managed[usize::from(self.nets.classes[leg.d])] || state == LinkState::On
     }
 }
@@ -192,7 +194,6 @@ impl Routing for Runtime {
             classes: self.classes.clone(),
             decides: Decides::AtHead,
             sensor: Some(self.sensor),
-            links: LinkKnowledge::Subnetworks,
             ..Needs::default()
         }
     }
@@ -275,13 +276,13 @@ impl Routing for Runtime {
         "Table I of PAL: the direct link decides, or the only way there is"
     }
 
-    fn assume_first_links(&mut self, policy: &AnyPolicy, managed: &[bool]) {
+    fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         self.begins = Some((policy.clone(), managed.to_vec()));
     }
 
     /// Under a policy that switches links, all are on when the network is full.
     fn assume_all_links(&mut self) -> bool {
-        self.begins.take().is_some_and(|(policy, _)| matches!(policy, AnyPolicy::Tcep(_)))
+        self.begins.take().is_some_and(|(policy, _)| policy.fills_up())
     }
 
     fn aim(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {

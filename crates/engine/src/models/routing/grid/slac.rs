@@ -20,7 +20,6 @@
 //! under `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall in the smallest buffers.
 //! No rows of a peer: none has it.
 
-use crate::models::power::{AnyPolicy, slac::Initial};
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
     AnyRouting, Classes, Decides, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, View, below, draw,
@@ -77,6 +76,7 @@ pub struct Runtime {
 impl RoutingModel for Slac {
     type Routing = Runtime;
     const ROUTES: &'static str = "a hyperx of two dimensions";
+    const LINKS: LinkKnowledge = LinkKnowledge::Stages;
 
     fn fits(graph: &Graph) -> bool {
         Grid::complete(graph).is_some_and(|grid| grid.dims == 2)
@@ -158,7 +158,6 @@ impl Routing for Runtime {
         Needs {
             classes: self.classes.clone(),
             decides: Decides::AtHead,
-            links: LinkKnowledge::Stages,
             ..Needs::default()
         }
     }
@@ -223,11 +222,9 @@ impl Routing for Runtime {
         "the way over the stages that are on"
     }
 
-    fn begin(&mut self, policy: &AnyPolicy) {
-        if let AnyPolicy::Slac(slac) = policy {
-            self.switched = true;
-            self.hear(if slac.initial == Initial::AllOn { self.grid.widths[Y].into() } else { 1 });
-        }
+    fn begin_with_stages(&mut self, stages: u8) {
+        self.switched = true;
+        self.hear(stages.into());
     }
 
     fn assume_all_links(&mut self) -> bool {

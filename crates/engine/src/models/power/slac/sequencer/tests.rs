@@ -2,9 +2,11 @@
 
 use super::{Change, Sequencer};
 use crate::Simulation;
-use crate::models::power::LinkState;
+use super::super::gauge::Gauge;
+use crate::api::agents::Overseer;
 use crate::network::spec::{Execution, Spec};
-use crate::state::{NONE, Packet};
+use crate::state::{LinkState, NONE, Packet};
+use std::any::Any;
 
 /// 4 columns x 3 rows of 2 terminals: stages of 6 + 4 * 2 = 14, 6 + 4 = 10 and 6 links.
 fn network(blocks: usize) -> Simulation<1, 8> {
@@ -25,7 +27,18 @@ fn network_from(initial: &str, blocks: usize) -> Simulation<1, 8> {
 /// The sequencer decides at `now`, when routers 0 to 11 are used so much.
 fn decide(sequencer: &mut Sequencer, sim: &mut Simulation<1, 8>, now: u64, used: [f64; 12]) {
     sequencer.used.copy_from_slice(&used);
-    sequencer.decide(&mut sim.net, &mut sim.blocks, now);
+    sequencer.decide(&mut sim.whole(), now);
+}
+
+fn sequencer(sim: &mut Simulation<1, 8>) -> Box<Sequencer> {
+    let overseer: Box<dyn Any> = sim.take_overseer();
+    overseer.downcast().expect("that of slac")
+}
+
+/// The counters of the first block.
+fn gauge(sim: &mut Simulation<1, 8>) -> &mut Gauge {
+    let agents: &mut dyn Any = sim.blocks[0].agents.as_deref_mut().expect("one per block");
+    agents.downcast_mut().expect("those of slac")
 }
 
 /// Stages that packets find on.
@@ -36,7 +49,8 @@ fn found(sim: &Simulation<1, 8>) -> u8 {
 
 /// How many channels of each stage are in a state.
 fn count(sequencer: &Sequencer, sim: &Simulation<1, 8>, state: LinkState) -> Vec<usize> {
-    let is = |&&(block, o): &&(usize, usize)| sim.blocks[block].outs[o].state == state as u8;
+    let states: Vec<u8> = sim.blocks.iter().flat_map(|b| &b.outs[..b.ins.len()]).map(|out| out.state).collect();
+    let is = |&&channel: &&u32| states[channel as usize] == state as u8;
     sequencer.stages.iter().map(|channels| channels.iter().filter(is).count()).collect()
 }
 
@@ -49,7 +63,7 @@ fn used(routers: &[(usize, f64)]) -> [f64; 12] {
 #[test]
 fn stages_go_on_and_off_as_routers_ask() {
     let mut sim = network(3);
-    let mut s = sim.take_sequencer();
+    let mut s = sequencer(&mut sim);
     assert_eq!(s.stages.iter().map(Vec::len).collect::<Vec<_>>(), [28, 20, 12]);
     assert_eq!((count(&s, &sim, LinkState::On), count(&s, &sim, LinkState::Off)), (vec![28, 0, 0], vec![0, 20, 12]));
 
@@ -62,7 +76,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     assert!(matches!(s.change, Some(Change::Warming { until: 300 })));
     assert_eq!((count(&s, &sim, LinkState::Waking), found(&sim)), (vec![0, 20, 0], 1));
     s.window_end = 300;
-    s.act(&mut sim.net, &mut sim.blocks, 300);
+    s.act(&mut sim.whole(), 300);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim), s.rests_until), (vec![28, 20, 0], 2, 400));
 
     // the other router's calm is nothing to this stage; the second stage is asked for by router 9
@@ -71,7 +85,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     decide(&mut s, &mut sim, 500, used(&[(9, 0.76), (5, 0.1)]));
     assert_eq!((&s.asked[..], s.next()), (&[Some(5), Some(9)][..], 560.min(s.window_end)));
     s.window_end = 600;
-    s.act(&mut sim.net, &mut sim.blocks, 560);
+    s.act(&mut sim.whole(), 560);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim)), (vec![28, 20, 12], 3));
 
     // full: nothing more to switch on, and nothing goes off while a router asks
@@ -84,14 +98,14 @@ fn stages_go_on_and_off_as_routers_ask() {
     assert_eq!((&s.asked[..], found(&sim)), (&[Some(5)][..], 2));
     assert_eq!(count(&s, &sim, LinkState::Draining), [0, 0, 12]);
     s.window_end = 1000;
-    s.act(&mut sim.net, &mut sim.blocks, 1000);
+    s.act(&mut sim.whole(), 1000);
     assert_eq!(count(&s, &sim, LinkState::Off), [0, 0, 12]);
 }
 
 #[test]
 fn a_stage_that_no_router_asked_for_goes_when_all_are_calm() {
     let mut sim = network_from("all_on", 2);
-    let mut s = sim.take_sequencer();
+    let mut s = sequencer(&mut sim);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim), &s.asked[..]), (vec![28, 20, 12], 3, &[None, None][..]));
     // one router is used more
     let mut one = [0.1; 12];
@@ -101,7 +115,7 @@ fn a_stage_that_no_router_asked_for_goes_when_all_are_calm() {
     decide(&mut s, &mut sim, 200, [0.2; 12]);
     assert_eq!((count(&s, &sim, LinkState::Draining), found(&sim)), (vec![0, 0, 12], 2));
     s.window_end = 300;
-    s.act(&mut sim.net, &mut sim.blocks, 300);
+    s.act(&mut sim.whole(), 300);
     // whoever asks for it now decides when it goes
     decide(&mut s, &mut sim, 500, used(&[(7, 0.8)]));
     assert_eq!(s.asked, [None, Some(7)]);
@@ -110,25 +124,24 @@ fn a_stage_that_no_router_asked_for_goes_when_all_are_calm() {
 #[test]
 fn a_stage_stays_lit_for_packets_that_may_need_it() {
     let mut sim = network(1);
-    let mut s = sim.take_sequencer();
+    let mut s = sequencer(&mut sim);
     s.asked = vec![Some(5), Some(9)];
     s.change = Some(Change::Warming { until: 100 });
-    s.act(&mut sim.net, &mut sim.blocks, 100);
+    s.act(&mut sim.whole(), 100);
     decide(&mut s, &mut sim, 300, used(&[(9, 0.0)]));
     // a packet that is pinned to all three stages, and one that does not need the third
-    let gauge = sim.blocks[0].gauge.as_mut().unwrap();
-    [3, 2].into_iter().for_each(|stages| gauge.pin(stages));
+    [3, 2].into_iter().for_each(|stages| gauge(&mut sim).pin(stages));
     s.window_end = 400;
-    s.act(&mut sim.net, &mut sim.blocks, 400);
+    s.act(&mut sim.whole(), 400);
     assert_eq!(count(&s, &sim, LinkState::Draining), [0, 0, 12]);
-    sim.blocks[0].gauge.as_mut().unwrap().deliver(3);
+    gauge(&mut sim).deliver(3);
     // a credit of stage 3 is still on its way
-    let (block, o) = s.stages[2][7];
-    sim.blocks[block].outs[o].credits[0] -= 1;
-    s.act(&mut sim.net, &mut sim.blocks, 500);
+    let o = s.stages[2][7] as usize;
+    sim.blocks[0].outs[o].credits[0] -= 1;
+    s.act(&mut sim.whole(), 500);
     assert_eq!(count(&s, &sim, LinkState::Draining), [0, 0, 12]);
-    sim.blocks[block].outs[o].credits[0] += 1;
-    s.act(&mut sim.net, &mut sim.blocks, 600);
+    sim.blocks[0].outs[o].credits[0] += 1;
+    s.act(&mut sim.whole(), 600);
     // stage 2, which this test left out, was never on
     assert_eq!(count(&s, &sim, LinkState::Off), [0, 20, 12]);
 }
@@ -136,7 +149,7 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
 #[test]
 fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
     let mut sim = network(1);
-    let mut s = sim.take_sequencer();
+    let mut s = sequencer(&mut sim);
     let mut held = vec![0u64; sim.blocks[0].ins.len()];
     for cycle in 1..=400 {
         sim.advance(cycle);
@@ -151,7 +164,7 @@ fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
             }
         }
         if cycle % 100 == 0 {
-            s.read(&sim.net, &mut sim.blocks, cycle);
+            s.read(&mut sim.whole(), cycle);
             let mut expected = [0.0f64; 12];
             for (port, held) in sim.blocks[0].ins.iter().zip(&held).filter(|(port, _)| port.class > 0) {
                 // 6 VCs of 32 flits

@@ -4,7 +4,7 @@ use super::{Runtime, Slac, Via};
 use crate::network::dependency::Dependencies;
 use crate::api::coordinates::of_all as coordinates;
 use crate::api::subnetworks::View as Table;
-use crate::models::power::LinkState;
+use crate::state::LinkState;
 use crate::models::routing::{Hop, Routing, RoutingModel, View};
 use crate::state::{DETOUR, Packet};
 use weft_topology::{Graph, Peer, TopologyConfig};

@@ -1,0 +1,97 @@
+//! Control packets: single flits by which the agents of a policy talk to each other. The engine carries, counts and records
+//! them; what they say is the policy's business.
+
+/// What a control packet says, as its policy writes it. Packets that reach a port in the same cycle are received in the order
+/// of these numbers.
+pub type Body = u128;
+
+/// A control packet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Frame {
+    pub body: Body,
+    /// Links that it has crossed.
+    pub hops: u8,
+    /// Its place in the record of its sender's block, where packets are recorded.
+    pub note: Option<u32>,
+}
+
+/// How a frame has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wire {
+    /// As a flit of the link.
+    #[default]
+    Link,
+    /// On the side channel of the link, which carries credits: about the link itself.
+    SideChannel,
+    /// Without a wire: kept for another try, or told to its router.
+    None,
+}
+
+/// A frame that has come to input `port` of its block; without a wire, to the router of that port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    pub port: u32,
+    pub wire: Wire,
+    pub frame: Frame,
+}
+
+/// A kind of control packets: its number under its policy, and its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ControlKind {
+    pub number: u8,
+    pub name: &'static str,
+}
+
+impl ControlKind {
+    /// Kind `number` of those with these names.
+    pub fn of(names: &[&'static str], number: usize) -> Self {
+        Self { number: number as u8, name: names[number] }
+    }
+}
+
+/// Control packets over the window.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ControlCount {
+    /// Packets sent of each kind.
+    pub packets: Vec<u64>,
+    /// Names of the kinds.
+    pub kinds: &'static [&'static str],
+    /// Links that they crossed: as many flits of the channels' counts.
+    pub flit_hops: u64,
+}
+
+impl ControlCount {
+    pub fn new(kinds: &'static [&'static str]) -> Self {
+        Self { packets: vec![0; kinds.len()], kinds, flit_hops: 0 }
+    }
+
+    /// Packets of a kind.
+    pub fn of(&self, kind: &str) -> u64 {
+        self.kinds.iter().zip(&self.packets).filter(|(name, _)| **name == kind).map(|(_, &count)| count).sum()
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.packets.iter_mut().zip(&other.packets).for_each(|(sum, n)| *sum += n);
+        self.flit_hops += other.flit_hops;
+    }
+}
+
+/// A control packet that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ControlPacket {
+    pub cycle: u64,
+    /// Routers.
+    pub from: u32,
+    pub to: u32,
+    pub kind: ControlKind,
+    /// The router at the far end of the link that it is about; `None`: the link between the two.
+    pub about: Option<u32>,
+    /// By what requests are compared \[flits\]; `None`: it asks for nothing.
+    pub value: Option<u32>,
+    /// What else its kind says.
+    pub flag: bool,
+    /// Class of the links on its way.
+    pub class: u8,
+    /// When it came, and links that it crossed; `None`: it was under way when the run ended, or its receiver had failed.
+    pub arrival: Option<(u64, u8)>,
+}

@@ -1,0 +1,137 @@
+//! Link power policies: what the engine asks them. What their agents are asked and handed is in `agents.rs`.
+
+use crate::api::agents::{Agents, BlockSite, Overseer};
+use crate::state::LinkState;
+use std::fmt::Debug;
+use std::sync::Arc;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
+
+/// What a routing must know of links that are off, or what a policy lets routings know of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LinkKnowledge {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Each router knows which links of its subnetworks are on (`subnetworks.rs`).
+    Subnetworks,
+    /// Links go on and off by stages, and each packet is told how many stages are on.
+    Stages,
+}
+
+impl LinkKnowledge {
+    /// In words, for messages.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Nothing => "no link states",
+            Self::Subnetworks => "the links that are on in its subnetworks",
+            Self::Stages => "the stages that are on",
+        }
+    }
+}
+
+/// What a policy offers to routings and faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offers {
+    /// What it lets routings know of links. `Nothing`: no packet ever needs to know.
+    pub links: LinkKnowledge,
+    /// A link that is off wakes as soon as a packet waits for it: packets must not go round it.
+    pub wakes_on_demand: bool,
+    /// It switches other links on where links or routers have failed.
+    pub replaces_failed_links: bool,
+}
+
+impl Offers {
+    /// Links never go off.
+    pub const ALWAYS_ON: Self =
+        Self { links: LinkKnowledge::Nothing, wakes_on_demand: false, replaces_failed_links: false };
+
+    /// Whether a routing that needs to know this goes with the policy.
+    pub fn suit(&self, need: LinkKnowledge) -> bool {
+        self.links == need || self.links == LinkKnowledge::Nothing && !self.wakes_on_demand
+    }
+}
+
+/// Where a policy is to work.
+#[derive(Debug)]
+pub struct Site<'a> {
+    pub graph: &'a Graph,
+    /// Coordinates of each router.
+    pub coords: &'a [u64],
+    /// Link classes that the policy manages.
+    pub managed: &'a [bool],
+    /// Latency of a flit and of a credit, per link class.
+    pub latencies: &'a [(Cycles, Cycles)],
+    /// Cycles that a head flit spends in a router.
+    pub router_delay: Cycles,
+    pub cycle_fs: u128,
+}
+
+/// The configuration of a policy. Each also declares `OFFERS`, what it offers whatever its parameters are.
+pub trait PolicyModel {
+    /// States that a channel can be in: the power model must price each.
+    fn modes(&self) -> &'static [LinkState];
+
+    /// Cycles in which the policy takes each of its decisions at least once: a power state that did not change for less
+    /// may not have settled. `None` if it never switches a channel during a run.
+    fn settling_period(&self, _graph: &Graph, _cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(None)
+    }
+
+    /// Stages that are on in cycle 0, where links go on and off by stages.
+    fn first_stages(&self, _graph: &Graph) -> Option<u8> {
+        None
+    }
+
+    /// Refuses parameters that can't go with faults.
+    fn check_faults(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// The policy at work; refuses parameters and networks that it can't do with.
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
+}
+
+/// A policy at work.
+pub trait Policy: Debug + Send + Sync {
+    /// State in which the link between two neighbouring routers begins, if its class is managed.
+    fn first_state(&self, _a: u32, _b: u32) -> LinkState {
+        LinkState::On
+    }
+
+    /// The member of every subnetwork that has links to all others.
+    fn hub(&self) -> u8 {
+        0
+    }
+
+    /// Whether all links are on where the network is full, whichever it begins with.
+    fn fills_up(&self) -> bool {
+        false
+    }
+
+    /// The control packets that its agents send, if they do.
+    fn control(&self) -> Option<ControlPlan> {
+        None
+    }
+
+    /// What acts on the channels of a block, if something does.
+    fn agents(&self, _site: &BlockSite) -> Option<Box<dyn Agents>> {
+        None
+    }
+
+    /// What acts on the whole network between two cycles, if something does.
+    fn overseer(&self, _site: &Site) -> Option<Box<dyn Overseer>> {
+        None
+    }
+}
+
+/// Control packets of a policy.
+#[derive(Debug, Clone, Copy)]
+pub struct ControlPlan {
+    /// Names of the kinds of packets, in results.
+    pub kinds: &'static [&'static str],
+    /// Packets that may wait for one link.
+    pub queue: u64,
+    /// Packets on their way at once to each router; memory for more is allocated when they come.
+    pub per_router: usize,
+}

@@ -1,0 +1,83 @@
+//! Which routing goes with which policy, and with faults: by what one needs and the other offers, never by their names.
+
+use crate::api::policy::LinkKnowledge;
+use crate::models::power::PolicyConfig;
+use crate::models::routing::RoutingConfig;
+use crate::network::spec::Spec;
+use weft_units::Refusal;
+
+/// What a routing must know of links that are off.
+pub(crate) fn knows_of_links(routing: &RoutingConfig) -> LinkKnowledge {
+    routing.declares().links
+}
+
+/// Routings that must know just this of links, where there is something to know.
+fn routings_that_know(known: LinkKnowledge) -> Vec<&'static str> {
+    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| about.links == known && known != LinkKnowledge::Nothing);
+    able.map(|&(name, _)| name).collect()
+}
+
+/// Policies that go with a routing that needs this: those that offer just it first.
+fn policies_for(need: LinkKnowledge) -> Vec<&'static str> {
+    let exactly = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links == need && offers.suit(need));
+    let whatever = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links != need && offers.suit(need));
+    exactly.chain(whatever).map(|&(name, _)| name).collect()
+}
+
+/// "a, b or c".
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        [name] => (*name).to_owned(),
+        [names @ .., last] => format!("{} or {last}", names.join(", ")),
+    }
+}
+
+/// Links to terminals stay on.
+pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
+    if spec.managed[0] && spec.policy.offers() != crate::api::policy::Offers::ALWAYS_ON {
+        let what = "terminal links always stay on in this version";
+        return Err(Refusal::new("power.manages", what, "leave terminal out of manages"));
+    }
+    Ok(())
+}
+
+/// Refuses a policy beside a routing that does not go with it.
+pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
+    let (policy, routing) = (spec.policy.name(), spec.routing.name());
+    let (offers, need) = (spec.policy.offers(), knows_of_links(&spec.routing));
+    if offers.suit(need) {
+        return Ok(());
+    }
+    let fitting = one_of(&policies_for(need));
+    if need == LinkKnowledge::Nothing {
+        let able = one_of(&routings_that_know(offers.links));
+        return Err(Refusal::new(
+            format!("power.policy.{policy}"),
+            format!("{routing} is blind to link states: it would send packets to links that {policy} turns off"),
+            format!("set routing: {able}, or power.policy to {fitting}"),
+        ));
+    }
+    let known = need.words();
+    Err(Refusal::new(
+        format!("routing.{routing}"),
+        format!("{routing} goes by {known}, but {policy} switches links another way and can't tell it"),
+        format!("set power.policy to {fitting}, or take another routing"),
+    ))
+}
+
+/// Refuses faults that no one goes round.
+pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
+    let (policy, routing) = (spec.policy.name(), spec.routing.name());
+    let offers = spec.policy.offers();
+    if offers.replaces_failed_links && offers.links == knows_of_links(&spec.routing) {
+        return spec.policy.model().check_faults();
+    }
+    let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.replaces_failed_links);
+    let ways = able.map(|(name, offers)| {
+        format!("power.policy: {name} and routing: {}", one_of(&routings_that_know(offers.links)))
+    });
+    let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
+    let help = format!("write {}, or leave faults out", ways.collect::<Vec<_>>().join(", or "));
+    Err(Refusal::new("faults", what, help))
+}

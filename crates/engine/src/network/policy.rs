@@ -1,0 +1,130 @@
+//! A policy is built and set to work in the blocks of its network.
+
+use crate::api::agents::{BlockSite, ChannelSite, RouterSite};
+use crate::api::coordinates;
+use crate::api::policy::{Policy, Site};
+use crate::api::subnetworks::Views;
+use crate::network::assemble::Builder;
+use crate::network::pairs;
+use crate::network::spec::Spec;
+use crate::pipeline::block::Block;
+use crate::pipeline::control::{Control, Place};
+use crate::pipeline::faults::Faults;
+use crate::state::{Kind, LinkState, OutPort, Router};
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// What a policy may know of the network that it is to work on.
+pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
+    let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
+    f(&Site {
+        graph: &spec.graph,
+        coords: &coordinates::of_all(&spec.graph),
+        managed: &spec.managed,
+        latencies: &latencies,
+        router_delay: spec.router.delay,
+        cycle_fs: spec.cycle_fs,
+    })
+}
+
+/// The policy of a run; refuses what it can't do, and a routing that does not go with it.
+pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
+    pairs::check_terminal_links(spec)?;
+    let policy = with_site(spec, |site| spec.policy.model().build(site))?;
+    pairs::check(spec)?;
+    Ok(policy)
+}
+
+impl Builder<'_> {
+    /// Faults that an end of a link in this block notices.
+    pub(super) fn faults<const W: usize, const V: usize>(
+        &self,
+        routers: &[Router<W>],
+        outs: &[OutPort<V>],
+        next_router: &[u32],
+    ) -> Faults {
+        if !self.net.faults {
+            return Faults::default();
+        }
+        let links = (0..).zip(outs.iter().zip(next_router));
+        let links = links.filter(|(_, (out, _))| matches!(out.kind, Kind::Local | Kind::Remote));
+        let events = links.flat_map(|(channel, (out, &to))| {
+            let from = routers[out.router as usize].id;
+            self.spec.faults.iter().flat_map(move |fault| fault.events(channel, from, to))
+        });
+        Faults::new(events.collect(), outs.len(), routers.len())
+    }
+
+    /// What a control packet meets here.
+    fn place(&self, queue: u64) -> Place {
+        let graph = &*self.spec.graph;
+        let place = |r: u32| {
+            let number = self.bounds.partition_point(|&first| first <= r) - 1;
+            (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
+        };
+        let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
+        Place {
+            block: self.b as u32,
+            places: (0..graph.routers()).map(place).collect(),
+            horizon: self.net.after_grant + 80 + queue + longest.unwrap_or(0),
+            record: self.spec.records.control,
+        }
+    }
+
+    /// Sets the policy to work: states of cycle 0, agents, control packets.
+    pub(super) fn add_policy<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        self.switch_off(block);
+        let routers = block.routers.iter();
+        let router = |r: &Router<W>| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
+        let channel = |out: &OutPort<V>| ChannelSite {
+            router: out.router,
+            state: LinkState::of(out.state),
+            managed: self.manages(out),
+            buffer: self.net.links[usize::from(out.class)].capacity,
+        };
+        let site = BlockSite {
+            routers: routers.map(router).collect(),
+            channels: block.outs[..block.ins.len()].iter().map(channel).collect(),
+            single: self.net.single,
+            faults: self.net.faults,
+        };
+        if let Some(plan) = self.policy.control() {
+            block.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
+        }
+        block.add_agents(self.net, self.policy, &site);
+    }
+
+    fn manages<const V: usize>(&self, out: &OutPort<V>) -> bool {
+        self.spec.managed[usize::from(out.class)] && matches!(out.kind, Kind::Local | Kind::Remote)
+    }
+
+    /// Links that begin in another state than on, and what every router of their subnetworks knows of them.
+    fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        for o in 0..block.ins.len() {
+            if !self.manages(&block.outs[o]) {
+                continue;
+            }
+            let from = block.routers[block.outs[o].router as usize].id;
+            let state = self.policy.first_state(from, block.next_router[o]);
+            if state != LinkState::On {
+                (block.outs[o].state, block.outs[o].free) = (state as u8, 0);
+            }
+        }
+        let Some(nets) = &self.net.subnets else { return };
+        block.views = Views::new(nets, block.routers.len(), self.policy.hub());
+        for r in 0..block.routers.len() {
+            let router = block.routers[r].id;
+            let at = self.net.coords[router as usize];
+            for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
+                let own = nets.member(at, d);
+                for a in 0..nets.widths[d] {
+                    for b in nets.others(d, a).filter(|&b| b > a) {
+                        let [from, to] = [a, b].map(|c| nets.router(router, d, own, c));
+                        let state = self.policy.first_state(from, to);
+                        block.views.set(nets, r, d, (a, b), state == LinkState::On);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The whole network, as the overseer of a policy sees it between two cycles.
+
+use crate::api::agents::{Agents, Network};
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::LinkState;
+
+pub(crate) struct Whole<'a, const W: usize, const V: usize> {
+    pub net: &'a mut Net,
+    pub blocks: &'a mut [Block<W, V>],
+    /// First channel of each block, and the end of the last.
+    pub first: &'a [u32],
+}
+
+impl<const W: usize, const V: usize> Whole<'_, W, V> {
+    /// Block and number there of a channel.
+    fn place(&self, channel: u32) -> (usize, usize) {
+        let block = self.first.partition_point(|&first| first <= channel) - 1;
+        (block, (channel - self.first[block]) as usize)
+    }
+}
+
+impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
+    fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn agents(&mut self, block: usize) -> Option<&mut dyn Agents> {
+        self.blocks[block].agents.as_deref_mut()
+    }
+
+    fn enter(&mut self, channel: u32, state: LinkState, now: u64) {
+        let (block, o) = self.place(channel);
+        let Block { power, outs, .. } = &mut self.blocks[block];
+        power.change(o, &mut outs[o], state, now);
+    }
+
+    fn open(&mut self, channel: u32) {
+        let (block, o) = self.place(channel);
+        let Block { power, outs, now, .. } = &mut self.blocks[block];
+        power.open(o, &mut outs[o], *now);
+    }
+
+    fn shut(&mut self, channel: u32) {
+        let (block, o) = self.place(channel);
+        self.blocks[block].outs[o].free = 0;
+    }
+
+    fn is_busy(&self, channel: u32) -> bool {
+        let (block, o) = self.place(channel);
+        let Block { power, outs, .. } = &self.blocks[block];
+        outs[o].free != power.all_vcs[o] || outs[o].wanting != 0
+    }
+
+    fn credits_are_home(&self, channel: u32) -> bool {
+        let (block, o) = self.place(channel);
+        let out = &self.blocks[block].outs[o];
+        self.net.links[usize::from(out.class)].are_home(&out.credits)
+    }
+
+    fn publish_stages(&mut self, stages: u8) {
+        self.net.routing.hear(stages.into());
+    }
+}

@@ -1,0 +1,218 @@
+//! The service that carries control packets: events, not segments. A packet takes a cycle of its link, ahead of all data
+//! flits that wait there, and is not held back by credits. Packets are counted, and recorded where that is asked for.
+
+use crate::api::control::{Arrival, ControlCount, ControlPacket, Frame, Wire};
+use crate::api::policy::ControlPlan;
+use crate::base::wheel::Wheel;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::Kind;
+use std::sync::Arc;
+
+/// Cycles until a packet that could not be sent is tried again.
+const RETRY: u64 = 64;
+
+/// Control packets of a block.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// `None`: the policy sends no packets.
+    pub counts: Option<ControlCount>,
+    pub log: Option<Log>,
+    arriving: Wheel<Arrival, 16>,
+    /// First cycle in which each channel can carry another control packet.
+    next: Vec<u64>,
+    /// Packets that wait for one link at most.
+    queue: u64,
+    /// Block and first port there of every router of the network.
+    places: Arc<[(u32, u32)]>,
+    block: u32,
+    /// Scratch.
+    due: Vec<Arrival>,
+}
+
+/// Where a block is in its network.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub block: u32,
+    /// Block and first port there of every router of the network.
+    pub places: Arc<[(u32, u32)]>,
+    /// Cycles that a packet is on its way at most.
+    pub horizon: u64,
+    /// Most packets to record.
+    pub record: Option<usize>,
+}
+
+impl Control {
+    /// For a policy that sends none.
+    pub fn none() -> Self {
+        let place = Place { block: 0, places: Arc::new([]), horizon: 0, record: None };
+        Self { counts: None, ..Self::new(ControlPlan { kinds: &[], queue: 0, per_router: 0 }, place, 0, 0) }
+    }
+
+    pub fn new(plan: ControlPlan, place: Place, channels: usize, routers: usize) -> Self {
+        let events = routers * plan.per_router;
+        Self {
+            counts: Some(ControlCount::new(plan.kinds)),
+            log: place.record.map(Log::new),
+            arriving: Wheel::new(place.horizon, events),
+            next: vec![0; channels],
+            queue: plan.queue,
+            places: place.places,
+            block: place.block,
+            due: Vec::with_capacity(events),
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.arriving.is_empty_at(now)
+    }
+
+    /// The window begins.
+    pub fn begin(&mut self) {
+        self.counts = self.counts.take().map(|counts| ControlCount::new(counts.kinds));
+    }
+
+    pub fn count(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
+        if let Some(counts) = &mut self.counts {
+            counts.packets[kind] += 1;
+        }
+        self.log.as_mut()?.leaves(packet())
+    }
+
+    pub fn note_arrival(&mut self, from: u32, frame: &Frame, now: u64) {
+        if let (Some(log), Some(place)) = (&mut self.log, frame.note) {
+            log.comes(self.places[from as usize].0, place, now, frame.hops);
+        }
+    }
+
+    /// A packet comes from another block.
+    pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
+        self.arriving.push(now, at, arrival);
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// What has come in this cycle, in an order that does not depend on the blocks.
+    pub(crate) fn receive_control(&mut self, net: &Net) {
+        let control = &mut self.control;
+        if control.nothing_due(self.now) {
+            return;
+        }
+        let mut due = std::mem::take(&mut control.due);
+        while let Some((chunk, len)) = control.arriving.due(self.now) {
+            due.extend((0..len).map(|k| control.arriving.item(chunk, k)));
+            control.arriving.release(self.now);
+        }
+        due.sort_unstable();
+        self.with_agents(net, |agents, channels| due.iter().for_each(|&arrival| agents.receive(arrival, channels)));
+        due.clear();
+        self.control.due = due;
+    }
+
+    /// Sends a packet over channel `o`; false if too many wait for it.
+    pub(crate) fn send_control(&mut self, net: &Net, o: usize, frame: Frame) -> bool {
+        let (out, control) = (&mut self.outs[o], &mut self.control);
+        let earliest = self.now + net.after_grant;
+        let depart = earliest.max(control.next[o]);
+        if depart > earliest + control.queue {
+            return false;
+        }
+        control.next[o] = depart + 1;
+        // it goes ahead of the flits that wait for the link; the next one that is granted goes a cycle later
+        out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + 1;
+        out.flits += 1;
+        if let Some(counts) = &mut control.counts {
+            counts.flit_hops += 1;
+        }
+        let at = depart + net.links[usize::from(out.class)].latency;
+        self.post_control(o, at, Wire::Link, Frame { hops: frame.hops.saturating_add(1), ..frame });
+        true
+    }
+
+    /// The frame comes to the far end of channel `o` at cycle `at`.
+    pub(crate) fn post_control(&mut self, o: usize, at: u64, wire: Wire, frame: Frame) {
+        let out = &self.outs[o];
+        if out.kind == Kind::Remote {
+            let cut = self.cuts[out.peer as usize];
+            self.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
+        } else {
+            self.control.arriving.push(self.now, at, Arrival { port: out.peer, wire, frame });
+        }
+    }
+
+    /// Router `r` of the block gets the frame again.
+    pub(crate) fn try_control_later(&mut self, r: usize, frame: Frame) {
+        let arrival = Arrival { port: self.routers[r].base, wire: Wire::None, frame };
+        self.control.arriving.push(self.now, self.now + RETRY, arrival);
+    }
+
+    /// A router of the network hears of something without a packet, not before one could have come to it.
+    pub(crate) fn tell(&mut self, net: &Net, router: u32, class: u8, frame: Frame) {
+        let (block, port) = self.control.places[router as usize];
+        let latency = net.links[usize::from(class)].latency;
+        let at = self.now + (2 * latency).max(latency + net.after_grant);
+        let arrival = Arrival { port, wire: Wire::None, frame };
+        if block == self.control.block {
+            self.control.arriving.push(self.now, at, arrival);
+        } else {
+            self.outbox[block as usize].messages.push((at, arrival));
+        }
+    }
+}
+
+// ---- record ---------------------------------------------------------------------------------------------------------
+
+/// Control packets that a block has noted: where they leave, and again where they come, which may be in another block.
+#[derive(Debug)]
+pub(crate) struct Log {
+    sent: Vec<ControlPacket>,
+    arrivals: Vec<Landing>,
+    most: usize,
+}
+
+/// A packet has come.
+#[derive(Debug, Clone, Copy)]
+struct Landing {
+    /// Block of its sender, and place in what was sent there.
+    block: u32,
+    place: u32,
+    cycle: u64,
+    hops: u8,
+}
+
+impl Log {
+    /// Room for `most` packets.
+    pub fn new(most: usize) -> Self {
+        Self { sent: Vec::new(), arrivals: Vec::new(), most }
+    }
+
+    /// A packet leaves; gives its place, unless there is no room. One more than there is room for tells where that ended.
+    pub fn leaves(&mut self, packet: ControlPacket) -> Option<u32> {
+        let place = self.sent.len();
+        (place <= self.most).then(|| {
+            self.sent.push(packet);
+            place as u32
+        })
+    }
+
+    /// The packet that left `block` with that place comes after so many links.
+    pub fn comes(&mut self, block: u32, place: u32, cycle: u64, hops: u8) {
+        self.arrivals.push(Landing { block, place, cycle, hops });
+    }
+}
+
+/// What the blocks, in their order, have noted: in the order of cycles, up to the cycle of the first packet that has no
+/// room, and whether that is all.
+pub(crate) fn finish<'a>(logs: impl Iterator<Item = &'a Log>, most: usize) -> (Vec<ControlPacket>, bool) {
+    let logs: Vec<_> = logs.collect();
+    let mut sent: Vec<_> = logs.iter().map(|log| log.sent.clone()).collect();
+    for arrival in logs.iter().flat_map(|log| &log.arrivals) {
+        let packet = &mut sent[arrival.block as usize][arrival.place as usize];
+        packet.arrival = Some((arrival.cycle, arrival.hops));
+    }
+    let mut all = sent.concat();
+    all.sort_unstable();
+    let cut = all.get(most).map(|packet| packet.cycle);
+    all.retain(|packet| cut.is_none_or(|cut| packet.cycle < cut));
+    (all, cut.is_none())
+}

@@ -1,0 +1,137 @@
+//! The channels of a block, as its agents see them.
+
+use crate::api::agents::{Channels, Parked};
+use crate::api::control::{ControlPacket, Frame, Wire};
+use crate::api::subnetworks::Views;
+use crate::base::hash::hash;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::LinkState;
+
+pub(crate) struct Facade<'a, const W: usize, const V: usize> {
+    pub block: &'a mut Block<W, V>,
+    pub net: &'a Net,
+}
+
+impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
+    fn now(&self) -> u64 {
+        self.block.now
+    }
+
+    fn draw(&self, high: u32, low: u32, salt: u64) -> u64 {
+        hash(self.net.seed, high, low, salt)
+    }
+
+    fn state(&self, channel: usize) -> LinkState {
+        LinkState::of(self.block.outs[channel].state)
+    }
+
+    fn enter(&mut self, channel: usize, state: LinkState) {
+        let Block { power, outs, now, .. } = &mut *self.block;
+        power.change(channel, &mut outs[channel], state, *now);
+    }
+
+    fn open(&mut self, channel: usize) {
+        let Block { power, outs, now, .. } = &mut *self.block;
+        power.open(channel, &mut outs[channel], *now);
+    }
+
+    fn shut(&mut self, channel: usize) {
+        self.block.outs[channel].free = 0;
+    }
+
+    fn look_again(&mut self, channel: usize) {
+        let Block { outs, routers, active, .. } = &mut *self.block;
+        let out = &outs[channel];
+        let router = &mut routers[out.router as usize];
+        if out.wanting != 0 && out.free & out.credit != 0 {
+            router.want.set(channel - router.base as usize);
+            active.set(out.router as usize);
+        }
+        if !router.choosing.is_empty() {
+            active.set(out.router as usize);
+        }
+    }
+
+    fn flits(&self, channel: usize) -> u32 {
+        self.block.outs[channel].flits
+    }
+
+    fn is_wanted(&self, channel: usize) -> bool {
+        self.block.outs[channel].wanting != 0
+    }
+
+    fn is_held(&self, channel: usize) -> bool {
+        self.block.outs[channel].free != self.block.power.all_vcs[channel]
+    }
+
+    fn free_for(&self, channel: usize) -> i32 {
+        (self.block.now as u32).wrapping_sub(self.block.outs[channel].next_free) as i32
+    }
+
+    fn credits_are_home(&self, channel: usize) -> bool {
+        let out = &self.block.outs[channel];
+        self.net.links[usize::from(out.class)].are_home(&out.credits)
+    }
+
+    fn credit_latency(&self, channel: usize) -> u64 {
+        self.net.links[usize::from(self.block.outs[channel].class)].credit_latency
+    }
+
+    fn set_timer(&mut self, who: usize, at: u64) {
+        self.block.power.timers.set(who, self.block.now, at);
+    }
+
+    fn views(&self) -> &Views {
+        &self.block.views
+    }
+
+    fn views_mut(&mut self) -> &mut Views {
+        &mut self.block.views
+    }
+
+    fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
+        self.block.control.count(kind, packet)
+    }
+
+    fn note_arrival(&mut self, from: u32, frame: &Frame) {
+        let now = self.block.now;
+        self.block.control.note_arrival(from, frame, now);
+    }
+
+    fn send(&mut self, channel: usize, frame: Frame) -> bool {
+        self.block.send_control(self.net, channel, frame)
+    }
+
+    fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame) {
+        self.block.post_control(channel, at, wire, frame);
+    }
+
+    fn try_later(&mut self, router: usize, frame: Frame) {
+        self.block.try_control_later(router, frame);
+    }
+
+    fn tell(&mut self, router: u32, class: u8, frame: Frame) {
+        self.block.tell(self.net, router, class, frame);
+    }
+
+    fn is_dead(&self, router: usize) -> bool {
+        self.block.faults.is_dead(router)
+    }
+
+    fn dead_ends(&self, channel: usize) -> u8 {
+        self.block.faults.dead_ends(channel)
+    }
+
+    fn parked(&self) -> &[Parked] {
+        self.block.faults.parked()
+    }
+
+    fn has_news(&mut self, router: usize) {
+        self.block.faults.has_news(router);
+    }
+
+    fn is_warned(&mut self, router: usize) {
+        self.block.faults.warn(router);
+    }
+}

@@ -1,0 +1,330 @@
+//! Links and routers that fail and return: who is told, and what becomes of heads that lose their way. A head without a way is
+//! parked until its router hears something new; one that only a dead router could bring on is discarded. The rules are
+//! in `network/faults.rs`.
+
+use crate::api::agents::{Breakage, Cause, Detour, Direct, Parked};
+use crate::api::subnetworks::{Leg, Subnets};
+use crate::base::unchecked::Hot;
+use crate::pipeline::arrive::split;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::{AROUND, ASK, LinkState, NO_KEY, Packet};
+
+/// An end of a link fails or returns at cycle `at`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Event {
+    pub at: u64,
+    pub what: Breakage,
+}
+
+/// What a block keeps where links or routers fail.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    on: bool,
+    /// Latest first.
+    events: Vec<Event>,
+    parked: Vec<Parked>,
+    /// Routers that have failed, and per output how many of the routers at its two ends have.
+    dead: Vec<bool>,
+    dead_ends: Vec<u8>,
+    /// Heads that nothing can bring on: input and VC.
+    doomed: Vec<(u32, u8)>,
+    /// Routers that know something new about links.
+    news: Vec<u32>,
+    /// Routers that have heard of a fault.
+    warned: Vec<bool>,
+}
+
+impl Faults {
+    /// For a block with so many ports and routers, in a run with faults, whether or not some are in this block.
+    pub fn new(mut events: Vec<Event>, ports: usize, routers: usize) -> Self {
+        events.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            on: true,
+            events,
+            dead: vec![false; routers],
+            dead_ends: vec![0; ports],
+            warned: vec![false; routers],
+            ..Self::default()
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.doomed.is_empty() && self.events.last().is_none_or(|event| event.at > now)
+    }
+
+    pub fn is_dead(&self, r: usize) -> bool {
+        self.dead.get(r).is_some_and(|&dead| dead)
+    }
+
+    pub fn dead_ends(&self, o: usize) -> u8 {
+        self.dead_ends.get(o).copied().unwrap_or(0)
+    }
+
+    pub fn parked(&self) -> &[Parked] {
+        &self.parked
+    }
+
+    /// Router `r` knows something new about links.
+    pub fn has_news(&mut self, r: usize) {
+        if self.on {
+            self.news.push(r as u32);
+        }
+    }
+
+    /// Router `r` has heard of a fault.
+    pub fn warn(&mut self, r: usize) {
+        self.warned[r] = true;
+    }
+
+    fn note(&mut self, r: usize, what: Breakage) {
+        self.warned[r] = true;
+        if what.cause != Cause::Link {
+            let ends = &mut self.dead_ends[what.channel as usize];
+            *ends = if what.breaks { *ends + 1 } else { *ends - 1 };
+        }
+        if what.cause == Cause::OwnRouter {
+            self.dead[r] = what.breaks;
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Links and routers that fail or return in this cycle.
+    pub(crate) fn break_parts(&mut self, net: &Net) {
+        let now = self.now;
+        while let Some(Event { what, .. }) = self.faults.events.pop_if(|event| event.at <= now) {
+            let o = what.channel as usize;
+            let r = self.outs[o].router as usize;
+            self.faults.note(r, what);
+            self.with_agents(net, |agents, channels| agents.fault(what, channels));
+            if what.breaks {
+                self.turn_away(net, r, |block, i, v| {
+                    block.faults.dead[r] || block.ins[i].base as usize + net.port(block.ins[i].keys[v]) == o
+                });
+            }
+        }
+    }
+
+    /// Where something is new heads without a way look again, and so do those that go on from one intermediate to another:
+    /// where faults have met them they may wait for each other. Then doomed heads leave.
+    pub(crate) fn find_ways(&mut self, net: &Net) {
+        if !self.faults.news.is_empty() {
+            self.look_for_ways(net);
+        }
+        if !self.faults.doomed.is_empty() {
+            self.discard(net);
+        }
+    }
+
+    #[cold]
+    fn look_for_ways(&mut self, net: &Net) {
+        let mut routers = std::mem::take(&mut self.faults.news);
+        routers.sort_unstable();
+        routers.dedup();
+        let hears = |p: &mut Parked| routers.binary_search(&p.router).is_ok();
+        let parked: Vec<Parked> = self.faults.parked.extract_if(.., hears).collect();
+        for Parked { i, v, .. } in parked {
+            self.find_way(net, i as usize, usize::from(v));
+        }
+        for r in routers.drain(..).map(|r| r as usize) {
+            if self.faults.warned[r] {
+                self.turn_away(net, r, |block, i, v| block.goes_on(net, r, i, v));
+            }
+        }
+    }
+
+    /// Heads of router `r` that ask for an output, and of which `turns` is true, look for another way.
+    fn turn_away(&mut self, net: &Net, r: usize, turns: impl Fn(&Self, usize, usize) -> bool) {
+        let base = self.routers[r].base as usize;
+        let end = self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
+        for i in base..end {
+            for v in 0..V {
+                let key = self.ins[i].keys[v];
+                if key != NO_KEY && key != ASK && turns(self, i, v) {
+                    self.ins[i].keys[v] = ASK;
+                    self.withdraw(net, r, i, key);
+                    self.forget(net, i, v);
+                    self.find_way(net, i, v);
+                }
+            }
+        }
+    }
+
+    /// Whether a head has come from a member of a subnetwork, and shall go to another one that is not the last.
+    fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
+        let (port, nets) = (&self.ins[i], subnets(net));
+        let at = net.coords[self.routers[r].id as usize];
+        let (p, class) = split(port.keys[v], net.class_bits);
+        let subnet = |port: u8| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
+        // of the two classes of a leg the second one goes to its end
+        class.is_multiple_of(2) && subnet(p as u8).is_some() && subnet(port.port) == subnet(p as u8)
+    }
+
+    /// The head of VC `v` of input `i`, which asks for nothing, looks for a way.
+    fn find_way(&mut self, net: &Net, i: usize, v: usize) {
+        let (r, head) = (self.ins[i].router as usize, self.ins[i].head[v] as usize);
+        let id = self.segments.items[head].packet;
+        if self.is_lost(net, r, id) {
+            self.faults.doomed.push((i as u32, v as u8));
+            return;
+        }
+        let at = net.coords[self.routers[r].id as usize];
+        let packet = &mut self.packets.items[id as usize];
+        let was_around = packet.flags & AROUND != 0;
+        let (leg, nets) = (crossing(net, at, packet), subnets(net));
+        let begins = nets.behind(self.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
+        if begins {
+            packet.dim = 0; // at the first router of a leg all ways are open
+        }
+        // the agents are told only if the head has a way now
+        let agents = self.agents.take();
+        let key = self.route_here(net, r, id);
+        self.agents = agents;
+        self.segments.items[head].key = key;
+        if !self.leads_on(net, r, key) {
+            self.wait_for_way(net, i, v, id);
+            return;
+        }
+        self.tell_of_way(net, r, id, leg, (key, begins, begins && !was_around));
+        self.ins[i].keys[v] = key;
+        let (p, class) = split(key, net.class_bits);
+        if net.single {
+            self.ask::<true>(net, i, p, class);
+        } else {
+            self.ask::<false>(net, i, p, class);
+        }
+    }
+
+    /// A head has found another way. `begins`: at the first router of its leg; `is_new`: it was not counted among those that
+    /// go round there.
+    fn tell_of_way(&mut self, net: &Net, r: usize, id: u32, leg: Leg, (key, begins, is_new): (u16, bool, bool)) {
+        let (packet, base) = (&self.packets.items[id as usize], self.routers[r].base as usize);
+        let direct = base + usize::from(subnets(net).port_to(leg.d, leg.own, leg.to));
+        let state = LinkState::of(self.outs[direct].state);
+        if packet.flags & AROUND != 0 {
+            let begins = is_new.then_some(Direct { subnet: leg.d, to: leg.to, channel: direct, state });
+            let channel = base + net.port(key);
+            let detour = Detour { now: self.now, router: r, channel, flits: packet.len, begins };
+            if let Some(agents) = &mut self.agents {
+                agents.goes_around(&detour);
+            }
+        } else if begins && state == LinkState::Shadow {
+            self.power.wanted_back.push(direct as u32);
+        }
+    }
+
+    /// The head of VC `v` of input `i` has no way: it waits until its router hears something new.
+    #[cold]
+    pub(crate) fn park(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+        self.forget(net, i, v);
+        self.wait_for_way(net, i, v, packet);
+    }
+
+    fn wait_for_way(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+        self.ins[i].keys[v] = ASK;
+        let router = self.ins[i].router;
+        let at = net.coords[self.routers[router as usize].id as usize];
+        let leg = crossing(net, at, &self.packets.items[packet as usize]);
+        self.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
+    }
+
+    /// The head of VC `v` of input `i` does not take the output that it chose, where it was counted if it goes round.
+    fn forget(&mut self, net: &Net, i: usize, v: usize) {
+        let segment = &self.segments.items[self.ins[i].head[v] as usize];
+        let around = self.packets.items[segment.packet as usize].flags & AROUND != 0;
+        let o = self.ins[i].base as usize + net.port(segment.key);
+        if let Some(agents) = &mut self.agents
+            && net.single
+            && around
+        {
+            agents.not_around(o);
+        }
+    }
+
+    /// Whether the output of a route key carries packets, or will.
+    pub(crate) fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
+        let out = self.outs.hot(self.routers.hot(r).base as usize + net.port(key));
+        matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)
+    }
+
+    // ---- discards ---------------------------------------------------------------------------------------------------
+
+    /// Whether nothing can bring packet `id` on from router `r`: this router has failed, or the one that it must go to.
+    fn is_lost(&self, net: &Net, r: usize, id: u32) -> bool {
+        if self.faults.is_dead(r) {
+            return true;
+        }
+        let (packet, at) = (&self.packets.items[id as usize], net.coords[self.routers[r].id as usize]);
+        if at == packet.dest {
+            return false;
+        }
+        let port = match net.routing.aim(at, packet, net.seed) {
+            Ok(leg) => subnets(net).port_to(leg.d, leg.own, leg.to),
+            Err(hop) => hop.port,
+        };
+        self.faults.dead_ends(self.routers[r].base as usize + usize::from(port)) > 0
+    }
+
+    /// Whether nothing can bring the packet on that has become the head of VC `v` of input `i`: it will be discarded.
+    #[cold]
+    pub(crate) fn is_doomed(&mut self, net: &Net, i: usize, v: usize, packet: u32) -> bool {
+        let lost = self.is_lost(net, self.ins[i].router as usize, packet);
+        if lost {
+            self.ins[i].keys[v] = ASK;
+            self.faults.doomed.push((i as u32, v as u8));
+        }
+        lost
+    }
+
+    /// Doomed heads leave the network, and so do their flits that come later.
+    #[cold]
+    fn discard(&mut self, net: &Net) {
+        let mut waiting = Vec::new();
+        while let Some((i, v)) = self.faults.doomed.pop() {
+            let gone = if net.single {
+                self.discard_head::<true>(net, i as usize, usize::from(v))
+            } else {
+                self.discard_head::<false>(net, i as usize, usize::from(v))
+            };
+            if !gone {
+                waiting.push((i, v));
+            }
+        }
+        self.faults.doomed = waiting;
+    }
+
+    /// The flits that have come of a doomed head give their places back. Returns whether its tail was among them.
+    fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
+        let id = self.ins[i].head[v];
+        let segment = &mut self.segments.items[id as usize];
+        let (packet, flits) = (segment.packet, segment.arrived - segment.sent);
+        if !SINGLE {
+            segment.sent = segment.arrived;
+        }
+        let tail = SINGLE || segment.sent == segment.len;
+        if tail {
+            self.ins[i].keys[v] = NO_KEY;
+            let lost = &self.packets.items[packet as usize];
+            self.tally.lose(lost, net.job(lost.src));
+            self.packets.remove(packet);
+            if net.watches {
+                self.watch_loss(i, v);
+            }
+        }
+        for k in 1..=flits {
+            self.leave::<SINGLE>(net, i, v, id, tail && k == flits);
+        }
+        tail
+    }
+}
+
+/// Faults go with routings that cross subnetworks.
+fn subnets(net: &Net) -> &Subnets {
+    net.subnets.as_ref().expect("a network with faults has subnetworks")
+}
+
+/// The leg of a packet that waits for a link of a subnetwork.
+fn crossing(net: &Net, at: u64, packet: &Packet) -> Leg {
+    net.routing.aim(at, packet, net.seed).unwrap_or_else(|_| unreachable!("only links of subnetworks are gone round"))
+}

@@ -1,0 +1,160 @@
+//! The accounts of the channels of a block, and its agents at work: once per cycle they hear of faults, control packets,
+//! wishes of packets and timers, in this order.
+
+use crate::api::agents::{Agents, BlockSite, Channels, Probes};
+use crate::api::policy::Policy;
+use crate::pipeline::block::Block;
+use crate::pipeline::facade::Facade;
+use crate::pipeline::net::Net;
+use crate::pipeline::spans::Log;
+use crate::pipeline::timers::Timers;
+use crate::state::{Account, LinkState, OutPort};
+
+/// What the loop keeps for the policy of a block.
+#[derive(Debug)]
+pub struct Power {
+    /// One per output port.
+    pub accounts: Vec<Account>,
+    /// All VCs of each channel.
+    pub(crate) all_vcs: Vec<u16>,
+    /// States over time, where they are recorded.
+    pub(crate) log: Option<Log>,
+    pub(crate) probes: Probes,
+    pub(crate) timers: Timers,
+    /// Shadow links that packets have chosen.
+    pub(crate) wanted_back: Vec<u32>,
+}
+
+impl Power {
+    /// `spans`: most spans to record.
+    pub(crate) fn new(all_vcs: Vec<u16>, spans: Option<usize>) -> Self {
+        Self {
+            accounts: vec![Account::default(); all_vcs.len()],
+            all_vcs,
+            log: spans.map(Log::new),
+            probes: Probes::default(),
+            timers: Timers::new(0),
+            wanted_back: Vec::new(),
+        }
+    }
+
+    pub(crate) fn nothing_due(&self, now: u64) -> bool {
+        self.timers.nothing_due(now) && self.wanted_back.is_empty()
+    }
+
+    /// Moves channel `o` to another state.
+    pub(crate) fn change<const V: usize>(&mut self, o: usize, out: &mut OutPort<V>, to: LinkState, now: u64) {
+        let account = &mut self.accounts[o];
+        account.settle(LinkState::of(out.state), out.flits, now);
+        account.transitions += 1;
+        out.state = to as u8;
+        if let Some(log) = &mut self.log {
+            log.note(o, to, now);
+        }
+    }
+
+    /// Packets may use channel `o`, which was shut.
+    pub(crate) fn open<const V: usize>(&self, o: usize, out: &mut OutPort<V>, now: u64) {
+        out.free = self.all_vcs[o];
+        out.next_free = now as u32;
+    }
+
+    /// Starts the account of the window at `now`, over all channels.
+    pub(crate) fn begin<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) {
+        let begun = outs.iter().map(|out| Account::begin(now, out.flits));
+        self.accounts.iter_mut().zip(begun).for_each(|(account, begun)| *account = begun);
+    }
+
+    /// Brings the accounts up to date: the counters of the ports have 32 bits.
+    pub(crate) fn flush<const V: usize>(&mut self, outs: &[OutPort<V>]) {
+        let both = self.accounts.iter_mut().zip(outs);
+        both.for_each(|(account, out)| account.count(LinkState::of(out.state), out.flits));
+    }
+
+    /// Cycles that channels have been off since their accounts began, summed over the channels.
+    pub(crate) fn off_cycles<const V: usize>(&self, outs: &[OutPort<V>], now: u64) -> u64 {
+        let both = self.accounts.iter().zip(outs);
+        both.map(|(account, out)| account.off_cycles(LinkState::of(out.state), now)).sum()
+    }
+
+    /// The account of the window that ends at `now`.
+    pub(crate) fn close<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) -> Vec<Account> {
+        let mut accounts = self.accounts.clone();
+        let both = accounts.iter_mut().zip(outs);
+        both.for_each(|(account, out)| account.settle(LinkState::of(out.state), out.flits, now));
+        accounts
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The policy sets its agents to work in this block.
+    pub(crate) fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
+        for (o, channel) in site.channels.iter().enumerate().filter(|(_, channel)| channel.managed) {
+            if let Some(log) = &mut self.power.log {
+                log.note(o, channel.state, 0);
+            }
+        }
+        let Some(agents) = policy.agents(site) else { return };
+        self.power.probes = agents.probes();
+        self.power.timers = Timers::new(site.channels.len() + site.routers.len());
+        self.power.wanted_back.reserve(site.channels.len());
+        self.agents = Some(agents);
+        self.with_agents(net, |agents, channels| agents.start(channels));
+    }
+
+    /// The agents do something with the channels.
+    pub(crate) fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
+        let Some(mut agents) = self.agents.take() else { return };
+        act(&mut *agents, &mut Facade { block: self, net });
+        self.agents = Some(agents);
+    }
+
+    /// Everything that is due for the agents in this cycle.
+    #[inline(always)]
+    pub(crate) fn manage_power(&mut self, net: &Net) {
+        if self.agents.is_some() {
+            self.run_agents(net);
+        }
+    }
+
+    #[inline(never)]
+    fn run_agents(&mut self, net: &Net) {
+        if net.faults {
+            self.break_parts(net);
+        }
+        self.receive_control(net);
+        self.pass_on_wishes(net);
+        self.end_timers(net);
+        if net.faults {
+            self.find_ways(net);
+        }
+    }
+
+    /// In ascending order, whatever the order in which packets came.
+    fn pass_on_wishes(&mut self, net: &Net) {
+        if self.power.wanted_back.is_empty() {
+            return;
+        }
+        let mut wanted = std::mem::take(&mut self.power.wanted_back);
+        wanted.sort_unstable();
+        wanted.dedup();
+        self.with_agents(net, |agents, channels| agents.wanted_back(&wanted, channels));
+        wanted.clear();
+        self.power.wanted_back = wanted;
+    }
+
+    fn end_timers(&mut self, net: &Net) {
+        if self.power.timers.nothing_due(self.now) {
+            return;
+        }
+        let ended = self.power.timers.end(self.now);
+        self.with_agents(net, |agents, channels| agents.timers(&ended, channels));
+        self.power.timers.give_back(ended);
+    }
+
+    /// A head waits for channel `o`, which is not on.
+    #[cold]
+    pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
+        self.with_agents(net, |agents, channels| agents.wanted(o, channels));
+    }
+}
