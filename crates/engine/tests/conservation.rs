@@ -1,7 +1,6 @@
 //! Nothing is lost and nothing is made up: packets, flits, credits, and the cycles and flits of the energy account.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::age::Priority;
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};

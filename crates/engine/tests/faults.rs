@@ -1,8 +1,7 @@
 //! Links and routers that fail and return under TCEP: nothing is lost but what a dead router holds or shall get, nothing is
 //! stranded, and what is broken stays dark.
 
-mod common;
-use common::*;
+use crate::common::*;
 use rand_pcg::rand_core::Rng;
 use weft_engine::outcome::{ControlKind, Ending, LinkStates};
 use weft_engine::power::LinkState;

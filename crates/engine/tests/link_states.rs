@@ -1,8 +1,7 @@
 //! States of links over time: they close with the account of the window, end for all channels at the same cycle where
 //! there is no room, and are the same in any number of blocks.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::Spec;
 use weft_engine::outcome::{LinkStates, Outcome};
 use weft_engine::power::LinkState;

@@ -1,8 +1,7 @@
 //! Over random networks, routers and traffic: what is injected is delivered once, nothing stalls, no channel carries
 //! more than a flit per cycle. 64 cases; more with PROPTEST_CASES.
 
-mod common;
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use weft_engine::outcome::Ending;
 use weft_engine::spec::{Execution, FlowControl};

@@ -1,7 +1,6 @@
 //! Routings refuse what they can't route, with place, arithmetic and remedy.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::routing::{RoutingConfig, table::Table};
 use weft_engine::{Spec, check};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};

@@ -1,7 +1,6 @@
 //! SLaC: the stages of a HyperX, what packets take while they go on and off, and what a link that is dark does: nothing.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::explain;
 use weft_engine::outcome::{Ending, Outcome, Span};
 use weft_engine::power::{LinkState, PolicyConfig};
@@ -260,7 +259,7 @@ fn steps(spec: &mut Spec, seed: u64, quiet: u64) {
     }
     phases.push(LoadPhase { from, load: vec![0.0; first.load.len()], ..first });
     spec.traffic.jobs[0].phases = phases;
-    common::phases(spec, 0, from + quiet);
+    crate::common::phases(spec, 0, from + quiet);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! TCEP: what it switches, when, and what it never does.
 
-mod common;
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use weft_engine::outcome::{ControlKind, ControlPacket};

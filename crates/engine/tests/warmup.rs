@@ -1,7 +1,6 @@
 //! Where a warm-up ends by itself: latencies, and the power state under policies that switch links.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;
 use weft_engine::spec::LoadPhase;

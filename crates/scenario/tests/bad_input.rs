@@ -1,7 +1,6 @@
 //! Every bad input gives one error with its place, the arithmetic and the remedy: snapshots of what a user sees.
 
-mod refusal;
-use refusal::*;
+use crate::refusal::*;
 use weft_scenario::expand;
 
 #[test]

@@ -1,5 +1,4 @@
 //! Shared by the integration tests: short ways to say a network, ways to run it, and what a result says in numbers.
-#![allow(dead_code)]
 
 use weft_engine::outcome::Ending;
 use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl};
