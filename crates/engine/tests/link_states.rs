@@ -77,7 +77,7 @@ fn check_prefix(all: &LinkStates, cut: &LinkStates, most: usize) {
 #[test]
 fn links_that_never_sleep_have_one_span_each() {
     let mut spec = sleepy(60);
-    policy(&mut spec, r#"{"always_on": {}}"#);
+    policy(&mut spec, ALWAYS_ON);
     let out = run(&spec);
     let whole = |span: &weft_engine::outcome::Span| (span.from, span.to, span.state) == (0, out.cycles, LinkState::On);
     assert!(states(&out).complete && states(&out).spans.len() == 60 && states(&out).spans.iter().all(whole));

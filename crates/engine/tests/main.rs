@@ -5,6 +5,7 @@ mod allocation;
 mod bounds;
 mod choosing;
 mod common;
+mod conformance;
 mod conservation;
 mod determinism;
 mod faults;
