@@ -17,6 +17,11 @@ pub fn rounds(few: u64) -> u64 {
 
 pub const ONE: Execution = Execution { threads: 1, blocks: 1 };
 
+/// The name of the model in the JSON of a configuration.
+pub fn name_of(json: &str) -> &str {
+    json.split('"').nth(1).expect("a model in quotes")
+}
+
 pub fn routing(json: &str) -> RoutingConfig {
     serde_json::from_str(json).expect("a routing")
 }

@@ -9,11 +9,6 @@ use crate::common::*;
 use weft_engine::Spec;
 use weft_engine::spec::Execution;
 
-/// The name of the model in the JSON of a configuration.
-fn name_of(json: &str) -> &str {
-    json.split('"').nth(1).expect("a model in quotes")
-}
-
 /// What to do about registered names that have no example; nothing if each has one.
 fn missing(names: &[&str], examples: &[&str], advice: impl Fn(&str) -> String) -> Option<String> {
     let lacks = |name: &&&str| !examples.iter().any(|json| name_of(json) == **name);
