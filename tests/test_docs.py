@@ -55,8 +55,8 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
 
 def table_of_models() -> str:
     """The rows of the README's table: every family in a scenario, and the names of its models."""
-    rows = [(family, ", ".join(f"`{model['name']}`" for model in models)) for family, models in _engine.models().items()]
-    return "".join(f"| `{family}` | {names} |\n" for family, names in rows)
+    named = {family: ", ".join(f"`{model['name']}`" for model in models) for family, models in _engine.models().items()}
+    return "".join(f"| `{family}` | {names} |\n" for family, names in named.items())
 
 
 def test_the_readme_names_every_model() -> None:
@@ -78,7 +78,13 @@ def test_architecture_names_every_crate_and_no_other() -> None:
 
 @pytest.mark.parametrize(
     "family",
-    ["topology/src", "traffic/src/pattern", "traffic/src/injection", "engine/src/models/routing", "engine/src/models/power"],
+    [
+        "topology/src",
+        "traffic/src/pattern",
+        "traffic/src/injection",
+        "engine/src/models/routing",
+        "engine/src/models/power",
+    ],
 )
 def test_every_model_has_its_headings(family: str) -> None:
     folder = ROOT / "crates" / family
