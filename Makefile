@@ -1,5 +1,6 @@
-# make run    set up and run the first example       make test   set up and pass the tests
-# make lint   formatting, lints and types            make bench  speed of the engine and of the face
+# make run    set up and run the first example       make test      set up and pass the tests
+# make lint   formatting, lints and types            make test-all  the same tests with more and longer rounds, and
+# make bench  speed of the engine and of the face                   the Python tests that are marked `long`
 # make docs   the site, in target/docs; builds it by running what it shows
 # Needs Rust (cargo) and Python 3.11+; everything else goes into .venv and target/.
 
@@ -16,7 +17,7 @@ SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' 
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-rust test-python lint format bench docs lock clean
+.PHONY: run install test test-all test-rust test-python lint format bench docs lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml --report
@@ -25,11 +26,18 @@ install: $(VENV)/.installed
 
 test: test-rust test-python
 
+# WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
+# MARKED: which Python tests run; all where it is empty.
+MARKED := not long
+test-all: export WEFT_TEST_ROUNDS := 4
+test-all: MARKED :=
+test-all: test
+
 test-rust: $(VENV)/.base
 	$(CARGO) test --workspace --locked --quiet
 
 test-python: $(VENV)/.installed $(VENV)/.dev
-	$(BIN)/python -m pytest --quiet
+	$(BIN)/python -m pytest --quiet -m "$(MARKED)"
 
 lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff format --check python tests docs

@@ -1,7 +1,6 @@
 //! No allocation after assembly: the loop works in the memory that was reserved, at any load.
 
-mod common;
-use common::*;
+use crate::common::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use weft_engine::spec::{Execution, FlowControl::VirtualCutThrough};

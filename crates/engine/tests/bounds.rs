@@ -7,8 +7,7 @@
 //! speedup 3: with one FIFO per class and speedup 1, packets wait behind others that want another output (head-of-line
 //! blocking), which takes up to 41 % off (`theory.rs`).
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::{Spec, imply};
 
@@ -78,7 +77,8 @@ const HERE: &[&str] = &[
 #[test]
 fn every_registered_routing_has_a_worst_case_here() {
     for name in RoutingConfig::NAMES {
-        assert!(HERE.iter().any(|json| routing(json).name() == *name), "{name}");
+        let is_here = HERE.iter().any(|json| routing(json).name() == *name);
+        assert!(is_here, "add a test with the worst case of the routing {name} to bounds.rs, and {name} to HERE");
     }
 }
 

@@ -1,7 +1,6 @@
 //! Heads that choose again in every step: ties, trunks, sleeping members.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::outcome::Ending;
 use weft_engine::{Outcome, Spec};
 

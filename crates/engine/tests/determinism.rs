@@ -1,8 +1,7 @@
 //! A result depends on the spec alone: not on threads, blocks, mask widths or build; and cases that are the same
 //! network under two names agree to the digit.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::age::Priority;
 use weft_engine::outcome::Ending;
 use weft_engine::spec::Execution;
@@ -229,7 +228,7 @@ const DIGEST: u64 = 0x6579_acc6_cea2_30f5;
 fn debug_and_release_builds_agree() {
     let mut digest = 0xcbf2_9ce4_8422_2325u64;
     for (name, mut spec) in cases() {
-        for (flits, load, policy_json) in [(1, 0.3, r#"{"always_on": {}}"#), (8, 1.0, IDLE_TIMEOUT)] {
+        for (flits, load, policy_json) in [(1, 0.3, ALWAYS_ON), (8, 1.0, IDLE_TIMEOUT)] {
             packets(&mut spec, flits, VirtualCutThrough, 16);
             phases(&mut spec, 300, 600);
             policy(&mut spec, policy_json);

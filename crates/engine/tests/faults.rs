@@ -1,8 +1,7 @@
 //! Links and routers that fail and return under TCEP: nothing is lost but what a dead router holds or shall get, nothing is
 //! stranded, and what is broken stays dark.
 
-mod common;
-use common::*;
+use crate::common::*;
 use rand_pcg::rand_core::Rng;
 use weft_engine::outcome::{Ending, LinkStates};
 use weft_engine::power::LinkState;
@@ -271,7 +270,7 @@ fn small_rows_strand_nothing_where_faults_meet() {
         (4, vec![to_3(0), to_3(1), to_3(2), dead(3, 1500, ever)]),
     ];
     for (routers, faults) in cases {
-        for seed in 0..12 {
+        for seed in 0..rounds(12) {
             let mut spec = row(routers, r#""initial": "root""#);
             let keys = r#""activation_epoch": "300ns", "deactivation_epoch": "600ns", "wake": "40ns""#;
             policy(&mut spec, &format!(r#"{{"tcep": {{{keys}}}}}"#));
@@ -288,19 +287,14 @@ fn small_rows_strand_nothing_where_faults_meet() {
     }
 }
 
-fn rounds() -> std::ops::Range<u64> {
-    let of = |key: &str| std::env::var(key).ok().and_then(|n| n.parse().ok());
-    of("FROM").unwrap_or(0)..of("ROUNDS").unwrap_or(40)
-}
-
 #[test]
 fn nothing_is_lost_or_stranded_whatever_links_fail() {
-    rounds().for_each(|round| survives(round, false));
+    (0..rounds(40)).for_each(|round| survives(round, false));
 }
 
 #[test]
 fn what_dead_routers_discard_is_all_that_is_lost() {
-    rounds().for_each(|round| survives(round, true));
+    (0..rounds(40)).for_each(|round| survives(round, true));
 }
 
 #[test]

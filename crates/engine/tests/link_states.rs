@@ -1,8 +1,7 @@
 //! States of links over time: they close with the account of the window, end for all channels at the same cycle where
 //! there is no room, and are the same in any number of blocks.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::Spec;
 use weft_engine::outcome::{LinkStates, Outcome};
 use weft_engine::power::LinkState;
@@ -78,7 +77,7 @@ fn check_prefix(all: &LinkStates, cut: &LinkStates, most: usize) {
 #[test]
 fn links_that_never_sleep_have_one_span_each() {
     let mut spec = sleepy(60);
-    policy(&mut spec, r#"{"always_on": {}}"#);
+    policy(&mut spec, ALWAYS_ON);
     let out = run(&spec);
     let whole = |span: &weft_engine::outcome::Span| (span.from, span.to, span.state) == (0, out.cycles, LinkState::On);
     assert!(states(&out).complete && states(&out).spans.len() == 60 && states(&out).spans.iter().all(whole));

@@ -1,7 +1,6 @@
 //! Routings refuse what they can't route, with place, arithmetic and remedy.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::routing::{RoutingConfig, any_graph::table::Table};
 use weft_engine::{Spec, check};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};
@@ -147,7 +146,9 @@ fn tables_beyond_the_memory_limit_are_refused_with_the_arithmetic() {
 
 #[test]
 fn the_wrong_topology_is_told_which_routings_fit() {
-    for topology_json in [SINGLE, HYPERX, TORUS, MESH, DRAGONFLY, TREE, FAT_TREE, FULL_MESH, GRAPH] {
+    for kind in TopologyConfig::NAMES {
+        let mut examples = PAIRS.iter().map(|&(topology, _)| topology);
+        let topology_json = examples.find(|json| name_of(json) == *kind).expect("an example in PAIRS");
         let fits = |name: &&str| {
             // a table needs a file, and can be written for any topology
             let config = serde_json::from_str(&format!(r#"{{"{name}": {{}}}}"#));

@@ -1,7 +1,6 @@
 //! SLaC: the stages of a HyperX, what packets take while they go on and off, and what a link that is dark does: nothing.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::explain;
 use weft_engine::outcome::{Ending, Outcome, Span};
 use weft_engine::power::{LinkState, PolicyConfig};
@@ -120,7 +119,7 @@ fn with_all_stages_on_the_bound_of_tornado_and_bit_reverse_is_an_eighth() {
     // from router (x, y) (bits 3 to 5 and 6 to 8), terminal t (bits 0 to 2), to column reverse(x), row reverse(t): over
     // the link along the row, too.
     for name in [TORNADO, r#"{"bit_reverse": {}}"#] {
-        for (routing, policy_json) in [(SLAC, STAGES), (SLAC, r#"{"always_on": {}}"#), (DOR, r#"{"always_on": {}}"#)] {
+        for (routing, policy_json) in [(SLAC, STAGES), (SLAC, ALWAYS_ON), (DOR, ALWAYS_ON)] {
             let mut spec = butterfly(routing);
             policy(&mut spec, policy_json);
             pattern(&mut spec, name);
@@ -260,7 +259,7 @@ fn steps(spec: &mut Spec, seed: u64, quiet: u64) {
     }
     phases.push(LoadPhase { from, load: vec![0.0; first.load.len()], ..first });
     spec.traffic.jobs[0].phases = phases;
-    common::phases(spec, 0, from + quiet);
+    crate::common::phases(spec, 0, from + quiet);
 }
 
 #[test]
@@ -360,7 +359,7 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
     let cube = r#"{"hyperx": {"widths": [3, 3, 3], "terminals_per_router": 1}}"#;
     refused(&with(cube, UGAL_P, STAGES), "power.policy.slac", "a hyperx of 3 dimensions", "another policy");
     refused(&with(TORUS, DOR, STAGES), "power.policy.slac", "hyperx of two dimensions", "topology: {hyperx");
-    refused(&with(cube, SLAC, r#"{"always_on": {}}"#), "routing.slac", "a hyperx of two dimensions", "choose");
+    refused(&with(cube, SLAC, ALWAYS_ON), "routing.slac", "a hyperx of two dimensions", "choose");
     let blind = with(HYPERX, UGAL_P, STAGES);
     refused(&blind, "power.policy.slac", "ugal_p is blind to link states", "routing: slac");
     refused(&with(HYPERX, SLAC, IDLE_TIMEOUT), "routing.slac", "idle_timeout switches", "slac or always_on");

@@ -1,7 +1,6 @@
 //! TCEP: what it switches, when, and what it never does.
 
-mod common;
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use weft_engine::outcome::ControlPacket;
@@ -350,7 +349,7 @@ const SMALL: [&str; 7] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: rounds(24) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost_and_all_stay_connected_over_load_steps(

@@ -1,11 +1,8 @@
 //! Theory first: zero-load latencies, channel-load bounds and limits, each with its derivation.
 
-mod common;
-use common::*;
-use weft_engine::routing::RoutingConfig;
+use crate::common::*;
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 use weft_engine::{Spec, imply};
-use weft_topology::TopologyConfig;
 
 // ---- zero-load latency ----------------------------------------------------------------------------------------------
 
@@ -55,17 +52,6 @@ fn the_mean_over_the_pairs_of_the_butterfly_is_23_29() {
     assert!((implied.mean_hops.unwrap() - mean_hops).abs() < 1e-9);
     assert!((latency - (11.0 * mean_hops + 4.0)).abs() < 1e-9);
     assert_eq!(format!("{latency:.2}"), "23.29");
-}
-
-#[test]
-fn every_registered_name_is_in_the_table_of_pairs() {
-    let named = |json: &str, name: &str| json.starts_with(&format!("{{\"{name}\""));
-    for name in TopologyConfig::NAMES {
-        assert!(PAIRS.iter().any(|(t, _)| named(t, name)), "no pair with topology {name}");
-    }
-    for name in RoutingConfig::NAMES {
-        assert!(PAIRS.iter().any(|(_, r)| named(r, name)), "no pair with routing {name}");
-    }
 }
 
 /// (delay, vc_realloc, speedup); separate VC and switch allocation steps need a cycle at speedup 1.

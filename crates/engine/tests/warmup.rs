@@ -1,7 +1,6 @@
 //! Where a warm-up ends by itself: latencies, and the power state under policies that switch links.
 
-mod common;
-use common::*;
+use crate::common::*;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;
 use weft_engine::spec::LoadPhase;
@@ -45,7 +44,7 @@ fn the_power_state_is_waited_for_when_latencies_have_settled() {
     assert!(out.channels.iter().filter(|c| c.class > 0).all(|c| c.cycles[OFF] == out.window));
     // without a policy the same load is measured from where its latencies have settled
     let mut awake = falling_silent(100_000);
-    policy(&mut awake, r#"{"always_on": {}}"#);
+    policy(&mut awake, ALWAYS_ON);
     let out = run(&awake);
     assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), None));
     assert!(out.warmup < 15_000, "{}", out.warmup);
@@ -95,7 +94,7 @@ fn channels_that_go_on_and_off_all_the_time_settle() {
 #[test]
 fn nobody_looks_where_no_channel_is_switched() {
     let fixed_set = (HYPERX, PAL, ROOT);
-    for (topology, routing, policy_json) in [(HYPERX, DOR, r#"{"always_on": {}}"#), fixed_set, (SINGLE, DOR, SLOW)] {
+    for (topology, routing, policy_json) in [(HYPERX, DOR, ALWAYS_ON), fixed_set, (SINGLE, DOR, SLOW)] {
         let mut alone = spec(topology, routing);
         policy(&mut alone, policy_json);
         phases(&mut alone, 20_000, 1000);

@@ -1,7 +1,6 @@
 //! SLaC where it can't run: what a user sees.
 
-mod refusal;
-use refusal::GOOD;
+use crate::refusal::GOOD;
 use weft_scenario::expand;
 
 /// The error for the good scenario with another routing, policy and widths of the network.

@@ -1,7 +1,6 @@
 //! Bad workloads and measurements: one error each, with its place, the arithmetic and the remedy.
 
-mod refusal;
-use refusal::*;
+use crate::refusal::*;
 
 #[test]
 fn jobs_that_overlap() {

@@ -1,172 +1,26 @@
-//! Shared by the integration tests: short ways to say a network, ways to run it, and what a result says in numbers.
-#![allow(dead_code)]
+//! Shared by the tests: short ways to say a network, ways to run it, and what a result says in numbers.
+
+mod examples;
+pub use examples::*;
 
 use weft_engine::outcome::Ending;
 use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl};
 use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, stream};
 
-/// YAML-free model names: JSON of the externally tagged configuration.
-pub const DOR: &str = r#"{"dimension_order": {}}"#;
-pub const MINIMAL: &str = r#"{"minimal": {}}"#;
-pub const VALIANT: &str = r#"{"valiant": {}}"#;
-pub const UGAL: &str = r#"{"ugal": {}}"#;
-pub const UGAL_P: &str = r#"{"ugal_p": {}}"#;
-pub const PAL: &str = r#"{"pal": {}}"#;
-pub const PAL_HISTORY: &str = r#"{"pal": {"sensor": "history_window"}}"#;
-pub const ENTRY: &str = r#"{"dimension_order": {"dateline": "entry"}}"#;
-pub const NO_DATELINE: &str = r#"{"dimension_order": {"dateline": "none"}}"#;
-pub const UGAL_DIFFERING: &str = r#"{"ugal": {"intermediate": "differing_dimensions", "sensor": "history_window"}}"#;
-pub const UGAL_P_HISTORY: &str = r#"{"ugal_p": {"sensor": "history_window"}}"#;
-pub const DF_MINIMAL: &str = r#"{"dragonfly_minimal": {}}"#;
-pub const DF_VALIANT: &str = r#"{"dragonfly_valiant": {}}"#;
-pub const DF_VALIANT_ROUTER: &str = r#"{"dragonfly_valiant": {"intermediate": "router"}}"#;
-pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
-pub const DF_UGAL_ROUTER: &str = r#"{"dragonfly_ugal": {"intermediate": "router", "sensor": "output_queue"}}"#;
-pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": "global"}}"#;
-pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": "global", "intermediate": "router"}}"#;
-pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
-pub const D_MOD_K: &str = r#"{"up_down": {"ascent": "d_mod_k"}}"#;
-pub const D_MOD_K_HIGH: &str = r#"{"up_down": {"ascent": "d_mod_k_high_first"}}"#;
-pub const UP_DOWN_ADAPTIVE: &str = r#"{"up_down": {"ascent": "adaptive"}}"#;
-pub const DAL: &str = r#"{"dal": {}}"#;
-pub const SHORTEST: &str = r#"{"shortest_path": {}}"#;
-pub const SHORTEST_FIRST: &str = r#"{"shortest_path": {"choice": "first"}}"#;
-pub const ECMP: &str = r#"{"ecmp": {}}"#;
-pub const ECMP_ONE: &str = r#"{"ecmp": {"classes": "one"}}"#;
-/// Dimension order on [`HYPERX`].
-pub const TABLE: &str = r#"{"table": {"file": "tests/data/hyperx_4x3.csv"}}"#;
-/// Dimension order on [`TORUS`], up at half distance, with its dateline in the class column.
-pub const TABLE_TORUS: &str = r#"{"table": {"file": "tests/data/torus_4x3.csv"}}"#;
-
-pub const ADAPTIVE: &str = r#"{"minimal_adaptive": {}}"#;
-pub const ADAPTIVE_STAYS: &str = r#"{"minimal_adaptive": {"leave_escape": false}}"#;
-
-pub const SLAC: &str = r#"{"slac": {}}"#;
-
-pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
-pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-/// Two links between neighbours.
-pub const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 3, "trunk_width": 2}}"#;
-pub const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-/// a = 4, p = 2, h = 2: 9 groups, palm tree, one link between two groups.
-pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
-    "global_links_per_router": 2}}"#;
-/// 4 groups with two links between two groups, 2 global ports of a group unused.
-pub const DRAGONFLY_WIDE: &str = r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2,
-    "global_links_per_router": 2, "arrangement": "absolute"}}"#;
-/// 9 leaves of 3 terminals and 2 levels of 9 routers above.
-pub const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
-/// The Petersen graph with 0, 1 or 2 terminals on a router.
-pub const GRAPH_UNEVEN: &str = r#"{"graph": {"file": "tests/data/petersen.json"}}"#;
-/// As [`DRAGONFLY`], the global links between routers of the same index.
-pub const CIRCULANT: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
-    "global_links_per_router": 2, "arrangement": "circulant"}}"#;
-/// As [`DRAGONFLY_WIDE`], in the mirror image of the palm tree.
-pub const RELATIVE_WIDE: &str = r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2,
-    "global_links_per_router": 2, "arrangement": "relative"}}"#;
-
-/// The same in pods: 4 pods of 2 edge and 2 aggregation routers, 4 cores.
-pub const FAT_TREE: &str = r#"{"fat_tree": {"k": 4}}"#;
-pub const FULL_MESH: &str = r#"{"full_mesh": {"routers": 5, "terminals_per_router": 2}}"#;
-/// The Petersen graph: 10 routers of degree 3, diameter 2, one shortest path between any two.
-pub const GRAPH: &str = r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#;
-
-/// Every legal pair of a topology and a routing (`theory.rs` checks that every registered name is here).
-pub const PAIRS: &[(&str, &str)] = &[
-    (SINGLE, DOR),
-    (SINGLE, MINIMAL),
-    (SINGLE, VALIANT),
-    (SINGLE, UGAL),
-    (SINGLE, UGAL_P),
-    (HYPERX, DOR),
-    (HYPERX, MINIMAL),
-    (HYPERX, VALIANT),
-    (HYPERX, UGAL),
-    (HYPERX, UGAL_DIFFERING),
-    (HYPERX, UGAL_P),
-    (HYPERX, UGAL_P_HISTORY),
-    (SINGLE, PAL),
-    (HYPERX, PAL),
-    (HYPERX, PAL_HISTORY),
-    (DRAGONFLY, PAL),
-    (DRAGONFLY_WIDE, PAL),
-    (TORUS, DOR),
-    (TORUS, ENTRY),
-    (TORUS, VALIANT),
-    (TORUS, UGAL),
-    (MESH, DOR),
-    (MESH, VALIANT),
-    (MESH, UGAL),
-    (DRAGONFLY, DF_MINIMAL),
-    (DRAGONFLY, DF_VALIANT),
-    (DRAGONFLY, DF_VALIANT_ROUTER),
-    (DRAGONFLY, DF_UGAL),
-    (DRAGONFLY, DF_UGAL_ROUTER),
-    (DRAGONFLY_WIDE, DF_MINIMAL),
-    (DRAGONFLY_WIDE, DF_VALIANT),
-    (DRAGONFLY_WIDE, DF_UGAL),
-    (DRAGONFLY, DF_UGAL_G),
-    (DRAGONFLY, DF_UGAL_G_ROUTER),
-    (DRAGONFLY_WIDE, DF_UGAL_G),
-    (TREE, UP_DOWN),
-    (TREE, D_MOD_K),
-    (TREE, D_MOD_K_HIGH),
-    (TREE, UP_DOWN_ADAPTIVE),
-    (FAT_TREE, UP_DOWN),
-    (FAT_TREE, D_MOD_K),
-    (FAT_TREE, D_MOD_K_HIGH),
-    (FAT_TREE, UP_DOWN_ADAPTIVE),
-    (FAT_TREE, ECMP_ONE),
-    (FULL_MESH, DOR),
-    (FULL_MESH, UGAL),
-    (FULL_MESH, SHORTEST),
-    (GRAPH, SHORTEST),
-    (GRAPH, ECMP),
-    (GRAPH_UNEVEN, SHORTEST),
-    (GRAPH_UNEVEN, ECMP),
-    (CIRCULANT, DF_MINIMAL),
-    (CIRCULANT, DF_UGAL),
-    (RELATIVE_WIDE, DF_VALIANT),
-    (RELATIVE_WIDE, DF_UGAL),
-    (SINGLE, DAL),
-    (HYPERX, DAL),
-    (SINGLE, SHORTEST),
-    (HYPERX, SHORTEST),
-    (TORUS, SHORTEST),
-    (MESH, SHORTEST_FIRST),
-    (DRAGONFLY, SHORTEST),
-    (TREE, SHORTEST),
-    (TORUS, ECMP),
-    (DRAGONFLY_WIDE, ECMP),
-    (TREE, ECMP_ONE),
-    (HYPERX, TABLE),
-    (TORUS, TABLE_TORUS),
-    (SINGLE, ADAPTIVE),
-    (HYPERX, ADAPTIVE),
-    (TORUS, ADAPTIVE),
-    (TORUS, ADAPTIVE_STAYS),
-    (MESH, ADAPTIVE),
-    (HYPERX, SLAC),
-    (TRUNKS, DOR),
-    (TRUNKS, VALIANT),
-    (TRUNKS, UGAL),
-    (TRUNKS, ADAPTIVE),
-    (TRUNKS, SHORTEST),
-    (TRUNKS, ECMP),
-];
-
-pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
-pub const TORNADO: &str = r#"{"tornado": {}}"#;
-pub const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
-pub const ADVERSE: &str = r#"{"group_shift": {"shift": 1}}"#;
-/// A cycle is 1 ns in these tests.
-pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
-/// Stages go on and off soon.
-pub const QUICK_STAGES: &str = r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}}"#;
+/// The rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times
+/// as many. Every round asserts the same, however many there are.
+pub fn rounds(few: u64) -> u64 {
+    let times = std::env::var("WEFT_TEST_ROUNDS").map_or(1, |text| text.parse().expect("WEFT_TEST_ROUNDS is a number"));
+    few * times
+}
 
 pub const ONE: Execution = Execution { threads: 1, blocks: 1 };
+
+/// The name of the model in the JSON of a configuration.
+pub fn name_of(json: &str) -> &str {
+    json.split('"').nth(1).expect("a model in quotes")
+}
 
 pub fn routing(json: &str) -> RoutingConfig {
     serde_json::from_str(json).expect("a routing")
@@ -185,9 +39,6 @@ pub fn policy(spec: &mut Spec, json: &str) {
     spec.policy = serde_json::from_str(json).expect("a policy");
 }
 
-/// The star around router 0 of every subnetwork is on.
-pub const ROOT: &str = r#"{"static": {"on": {"root": {}}}}"#;
-
 /// A policy that goes with the routing: `pal` would never wake a link, so idle links stay off as in [`ROOT`] there; `slac`
 /// goes with its own policy.
 pub fn fitting_policy(spec: &mut Spec, json: &str) {
@@ -199,7 +50,7 @@ pub fn fitting_policy(spec: &mut Spec, json: &str) {
     policy(
         spec,
         if sleepy && nothing_to_manage {
-            r#"{"always_on": {}}"#
+            ALWAYS_ON
         } else if sleepy {
             ROOT
         } else {

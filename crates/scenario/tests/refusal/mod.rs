@@ -1,5 +1,4 @@
 //! A good scenario, and what is said when it is spoilt.
-#![allow(dead_code)]
 
 use weft_scenario::expand;
 

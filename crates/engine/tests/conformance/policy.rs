@@ -1,0 +1,95 @@
+//! Every registered power policy, on the networks of `POLICIES`: nothing is lost, the account of every channel closes, its
+//! states are those that the policy declares, and blocks change nothing.
+
+use super::*;
+use crate::conservation::check_account;
+use weft_engine::outcome::Ending;
+use weft_engine::power::{LinkState, PolicyConfig};
+use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::spec::LoadPhase;
+
+/// The example with packets of 5 flits, at `load` in all of the window.
+fn example(e: &PolicyExample, load: f64) -> Spec {
+    let mut spec = spec(e.topology, e.routing);
+    packets(&mut spec, 5, VirtualCutThrough, 16);
+    policy(&mut spec, e.policy);
+    let stays_on = |class: &String| e.stays_on.contains(&class.as_str());
+    let numbers: Vec<usize> = (0..spec.managed.len()).filter(|&k| stays_on(&spec.graph.class_names()[k])).collect();
+    assert_eq!(numbers.len(), e.stays_on.len(), "{:?} has no class {:?}", e.topology, e.stays_on);
+    numbers.into_iter().for_each(|k| spec.managed[k] = false);
+    spec.set_load(load);
+    phases(&mut spec, 300, 4000);
+    spec
+}
+
+/// At loads at which links go off, go on and are full.
+fn check_all(check: impl Fn(&Spec, &str)) {
+    for e in POLICIES {
+        for load in [0.01, 0.2, 1.0] {
+            check(&example(e, load), &format!("{} under {} on {} at {load}", e.routing, e.policy, e.topology));
+        }
+    }
+}
+
+#[test]
+fn every_policy_has_an_example() {
+    let examples: Vec<&str> = POLICIES.iter().map(|e| e.policy).collect();
+    assert_complete(PolicyConfig::NAMES, &examples, |name| {
+        format!(
+            "the policy {name} runs in no test: add everywhere(TOPOLOGY, ROUTING, r#\"{{\"{name}\": {{}}}}\"#) to POLICIES \
+             in crates/engine/tests/common/examples.rs; its times short enough for links to go off and on in 4,000 cycles"
+        )
+    });
+}
+
+#[test]
+fn under_every_policy_the_account_of_every_channel_closes() {
+    check_all(|spec, _| check_account(spec, &run(spec)));
+}
+
+/// Ends the load at cycle 2,000, long before the window ends.
+fn falling_silent(mut spec: Spec) -> Spec {
+    let first = &spec.traffic.jobs[0].phases[0];
+    let silence = LoadPhase { from: 2000, load: vec![0.0; first.load.len()], ..first.clone() };
+    spec.traffic.jobs[0].phases.push(silence);
+    phases(&mut spec, 0, 12_000);
+    spec
+}
+
+#[test]
+fn under_every_policy_all_packets_arrive_when_the_sources_stop() {
+    check_all(|spec, what| {
+        let spec = falling_silent(spec.clone());
+        let out = run(&spec);
+        assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
+        assert!(out.sums.packets > 0, "{what}");
+        assert_eq!((out.sums.flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
+        check_account(&spec, &out);
+    });
+}
+
+/// `check_account` sees that channels are in no other states.
+#[test]
+fn every_state_that_a_policy_declares_is_reached() {
+    for name in PolicyConfig::NAMES {
+        let mut missing: Vec<LinkState> = Vec::new();
+        for (e, load) in POLICIES.iter().flat_map(|e| [(e, 0.2), (e, 1.0)]).filter(|(e, _)| name_of(e.policy) == *name)
+        {
+            let spec = falling_silent(example(e, load));
+            if missing.is_empty() {
+                missing = spec.policy.states().to_vec();
+            }
+            let out = run(&spec);
+            missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state as usize] == 0));
+            if missing.is_empty() {
+                break;
+            }
+        }
+        assert!(missing.is_empty(), "no example of the policy {name} has a channel that is {missing:?}");
+    }
+}
+
+#[test]
+fn every_policy_gives_the_same_result_in_one_block_and_in_three() {
+    check_all(check_blocks);
+}

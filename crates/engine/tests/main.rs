@@ -1,0 +1,34 @@
+//! The tests of the engine in one program, so that they are linked once. A file in this folder is a module below; shared
+//! helpers are in `common`.
+
+mod allocation;
+mod bounds;
+mod choosing;
+mod common;
+mod conformance;
+mod conservation;
+mod determinism;
+mod faults;
+mod link_states;
+mod pal;
+mod paths;
+mod properties;
+mod refused;
+mod slac;
+mod stall;
+mod tcep;
+mod theory;
+mod warmup;
+mod watch;
+mod workload;
+
+/// A file that is not a module here would never run.
+#[test]
+fn every_file_of_this_folder_is_a_module_here() {
+    let here = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).expect("the folder of the tests") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a name");
+        let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else { continue };
+        assert!(here.lines().any(|line| line == format!("mod {module};")), "add the line `mod {module};` to main.rs");
+    }
+}
