@@ -304,7 +304,7 @@ impl Team {
     fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
             channels.views_mut().set(&self.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
-            channels.has_news(r);
+            channels.note_news(r);
         }
     }
 
@@ -356,7 +356,7 @@ impl Team {
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
             channels.views_mut().set(&self.nets, r, d, (own, c), active);
-            channels.has_news(r);
+            channels.note_news(r);
             // of a fault both ends tell
             if own < c && !self.links[o].is_broken() {
                 self.spread(channels, r, Kind::State, (d, own, c), active);
