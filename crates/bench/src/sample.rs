@@ -67,6 +67,7 @@ impl Record {
             transient: or_all(Self::Transient).then_some(100),
             series: or_all(Self::Series).then_some(SeriesSpec { every: 100, channels: true }),
             link_states: or_all(Self::LinkStates).then_some(1_000_000),
+            sleep: false,
             control: None,
         };
     }

@@ -43,6 +43,31 @@ fn spans_abut_cover_the_run_and_close_with_the_account() {
 }
 
 #[test]
+fn a_router_sleeps_while_all_channels_that_it_sends_on_are_off() {
+    let mut spec = sleepy(100_000);
+    spec.set_load(0.01);
+    spec.records.sleep = true;
+    let out = run(&spec);
+    let (start, end) = (out.warmup as usize, (out.warmup + out.window) as usize);
+    let asleep = out.routers_asleep.as_ref().expect("counted");
+    for (router, &asleep) in (0..).zip(asleep) {
+        // channels that are not off, by cycle of the window
+        let mut lit = vec![0; end - start];
+        for span in states(&out).spans.iter().filter(|span| span.state != LinkState::Off) {
+            if out.channels[span.channel as usize].from == Some(router) {
+                let inside = (span.from as usize).clamp(start, end)..(span.to as usize).clamp(start, end);
+                lit[inside.start - start..inside.end - start].iter_mut().for_each(|count| *count += 1);
+            }
+        }
+        assert_eq!(asleep, lit.iter().filter(|&&count| count == 0).count() as u64, "router {router}");
+    }
+    assert!(asleep.iter().any(|&cycles| cycles > 0));
+    for blocks in [3, 12] {
+        assert_eq!(run_as(&spec, Execution { threads: 1, blocks }).routers_asleep.as_ref(), Some(asleep));
+    }
+}
+
+#[test]
 fn recording_and_its_bound_depend_on_nothing_else() {
     let mut off = sleepy(0);
     off.records.link_states = None;

@@ -170,3 +170,30 @@ fn the_wrong_topology_is_told_which_routings_fit() {
         }
     }
 }
+
+// ---- pairs ----------------------------------------------------------------------------------------------------------
+
+/// What each policy is refused beside: routings that look at no links, at those of subnetworks, and at stages.
+#[test]
+fn policies_and_routings_go_together_by_what_they_know_of_links() {
+    let pairs = [
+        (r#"{"always_on": {}}"#, [true, true, true]),
+        (IDLE_TIMEOUT, [true, false, false]),
+        (r#"{"static": {}}"#, [false, true, false]),
+        (r#"{"tcep": {}}"#, [false, true, false]),
+        (r#"{"slac": {}}"#, [false, false, true]),
+    ];
+    let named = |name: &&str| pairs.iter().any(|(policy, _)| policy.contains(&format!("\"{name}\"")));
+    assert!(weft_engine::power::PolicyConfig::NAMES.iter().all(named), "a policy is missing here");
+    for (policy_json, fits) in pairs {
+        for (routing_json, fits) in [UGAL_P, PAL, SLAC].into_iter().zip(fits) {
+            let mut spec = spec(HYPERX, routing_json);
+            policy(&mut spec, policy_json);
+            let checked = check(&spec);
+            assert_eq!(checked.is_ok(), fits, "{policy_json} beside {routing_json}");
+            if let Err(refusal) = checked {
+                assert!(!refusal.help.contains("none"), "{policy_json} beside {routing_json}: {refusal}");
+            }
+        }
+    }
+}

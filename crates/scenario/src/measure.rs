@@ -330,6 +330,7 @@ impl Measure {
             Ok(SeriesSpec { every, channels: series.of == SeriesOf::Channel })
         };
         Ok(Records {
+            sleep: false,
             control: self.control_packets.map(ControlPacketsConfig::most).transpose()?,
             transient: self.transient.map(bin).transpose()?,
             series: self.series.map(series).transpose()?,

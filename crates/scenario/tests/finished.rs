@@ -103,6 +103,7 @@ fn outcome(ending: Ending) -> Outcome {
             complete: false,
         }),
         control: None,
+        routers_asleep: None,
         control_packets: Some((
             vec![request(), ControlPacket { cycle: 9, arrival: None, value: None, ..request() }],
             true,

@@ -231,9 +231,9 @@ pub trait Channels {
     /// Heads of the block that have no way.
     fn parked(&self) -> &[Parked];
     /// Router `router` of the block knows something new about links: its heads without a way look again.
-    fn has_news(&mut self, router: usize);
+    fn note_news(&mut self, router: usize);
     /// Router `router` of the block has heard of a fault.
-    fn is_warned(&mut self, router: usize);
+    fn warn(&mut self, router: usize);
 }
 
 /// What acts on the whole network between two cycles.

@@ -101,6 +101,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
             LinkKnowledge::Subnetworks => Subnets::of(graph),
             LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
         },
+        counts_sleep: spec.records.sleep,
         faults,
         routers_fail: spec.faults.iter().any(Fault::is_of_router),
         trunk,

@@ -106,6 +106,8 @@ pub struct Records {
     pub series: Option<SeriesSpec>,
     /// States of the managed channels over time: most spans to keep.
     pub link_states: Option<usize>,
+    /// Cycles in which all managed channels of each router were off.
+    pub sleep: bool,
     /// Control packets of the power policy: most of them to keep.
     pub control: Option<usize>,
 }

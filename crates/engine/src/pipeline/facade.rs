@@ -127,11 +127,11 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
         self.block.faults.parked()
     }
 
-    fn has_news(&mut self, router: usize) {
-        self.block.faults.has_news(router);
+    fn note_news(&mut self, router: usize) {
+        self.block.faults.note_news(router);
     }
 
-    fn is_warned(&mut self, router: usize) {
+    fn warn(&mut self, router: usize) {
         self.block.faults.warn(router);
     }
 }

@@ -49,6 +49,8 @@ pub struct Net {
     pub heads_apart: bool,
     /// Subnetworks whose links the routing looks at, if it does.
     pub(crate) subnets: Option<Subnets>,
+    /// It is counted how long all links of each router are off.
+    pub counts_sleep: bool,
     /// Links or routers fail, and heads may find no way (`faults.rs`).
     pub faults: bool,
     /// Routers fail, and heads may be discarded (`faults.rs`).

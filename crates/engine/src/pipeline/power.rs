@@ -1,10 +1,11 @@
 //! The accounts of the channels of a block, and its agents at work: once per cycle they hear of faults, control packets,
 //! wishes of packets and timers, in this order.
 
-use crate::api::agents::{Agents, BlockSite, Channels, Probes};
+use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels, Probes};
 use crate::api::policy::Policy;
 use crate::pipeline::block::Block;
 use crate::pipeline::facade::Facade;
+use crate::pipeline::groups::Groups;
 use crate::pipeline::net::Net;
 use crate::pipeline::spans::Log;
 use crate::pipeline::timers::Timers;
@@ -19,6 +20,8 @@ pub struct Power {
     pub(crate) all_vcs: Vec<u16>,
     /// States over time, where they are recorded.
     pub(crate) log: Option<Log>,
+    /// The channels of each router, where it is counted how long all of them are off.
+    pub(crate) routers: Option<Groups>,
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
     /// Shadow links that packets have chosen.
@@ -32,6 +35,7 @@ impl Power {
             accounts: vec![Account::default(); all_vcs.len()],
             all_vcs,
             log: spans.map(Log::new),
+            routers: None,
             probes: Probes::default(),
             timers: Timers::new(0),
             wanted_back: Vec::new(),
@@ -44,12 +48,15 @@ impl Power {
 
     /// Moves channel `o` to another state.
     pub(crate) fn change<const V: usize>(&mut self, o: usize, out: &mut OutPort<V>, to: LinkState, now: u64) {
-        let account = &mut self.accounts[o];
-        account.settle(LinkState::of(out.state), out.flits, now);
+        let (account, from) = (&mut self.accounts[o], LinkState::of(out.state));
+        account.settle(from, out.flits, now);
         account.transitions += 1;
         out.state = to as u8;
         if let Some(log) = &mut self.log {
             log.note(o, to, now);
+        }
+        if let Some(routers) = &mut self.routers {
+            routers.change(o, from, to, now);
         }
     }
 
@@ -63,6 +70,9 @@ impl Power {
     pub(crate) fn begin<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) {
         let begun = outs.iter().map(|out| Account::begin(now, out.flits));
         self.accounts.iter_mut().zip(begun).for_each(|(account, begun)| *account = begun);
+        if let Some(routers) = &mut self.routers {
+            routers.begin(now);
+        }
     }
 
     /// Brings the accounts up to date: the counters of the ports have 32 bits.
@@ -93,6 +103,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if let Some(log) = &mut self.power.log {
                 log.note(o, channel.state, 0);
             }
+        }
+        if net.counts_sleep {
+            let member = |channel: &ChannelSite| channel.managed.then_some((channel.router, channel.state));
+            self.power.routers = Some(Groups::new(site.routers.len(), site.channels.iter().map(member)));
         }
         let Some(agents) = policy.agents(site) else { return };
         self.power.probes = agents.probes();

@@ -67,6 +67,7 @@ pub(crate) struct Findings {
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
     pub control: Option<ControlCount>,
+    pub routers_asleep: Option<Vec<u64>>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -82,7 +83,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             ending = self.window(spec, &mut watch, &mut middle);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
-        let control = self.control();
+        let (control, routers_asleep) = (self.control(), self.routers_asleep());
         let window = (start, self.now);
         self.set_window(start, self.now);
         let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
@@ -92,7 +93,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control })
+        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control, routers_asleep })
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
@@ -115,6 +116,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             sum.add(count);
             sum
         }))
+    }
+
+    /// Cycles since then in which all managed channels of each router were off, where that is counted.
+    fn routers_asleep(&self) -> Option<Vec<u64>> {
+        let groups: Option<Vec<_>> = self.blocks.iter().map(|block| block.power.routers.as_ref()).collect();
+        Some(groups?.into_iter().flat_map(|groups| groups.asleep(self.now)).collect())
     }
 
     /// Advances to the end of the window.

@@ -272,6 +272,8 @@ pub struct Outcome {
     pub transient: Option<(u64, Vec<TransientBin>)>,
     pub series: Option<Series>,
     pub link_states: Option<LinkStates>,
+    /// Cycles of the window in which all managed channels that a router sends on were off, per router, where they are counted.
+    pub routers_asleep: Option<Vec<u64>>,
     /// Control packets of the power policy over the window, if it sends some.
     pub control: Option<ControlCount>,
     /// Those of the whole run, where they are recorded, and whether there was room for all.

@@ -56,6 +56,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             series,
             link_states,
             control: found.control,
+            routers_asleep: found.routers_asleep,
             control_packets: spec
                 .records
                 .control

@@ -40,6 +40,7 @@
 //! number of blocks. `power/tcep/link_model.rs`: all orders of messages between two ends. `power/tcep/partition.rs`: Fig. 6.
 
 mod agent;
+mod duties;
 mod epoch;
 mod link;
 mod message;

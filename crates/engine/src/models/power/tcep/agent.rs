@@ -1,15 +1,13 @@
-//! The agents of the routers of a block: what each knows of its links, and what it does when a message comes, a timer ends
-//! or a packet wants a shadow link back. What it does at the end of an epoch is in `epoch.rs`.
+//! The agents of the routers of a block: what each knows of its links, and what it does when a message comes or a link has
+//! drained or waked. What it does at the end of an epoch is in `epoch.rs`; who is told of what, in `duties.rs`.
 
 use super::Rules;
 use super::link::{End, Say, Want};
 use super::message::{Kind, Message};
 use super::meters::Meters;
-use crate::api::agents::{Agents, Arrivals, BlockSite, Breakage, Channels, Departures, Detour, Probes};
-use crate::api::control::Arrival;
+use crate::api::agents::{BlockSite, ChannelSite, Channels, RouterSite};
 use crate::api::subnetworks::{Subnets, Views};
-use crate::base::unchecked::Hot;
-use crate::state::{AROUND, LinkState, NONE};
+use crate::state::LinkState;
 use std::sync::Arc;
 
 /// Between two looks whether a link is drained.
@@ -117,13 +115,13 @@ pub(super) struct Team {
     /// Links that have not failed, as far as each router has heard; empty where none fail.
     pub healthy: Views,
     /// All packets have one flit.
-    single: bool,
+    pub single: bool,
 }
 
 impl Team {
     pub fn new(rules: Arc<Rules>, site: &BlockSite) -> Self {
         let (ports, routers, nets) = (site.channels.len(), site.routers.len(), rules.nets.clone());
-        let link = |channel: &crate::api::agents::ChannelSite| LinkAgent {
+        let link = |channel: &ChannelSite| LinkAgent {
             end: End::new(channel.state),
             faults: 0,
             returns: false,
@@ -138,7 +136,7 @@ impl Team {
             expires: 0,
             router: channel.router,
         };
-        let router = |r: &crate::api::agents::RouterSite| RouterAgent {
+        let router = |r: &RouterSite| RouterAgent {
             id: r.id,
             coords: r.coords,
             base: r.base as usize,
@@ -183,7 +181,7 @@ impl Team {
     }
 
     /// A link that wakes, or drains, may have come to its end.
-    fn look(&mut self, channels: &mut dyn Channels, o: usize) {
+    pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {
             LinkState::Waking if !end.ready => {}
@@ -304,7 +302,7 @@ impl Team {
     fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
             channels.views_mut().set(&self.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
-            channels.has_news(r);
+            channels.note_news(r);
         }
     }
 
@@ -356,7 +354,7 @@ impl Team {
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
             channels.views_mut().set(&self.nets, r, d, (own, c), active);
-            channels.has_news(r);
+            channels.note_news(r);
             // of a fault both ends tell
             if own < c && !self.links[o].is_broken() {
                 self.spread(channels, r, Kind::State, (d, own, c), active);
@@ -407,112 +405,5 @@ impl Team {
         let hub = channels.views().of(r).hub(d);
         let next = self.routers[r].next_hub[d].unwrap_or(hub);
         [hub, next].iter().any(|&hub| hub == own || hub == c)
-    }
-}
-
-impl Agents for Team {
-    fn probes(&self) -> Probes {
-        // minimal packets of one flit cost nothing as they leave
-        Probes { arrivals: true, departures: !self.single, routed: false }
-    }
-
-    /// The first epochs begin.
-    fn start(&mut self, channels: &mut dyn Channels) {
-        for (r, router) in self.routers.iter().enumerate() {
-            let first = match self.rules.config.phase {
-                super::Phase::Together => self.rules.epoch,
-                super::Phase::Random => 1 + channels.draw(router.id, 0, 0x7c) % self.rules.epoch,
-            };
-            channels.set_timer(self.links.len() + r, first);
-        }
-    }
-
-    /// Links first, then routers, whose epochs end.
-    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
-        for who in ended.iter().map(|&who| who as usize) {
-            match who.checked_sub(self.links.len()) {
-                None => self.look(channels, who),
-                Some(r) => {
-                    self.end_epoch(channels, r);
-                    channels.set_timer(who, channels.now() + self.rules.epoch);
-                }
-            }
-        }
-    }
-
-    fn wanted_back(&mut self, wanted: &[u32], channels: &mut dyn Channels) {
-        for o in wanted.iter().map(|&o| o as usize) {
-            if self.links[o].end.state == LinkState::Shadow {
-                let say = self.links[o].end.reactivate();
-                self.follow(channels, self.router(o), o);
-                self.answer(channels, o, say, false);
-            }
-        }
-    }
-
-    fn receive(&mut self, arrival: Arrival, channels: &mut dyn Channels) {
-        self.hear_from(channels, arrival);
-    }
-
-    fn goes_around(&mut self, detour: &Detour) {
-        if self.single {
-            self.meters.sent_one_around(detour.channel);
-        }
-        let Some(direct) = detour.begins else { return };
-        let (r, d) = (detour.router, direct.subnet);
-        let link = &mut self.links[direct.channel];
-        link.around = link.around.saturating_add(u32::from(detour.flits));
-        if direct.state != LinkState::On {
-            link.virtually = link.virtually.saturating_add(u32::from(detour.flits));
-        }
-        let over = self.nets.over(d, self.member(r, d), (detour.channel - self.routers[r].base) as u8);
-        if self.hot[r * self.nets.count + d] >> over & 1 != 0 {
-            let crowded = Crowded { at: detour.now, net: d as u8, to: direct.to };
-            let agent = &mut self.routers[r];
-            // the first, whatever the order inside its cycle
-            agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
-        }
-    }
-
-    fn not_around(&mut self, channel: usize) {
-        if !self.is_member(self.router(channel), channel) {
-            return;
-        }
-        let left = self.meters.not_around(channel);
-        let link = &mut self.links[channel];
-        for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
-            // it was counted before this epoch
-            if *begun == left.wrapping_add(1) {
-                *begun = left;
-            }
-        }
-    }
-
-    fn arrive(&mut self, batch: &Arrivals) {
-        for flit in batch.flits {
-            let around = || batch.packets.hot(flit.packet as usize).flags & AROUND != 0;
-            if self.single {
-                self.meters.came_one((flit.to >> 4) as usize, around());
-            } else {
-                let around = (flit.packet != NONE).then(around);
-                self.meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
-            }
-        }
-    }
-
-    fn depart(&mut self, batch: &Departures) {
-        for flit in batch.flits {
-            let around = flit.head.map(|packet| batch.packets[packet as usize].flags & AROUND != 0);
-            self.meters.sent(flit.channel as usize, usize::from(flit.vc), around);
-        }
-    }
-
-    fn fault(&mut self, fault: Breakage, channels: &mut dyn Channels) {
-        self.notice(channels, fault);
-    }
-
-    fn went_around(&self, port: usize) -> (u32, u32) {
-        let meter = self.meters.of(port);
-        (meter.sent_around, meter.came_around)
     }
 }

@@ -434,6 +434,6 @@ impl Team {
         channels.views_mut().set_hub(r, d, crowned.1, crowned.1);
         self.routers[r].crowned[d] = crowned;
         self.routers[r].next_hub[d] = None;
-        channels.has_news(r);
+        channels.note_news(r);
     }
 }

@@ -99,7 +99,7 @@ impl Team {
         if !self.is_news(r, m) {
             return;
         }
-        channels.is_warned(r);
+        channels.warn(r);
         self.healthy.set(&self.nets, r, d, link, !m.flag);
         // one that returns is off as before, unless what was said behind it in that cycle has come first
         if m.flag || m.value != known {
@@ -154,7 +154,7 @@ impl Team {
         let next = (self.missing(channels, r, d, best) < self.missing(channels, r, d, hub)).then_some(best);
         self.routers[r].next_hub[d] = next;
         channels.views_mut().set_hub(r, d, hub, next.unwrap_or(hub));
-        channels.has_news(r);
+        channels.note_news(r);
         if let Some(next) = next {
             self.keep_star(channels, r, d, next);
         }

@@ -1,0 +1,115 @@
+//! What the engine tells the agents of a block, and who of them takes it up.
+
+use super::Phase;
+use super::agent::{Crowded, Team};
+use crate::api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Detour, Probes};
+use crate::api::control::Arrival;
+use crate::base::unchecked::Hot;
+use crate::state::{AROUND, LinkState, NONE};
+
+impl Agents for Team {
+    fn probes(&self) -> Probes {
+        // minimal packets of one flit cost nothing as they leave
+        Probes { arrivals: true, departures: !self.single, routed: false }
+    }
+
+    /// The first epochs begin.
+    fn start(&mut self, channels: &mut dyn Channels) {
+        for (r, router) in self.routers.iter().enumerate() {
+            let first = match self.rules.config.phase {
+                Phase::Together => self.rules.epoch,
+                Phase::Random => 1 + channels.draw(router.id, 0, 0x7c) % self.rules.epoch,
+            };
+            channels.set_timer(self.links.len() + r, first);
+        }
+    }
+
+    /// Links first, then routers, whose epochs end.
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        for who in ended.iter().map(|&who| who as usize) {
+            match who.checked_sub(self.links.len()) {
+                None => self.look(channels, who),
+                Some(r) => {
+                    self.end_epoch(channels, r);
+                    channels.set_timer(who, channels.now() + self.rules.epoch);
+                }
+            }
+        }
+    }
+
+    fn wanted_back(&mut self, wanted: &[u32], channels: &mut dyn Channels) {
+        for o in wanted.iter().map(|&o| o as usize) {
+            if self.links[o].end.state == LinkState::Shadow {
+                let say = self.links[o].end.reactivate();
+                self.follow(channels, self.router(o), o);
+                self.answer(channels, o, say, false);
+            }
+        }
+    }
+
+    fn receive(&mut self, arrival: Arrival, channels: &mut dyn Channels) {
+        self.hear_from(channels, arrival);
+    }
+
+    fn goes_around(&mut self, detour: &Detour) {
+        if self.single {
+            self.meters.sent_one_around(detour.channel);
+        }
+        let Some(direct) = detour.begins else { return };
+        let (r, d) = (detour.router, direct.subnet);
+        let link = &mut self.links[direct.channel];
+        link.around = link.around.saturating_add(u32::from(detour.flits));
+        if direct.state != LinkState::On {
+            link.virtually = link.virtually.saturating_add(u32::from(detour.flits));
+        }
+        let over = self.nets.over(d, self.member(r, d), (detour.channel - self.routers[r].base) as u8);
+        if self.hot[r * self.nets.count + d] >> over & 1 != 0 {
+            let crowded = Crowded { at: detour.now, net: d as u8, to: direct.to };
+            let agent = &mut self.routers[r];
+            // the first, whatever the order inside its cycle
+            agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
+        }
+    }
+
+    fn not_around(&mut self, channel: usize) {
+        if !self.is_member(self.router(channel), channel) {
+            return;
+        }
+        let left = self.meters.not_around(channel);
+        let link = &mut self.links[channel];
+        for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
+            // it was counted before this epoch
+            if *begun == left.wrapping_add(1) {
+                *begun = left;
+            }
+        }
+    }
+
+    fn arrive(&mut self, batch: &Arrivals) {
+        for flit in batch.flits {
+            let around = || batch.packets.hot(flit.packet as usize).flags & AROUND != 0;
+            if self.single {
+                self.meters.came_one((flit.to >> 4) as usize, around());
+            } else {
+                let around = (flit.packet != NONE).then(around);
+                self.meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
+            }
+        }
+    }
+
+    fn depart(&mut self, batch: &Departures) {
+        for flit in batch.flits {
+            let around = flit.head.map(|packet| batch.packets[packet as usize].flags & AROUND != 0);
+            self.meters.sent(flit.channel as usize, usize::from(flit.vc), around);
+        }
+    }
+
+    fn fault(&mut self, fault: Breakage, channels: &mut dyn Channels) {
+        self.notice(channels, fault);
+    }
+
+    fn went_around(&self, port: usize) -> (u32, u32) {
+        let meter = self.meters.of(port);
+        (meter.sent_around, meter.came_around)
+    }
+}

@@ -1,0 +1,76 @@
+//! Heads that only a dead router could bring on leave the network, and give their places back.
+
+use crate::pipeline::block::Block;
+use crate::pipeline::faults::subnets;
+use crate::pipeline::net::Net;
+use crate::state::{ASK, NO_KEY};
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Whether nothing can bring packet `id` on from router `r`: this router has failed, or the one that it must go to.
+    pub(super) fn is_lost(&self, net: &Net, r: usize, id: u32) -> bool {
+        if self.faults.is_dead(r) {
+            return true;
+        }
+        let (packet, at) = (&self.packets.items[id as usize], net.coords[self.routers[r].id as usize]);
+        if at == packet.dest {
+            return false;
+        }
+        let port = match net.routing.aim(at, packet, net.seed) {
+            Ok(leg) => subnets(net).port_to(leg.d, leg.own, leg.to),
+            Err(hop) => hop.port,
+        };
+        self.faults.dead_ends(self.routers[r].base as usize + usize::from(port)) > 0
+    }
+
+    /// Whether nothing can bring the packet on that has become the head of VC `v` of input `i`: it will be discarded.
+    #[cold]
+    pub(crate) fn is_doomed(&mut self, net: &Net, i: usize, v: usize, packet: u32) -> bool {
+        let lost = self.is_lost(net, self.ins[i].router as usize, packet);
+        if lost {
+            self.ins[i].keys[v] = ASK;
+            self.faults.doomed.push((i as u32, v as u8));
+        }
+        lost
+    }
+
+    /// Doomed heads leave the network, and so do their flits that come later.
+    #[cold]
+    pub(super) fn discard(&mut self, net: &Net) {
+        let mut waiting = Vec::new();
+        while let Some((i, v)) = self.faults.doomed.pop() {
+            let gone = if net.single {
+                self.discard_head::<true>(net, i as usize, usize::from(v))
+            } else {
+                self.discard_head::<false>(net, i as usize, usize::from(v))
+            };
+            if !gone {
+                waiting.push((i, v));
+            }
+        }
+        self.faults.doomed = waiting;
+    }
+
+    /// The flits that have come of a doomed head give their places back. Returns whether its tail was among them.
+    fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
+        let id = self.ins[i].head[v];
+        let segment = &mut self.segments.items[id as usize];
+        let (packet, flits) = (segment.packet, segment.arrived - segment.sent);
+        if !SINGLE {
+            segment.sent = segment.arrived;
+        }
+        let tail = SINGLE || segment.sent == segment.len;
+        if tail {
+            self.ins[i].keys[v] = NO_KEY;
+            let lost = &self.packets.items[packet as usize];
+            self.tally.lose(lost, net.job(lost.src));
+            self.packets.remove(packet);
+            if net.watches {
+                self.watch_loss(i, v);
+            }
+        }
+        for k in 1..=flits {
+            self.leave::<SINGLE>(net, i, v, id, tail && k == flits);
+        }
+        tail
+    }
+}
