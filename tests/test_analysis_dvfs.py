@@ -20,7 +20,7 @@ from weft.errors import ResultsError, WeftError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 STATES = ("on", "shadow", "draining", "off", "waking")
 # 10 fJ/bit whether or not anything is sent and 2 fJ per bit sent, of flits of 5 bits; off costs a little, too.

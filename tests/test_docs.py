@@ -73,7 +73,13 @@ def test_architecture_names_every_crate_and_no_other() -> None:
 
 @pytest.mark.parametrize(
     "family",
-    ["topology/src", "traffic/src/pattern", "traffic/src/injection", "engine/src/models/routing", "engine/src/models/power"],
+    [
+        "topology/src",
+        "traffic/src/pattern",
+        "traffic/src/injection",
+        "engine/src/models/routing",
+        "engine/src/models/power",
+    ],
 )
 def test_every_model_has_its_headings(family: str) -> None:
     registry = ROOT / "crates" / (f"{family}/lib.rs" if family.endswith("src") else f"{family}.rs")

@@ -13,12 +13,12 @@ import pytest
 
 import weft
 from weft.cli import main
-from weft.query import Database
+from weft.results.database import Database
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 KEPT = {"measure.series": "{every: 100cycles, of: channel}", "measure.transient": "{bin: 100cycles}"}
 

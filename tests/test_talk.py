@@ -15,10 +15,10 @@ import weft
 from weft.cli import main
 from weft.plot.choice import Choice
 from weft.plot.draw import figure
-from weft.talk import KINDS
+from weft.results.control_messages import KINDS
 
 if TYPE_CHECKING:
-    from weft.results import Results
+    from weft.api.results import Results
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "messages.md"
 

@@ -64,7 +64,7 @@ def add_points(parser: argparse.ArgumentParser) -> None:
 
 def page(text: str) -> Path:
     """A file for a page."""
-    from weft.report.page import checked
+    from weft.report.html_page import checked
 
     try:
         return checked(Path(_no_scenario(text)))
@@ -73,7 +73,7 @@ def page(text: str) -> Path:
 
 
 def packet(text: str) -> str:
-    """A packet, as `weft.watch.packets` reads it."""
+    """A packet, as `weft.runs.watch.packets` reads it."""
     return _no_scenario(text)
 
 

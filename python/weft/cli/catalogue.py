@@ -6,10 +6,10 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from weft import parameters
 from weft.cli import DONE, arguments
 from weft.errors import ScenarioError
-from weft.text import columns
+from weft.scenario import parameters
+from weft.text.columns import columns
 
 if TYPE_CHECKING:
     import argparse

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides
-from weft.labels import label
-from weft.text import columns
+from weft.text.columns import columns
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
 
     from weft._engine import Point
+    from weft.api.sweep import Implied, Sweep
     from weft.cli.arguments import Commands
-    from weft.sweep import Implied, Sweep
 
 _HEADS = {
     "terminals": "terminals",

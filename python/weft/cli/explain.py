@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides, stalls
 from weft.errors import ScenarioError
-from weft.labels import label
-from weft.text import columns
+from weft.text.columns import columns
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
-    from weft.sweep import Sweep
 
 _BAR = 40
 # Lines at most for the candidates of a choice, and for the paths; `--json` has all.

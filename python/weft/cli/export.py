@@ -38,7 +38,7 @@ def main(options: argparse.Namespace) -> int:
     """Write; returns the exit status."""
     from weft.cli import folders
     from weft.cli.query import show
-    from weft.query import Database
+    from weft.results.database import Database
 
     with Database([folders.opened(folder) for folder in options.folders]) as database:
         show(database, _TABLES[options.table], "csv", options.out)

@@ -12,9 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from weft.errors import ResultsError
-from weft.labels import at
 from weft.plot import link_states, over_time, style
-from weft.talk import KINDS
+from weft.results.control_messages import KINDS
+from weft.text.labels import at
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

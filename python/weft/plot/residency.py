@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import over_load, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Curve
     from weft.plot.choice import Choice
+    from weft.results.curves import Curve
 
 
 def figure(choice: Choice) -> Figure:

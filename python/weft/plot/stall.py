@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

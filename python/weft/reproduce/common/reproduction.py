@@ -1,0 +1,228 @@
+"""Run what a paper needs, draw its figures, judge its claims, and write all of it into one folder."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.api.loading import load
+from weft.errors import ResultsError
+from weft.reproduce.common import line_figures, reproduction_page, run_facts, scoreboard
+from weft.reproduce.common.measured import LackingError, Measured
+from weft.results.store import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from weft.reproduce.common.paper import Experiment, Figure, Paper
+    from weft.reproduce.common.scoreboard import Row
+    from weft.results.result_set import ResultSet
+    from weft.runs.execute import Status
+
+    Told = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
+
+
+# Stems and endings of the page for people, and of the scoreboard for tables and programs.
+_FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure and what became of it.
+
+    Attributes
+    ----------
+    figure : Figure
+        What it is.
+    files : list of Path
+        Its files; none if it was not drawn.
+    absent : str
+        Why it was not drawn.
+    remark : str
+        What has to be known of its points.
+    """
+
+    figure: Figure
+    files: list[Path] = field(default_factory=list)
+    absent: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper run again.
+
+    Attributes
+    ----------
+    paper : Paper
+        Which.
+    quick : bool
+        Whether fewer loads and shorter windows were run.
+    command : str
+        What makes it once more.
+    root : Path
+        Folder with everything.
+    part : str
+        What the names of its files say of the figures that were chosen, ``-9a-12``; empty for all figures, so that a
+        part does not replace the whole.
+    ran : list of tuple
+        The experiments and their results; one for each sweep of an experiment.
+    shown : list of Shown
+        The figures.
+    rows : list of Row
+        The scoreboard.
+    """
+
+    paper: Paper
+    quick: bool
+    command: str
+    root: Path
+    part: str
+    ran: Sequence[tuple[Experiment, ResultSet]]
+    shown: Sequence[Shown]
+    rows: Sequence[Row]
+
+    def file(self, stem: str, ending: str) -> Path:
+        """One of its files, e.g. of ``report`` and ``.html``."""
+        return self.root / f"{stem}{self.part}{ending}"
+
+    @property
+    def mode(self) -> str:
+        """Quick or full."""
+        return _mode(quick=self.quick)
+
+    def document(self) -> dict[str, Any]:
+        """All of it for programs."""
+        return {
+            "paper": self.paper.name,
+            "title": self.paper.title,
+            "mode": self.mode,
+            "command": self.command,
+            "count": scoreboard.count(self.rows),
+            "claims": [row.document() for row in self.rows],
+            "figures": [
+                {"figure": each.figure.name, "files": [path.name for path in each.files], "absent": each.absent}
+                for each in self.shown
+            ],
+            "runs": [
+                {"experiment": each.name, "folder": results.root.name} | run_facts.facts(results)
+                for each, results in self.ran
+            ],
+        }
+
+
+def reproduce(
+    paper: Paper,
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    only: Iterable[str] = (),
+    jobs: int | None = None,
+    told: Told | None = None,
+) -> Reproduction:
+    """Run what has no results yet, then draw and judge; what was run before is not run again.
+
+    Parameters
+    ----------
+    paper : Paper
+        See `weft.reproduce.registry`.
+    quick : bool
+        Fewer loads, shorter windows and scaled batches, for minutes in place of hours.
+    out : path, optional
+        Folder of everything, by default ``results/PAPER-quick`` or ``results/PAPER-full``.
+    only : iterable of str, optional
+        Names of figures; by default all. Claims that need other experiments are not judged.
+    jobs : int, optional
+        Points at a time, by default as many as cores allow.
+    told : callable, optional
+        Given the name of an experiment, makes the context that is told its status.
+
+    Raises
+    ------
+    WeftError
+        If there is no such figure, the folder can't be used, or a scenario can't run.
+    KeyboardInterrupt
+        After Ctrl-C; finished points are saved.
+    """
+    only = list(only)
+    figures = paper.chosen(only)
+    root = Path("results") / f"{paper.name}-{_mode(quick=quick)}" if out is None else Path(out)
+    part = _part(figures) if len(figures) < len(paper.figures) else ""
+    _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
+    needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
+    ran: list[tuple[Experiment, ResultSet]] = []
+    for number, (each, name, sets) in enumerate(needed, 1):
+        sweep = load(paper.path(f"{each.name}.yaml"), set=sets)
+        with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
+            ran.append((each, sweep.run(root / "runs" / name, jobs=jobs, watch=watch)))
+    measured = Measured(_frames(paper, ran), quick)
+    shown = [_draw(figure, measured, root / "figures") for figure in figures]
+    words = ["weft", "reproduce", paper.name, f"--{_mode(quick=quick)}", *(["--only", *only] if only else [])]
+    words += ["--out", str(out)] if out is not None else []
+    done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
+    _write(done)
+    return done
+
+
+def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:
+    """The points of each experiment, of all its sweeps."""
+    frames: dict[str, pl.DataFrame] = {}
+    for each, results in ran:
+        frame = paper.frame(results)
+        frames[each.name] = pl.concat([frames[each.name], frame]) if each.name in frames else frame
+    return frames
+
+
+def _mode(*, quick: bool) -> str:
+    return "quick" if quick else "full"
+
+
+def _part(figures: Iterable[Figure]) -> str:
+    return "".join(f"-{each.name}" for each in figures)
+
+
+def _check(root: Path, names: Iterable[str]) -> None:
+    """Before anything is run: whether all of it can be written."""
+    for place in (root, *root.parents):
+        if place.is_file():
+            what = f"{place} is a file, where the folder of the reproduction belongs"
+            raise ResultsError.saying(what, "name another folder with --out")
+    if (root / "sweep.json").is_file():
+        what = f"{root} holds the results of a sweep"
+        raise ResultsError.saying(what, "name another folder with --out")
+    try:
+        for folder in (root / "figures", root / "runs"):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        what = f"{root} can't hold a reproduction: {problem}"
+        raise ResultsError.saying(what, "name another folder with --out") from None
+    for place in (root / name for name in names):
+        if place.is_dir():
+            what = f"{place} is a folder, where a file of the reproduction belongs"
+            raise ResultsError.saying(what, "move it away, or name another folder with --out")
+
+
+def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
+    if figure.draw is None:
+        return Shown(figure, absent=f"waits for {figure.waits}")
+    try:
+        files = line_figures.saved(line_figures.drawn(figure, measured), folder, f"fig{figure.name}")
+        return Shown(figure, files, remark=figure.remark(measured) if figure.remark else "")
+    except LackingError as problem:
+        return Shown(figure, absent=str(problem))
+
+
+def _write(done: Reproduction) -> None:
+    """The scoreboard for programs, and the page for people."""
+    document = json.dumps(done.document(), indent=1) + "\n"
+    texts = (reproduction_page.html(done), scoreboard.as_csv(done.rows), document)
+    for name, text in zip(_FILES, texts, strict=True):
+        with replaced(done.file(*name)) as partial:
+            partial.write_text(text, encoding="utf-8")
