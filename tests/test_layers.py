@@ -93,8 +93,8 @@ def against_the_order(package: Path) -> list[str]:
     for module, others in imports(package).items():
         here = room(module)
         for other in sorted(others):
-            if here in LEVEL and here != room(other) and LEVEL.get(room(other), len(ORDER)) >= LEVEL[here]:
-                told.append(f"{module} imports {other or package.name}")
+            above = LEVEL.get(room(other), len(ORDER)) >= LEVEL.get(here, len(ORDER))
+            told += [f"{module} imports {other or package.name}"] if above and here != room(other) else []
     return told
 
 

@@ -19,12 +19,13 @@ from weft.cli import main
 from weft.errors import ResultsError, WeftError
 from weft.plot import style
 from weft.reproduce.common import claims, line_figures, scoreboard
+from weft.reproduce.common.frames import BASELINE, SCHEMA
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.common.rules import approx, constructed, exact, trend, untestable, waits
 from weft.reproduce.registry import paper
 from weft.reproduce.tcep import PAPER
-from weft.reproduce.tcep.mechanisms import BASELINE, COMBINED, DVFS, SCHEMA, SLAC, TCEP, frame
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP, frame
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -177,11 +178,16 @@ def test_a_number_that_is_off_misses_its_claim(
     assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
 
 
+def _accepting(share: pl.Expr) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Changes rows so that this share of their accepted load is left."""
+    return lambda rows: rows.with_columns(pl.col("accepted_load") * share)
+
+
 def test_the_cause_of_a_miss_is_that_of_the_mechanism_which_misses() -> None:
     less = pl.when(pl.col("saturated")).then(0.8).otherwise(1.0)
     for mechanism, cause in ((TCEP, "cause not isolated"), (SLAC, "go on and off at a steady load")):
         share = pl.when(pl.col("mechanism") == mechanism).then(less).otherwise(1.0)
-        off = changed("uniform", lambda rows, share=share: rows.with_columns(pl.col("accepted_load") * share))
+        off = changed("uniform", _accepting(share))
         finding = judged(off)["T-031"].finding
         assert finding.answer == "missed"
         assert cause in finding.cause

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from weft.cli.arguments import Commands
-    from weft.reproduce.common.reproduction import Reproduction
+    from weft.reproduce.common.reproduced import Reproduction
 
 
 def add(commands: Commands) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from weft.api.loading import load
 from weft.errors import ResultsError
-from weft.reproduce.common import line_figures, reproduction_page, run_facts, scoreboard
+from weft.reproduce.common import line_figures, reproduction_page, scoreboard
 from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.common.reproduced import Reproduction, Shown, mode
 from weft.results.store import replaced
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from weft.reproduce.common.paper import Experiment, Figure, Paper
-    from weft.reproduce.common.scoreboard import Row
     from weft.results.result_set import ResultSet
     from weft.runs.execute import Status
 
@@ -31,91 +30,6 @@ if TYPE_CHECKING:
 
 # Stems and endings of the page for people, and of the scoreboard for tables and programs.
 _FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A figure and what became of it.
-
-    Attributes
-    ----------
-    figure : Figure
-        What it is.
-    files : list of Path
-        Its files; none if it was not drawn.
-    absent : str
-        Why it was not drawn.
-    remark : str
-        What has to be known of its points.
-    """
-
-    figure: Figure
-    files: list[Path] = field(default_factory=list)
-    absent: str = ""
-    remark: str = ""
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A paper run again.
-
-    Attributes
-    ----------
-    paper : Paper
-        Which.
-    quick : bool
-        Whether fewer loads and shorter windows were run.
-    command : str
-        What makes it once more.
-    root : Path
-        Folder with everything.
-    part : str
-        What the names of its files say of the figures that were chosen, ``-9a-12``; empty for all figures, so that a
-        part does not replace the whole.
-    ran : list of tuple
-        The experiments and their results; one for each sweep of an experiment.
-    shown : list of Shown
-        The figures.
-    rows : list of Row
-        The scoreboard.
-    """
-
-    paper: Paper
-    quick: bool
-    command: str
-    root: Path
-    part: str
-    ran: Sequence[tuple[Experiment, ResultSet]]
-    shown: Sequence[Shown]
-    rows: Sequence[Row]
-
-    def file(self, stem: str, ending: str) -> Path:
-        """One of its files, e.g. of ``report`` and ``.html``."""
-        return self.root / f"{stem}{self.part}{ending}"
-
-    @property
-    def mode(self) -> str:
-        """Quick or full."""
-        return _mode(quick=self.quick)
-
-    def document(self) -> dict[str, Any]:
-        """All of it for programs."""
-        return {
-            "paper": self.paper.name,
-            "title": self.paper.title,
-            "mode": self.mode,
-            "command": self.command,
-            "count": scoreboard.count(self.rows),
-            "claims": [row.document() for row in self.rows],
-            "figures": [
-                {"figure": each.figure.name, "files": [path.name for path in each.files], "absent": each.absent}
-                for each in self.shown
-            ],
-            "runs": [
-                {"experiment": each.name, "folder": results.root.name} | run_facts.facts(results)
-                for each, results in self.ran
-            ],
-        }
 
 
 def reproduce(
@@ -153,7 +67,7 @@ def reproduce(
     """
     only = list(only)
     figures = paper.chosen(only)
-    root = Path("results") / f"{paper.name}-{_mode(quick=quick)}" if out is None else Path(out)
+    root = Path("results") / f"{paper.name}-{mode(quick=quick)}" if out is None else Path(out)
     part = _part(figures) if len(figures) < len(paper.figures) else ""
     _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
     needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
@@ -164,7 +78,7 @@ def reproduce(
             ran.append((each, sweep.run(root / "runs" / name, jobs=jobs, watch=watch)))
     measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
-    words = ["weft", "reproduce", paper.name, f"--{_mode(quick=quick)}", *(["--only", *only] if only else [])]
+    words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
     words += ["--out", str(out)] if out is not None else []
     done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
     _write(done)
@@ -178,10 +92,6 @@ def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[s
         frame = paper.frame(results)
         frames[each.name] = pl.concat([frames[each.name], frame]) if each.name in frames else frame
     return frames
-
-
-def _mode(*, quick: bool) -> str:
-    return "quick" if quick else "full"
 
 
 def _part(figures: Iterable[Figure]) -> str:

@@ -16,7 +16,7 @@ from weft.text.columns import clock
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.reproduce.common.reproduction import Reproduction
+    from weft.reproduce.common.reproduced import Reproduction
 
 
 def html(done: Reproduction) -> str:

@@ -11,7 +11,8 @@ from weft.plot import style
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.line_figures import Series
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.tcep.mechanisms import SLAC, TCEP, of, ratio
+from weft.reproduce.common.questions import of, ratio
+from weft.reproduce.tcep.mechanisms import SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,11 @@ import polars as pl
 from weft.analysis import bound
 from weft.plot import style
 from weft.reproduce.common import line_figures
+from weft.reproduce.common.frames import ENERGY
 from weft.reproduce.common.line_figures import Series
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.tcep.mechanisms import ENERGY, TCEP, greatest, of, ratio, steady
+from weft.reproduce.common.questions import greatest, of, ratio, steady
+from weft.reproduce.tcep.mechanisms import TCEP
 from weft.results import quantities as q
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.reproduce.common import line_figures
+from weft.reproduce.common.frames import BASELINE
 from weft.reproduce.common.line_figures import Series
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.tcep.mechanisms import BASELINE, DVFS, SLAC, TCEP, from_all, normalised, of
+from weft.reproduce.common.questions import normalised, of
+from weft.reproduce.tcep.mechanisms import DVFS, SLAC, TCEP, from_all
 from weft.results import quantities as q
 
 if TYPE_CHECKING:

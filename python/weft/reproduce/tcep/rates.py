@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from weft.plot import style
 from weft.reproduce.common import line_figures
+from weft.reproduce.common.frames import BASELINE
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.tcep.mechanism_curves import ENERGY, energies
-from weft.reproduce.tcep.mechanisms import BASELINE, COMBINED, DVFS, TCEP
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, TCEP
 from weft.results import quantities as q
 
 if TYPE_CHECKING:

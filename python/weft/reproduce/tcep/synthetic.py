@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.analysis import bound
+from weft.reproduce.common.frames import BASELINE, ENERGY
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.rules import WITHIN_LATENCY, Part, approx, exact, trend, untestable
-from weft.reproduce.tcep.links import ADVERSARIAL, adversarial_share, gaps, network
-from weft.reproduce.tcep.links import UNIFORM as LINE
-from weft.reproduce.tcep.mechanisms import (
-    BASELINE,
-    DVFS,
-    ENERGY,
-    SLAC,
-    TCEP,
+from weft.reproduce.common.questions import (
     beside,
     compared,
     greatest,
@@ -33,6 +26,10 @@ from weft.reproduce.tcep.mechanisms import (
     steady,
     throughput,
 )
+from weft.reproduce.common.rules import WITHIN_LATENCY, Part, approx, exact, trend, untestable
+from weft.reproduce.tcep.links import ADVERSARIAL, adversarial_share, gaps, network
+from weft.reproduce.tcep.links import UNIFORM as LINE
+from weft.reproduce.tcep.mechanisms import DVFS, SLAC, TCEP
 from weft.results import quantities as q
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import polars as pl
 from weft.analysis import bound, examples, paths
 from weft.analysis.overhead import overhead
 from weft.reproduce.common.measured import LackingError
+from weft.reproduce.common.questions import greatest
 from weft.reproduce.common.rules import approx, constructed, exact, trend, untestable
 from weft.reproduce.tcep.example_figures import utilisations
 from weft.reproduce.tcep.links import ROUTERS, TERMINALS
-from weft.reproduce.tcep.mechanisms import greatest
 from weft.reproduce.tcep.path_figures import FIG3_COUNT, FIG3B, FIG4_COUNT, SAMPLES, placements, ratios
 
 if TYPE_CHECKING:
