@@ -19,9 +19,9 @@ import pytest
 
 import weft
 from conftest import made
+from weft._engine import LINK_STATES as STATES
 from weft.cli import main
 from weft.report import films, history, network_view, pack
-from weft.report.columns_shown import STATES
 from weft.report.data import collect, facts
 from weft.report.sources import Sources
 

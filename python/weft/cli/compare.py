@@ -131,9 +131,10 @@ def _legend(compared: Comparison) -> list[str]:
 
 
 def _value(value: float | None, ending: str, digits: int) -> str:
+    from weft.results import quantities as q
     from weft.text.columns import number
 
-    short = {"stalled": "stall", "saturated": "sat", "": "-"}[ending]
+    short = {q.STALLED: "stall", q.SATURATED: "sat", "": "-"}[ending]
     return short if value is None else number(value, digits)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft._engine import RECORDS
 from weft.cli import DONE, arguments
 
 if TYPE_CHECKING:
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 
 # What is asked for each; tables of files are scanned by several threads and need an order.
 _TABLES = {name: f"select * from {name}" for name in ("points", "jobs", "latencies")}
-_TABLES |= {
-    name: f"select * from {name} order by all" for name in ("channels", "series", "transient", "control_packets")
-}
+_TABLES |= {name: f"select * from {name} order by all" for name in ("channels", *RECORDS)}
 _TABLES["link_states"] = "select * exclude (state), state from link_states order by all"
 
 

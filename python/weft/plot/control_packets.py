@@ -11,9 +11,9 @@ import polars as pl
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from weft._engine import CONTROL_PACKETS
 from weft.errors import ResultsError
 from weft.plot import link_states, over_time, style
-from weft.results.control_messages import KINDS
 from weft.text.labels import at
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def figure(choice: Choice) -> Figure:
     packets, cut = _packets(spot)
     spans, kept = link_states.spans_of(spot)
     routers = sorted({*packets["from_router"], *packets["to_router"]})
-    kinds = [kind for kind in KINDS if kind in packets["kind"].unique()]
+    kinds = [kind for kind in CONTROL_PACKETS if kind in packets["kind"].unique()]
     states = [state for state in style.STATES if state in spans["state"].unique()]
     heights = [
         min(_MOST, max(_LEAST, rows * of))
@@ -111,7 +111,7 @@ def _entries(kinds: list[str]) -> list[Artist]:
 
 def _look(kind: str) -> dict[str, Any]:
     """Colour and marker of a kind, the same in every figure; a second round pairs them anew, with dashes."""
-    number = list(KINDS).index(kind)
+    number = CONTROL_PACKETS.index(kind)
     turn, count = number // len(style.COLOURS), len(style.MARKERS)
     return {
         "label": kind,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from weft._engine import LINK_STATES
 from weft.results import quantities as q
 from weft.results.quantities import Quantity
-
-# In the order in which films number them.
-STATES = ("on", "shadow", "draining", "off", "waking")
 
 # In the order of the table of points.
 TABLE = (
@@ -68,7 +66,7 @@ def described(quantity: Quantity) -> dict[str, object]:
 
 def charted() -> list[Quantity]:
     """Quantities of which charts show means over the runs of each load."""
-    shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in STATES]
+    shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in LINK_STATES]
     costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
     return list(dict.fromkeys([q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values(), *shares, *costs]))
 

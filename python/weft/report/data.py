@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
+from weft._engine import LINK_STATES
 from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
@@ -46,7 +47,9 @@ def collect(sources: Sources) -> dict[str, Any]:
         "tables": {name: [columns_shown.described(each) for each in of] for name, of in columns_shown.TABLES.items()},
         "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
         "states": {state: colour for state, (colour, _) in STATES.items()},
-        "state_order": columns_shown.STATES,
+        # a hatch of matplotlib repeats a letter, which Plotly takes once
+        "state_patterns": {state: hatch[:1] for state, (_, hatch) in STATES.items()},
+        "state_order": LINK_STATES,
         "heat": _heat(),
         "billed": columns_shown.billed(),
         "curves": _curves(sources),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._engine import LINK_STATES
 from weft.report import pack
-from weft.report.columns_shown import STATES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +66,7 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any
     flits = np.add.reduceat(table(series["flits"]), begin, axis=0)
     length = np.add.reduceat(table(series["interval_cycles"])[:, 0], begin)
     state = np.zeros((samples, channels), dtype=np.int64)
-    for number, name in enumerate(STATES):
+    for number, name in enumerate(LINK_STATES):
         state[table(series[f"channels_{name}"]) > 0] = number
     last = np.append(begin[1:], samples) - 1
     return _film(table(series["from_cycle"])[begin, 0], length, merged, taken(flits), taken(state[last]))
@@ -80,7 +80,7 @@ def of_spans(spans: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any] 
     edges = np.linspace(0, end, min(pictures, end) + 1).astype(np.int64)
     spans = spans.sort("channel", "to_cycle")
     channel, begin, stop = (spans[name].to_numpy().astype(np.int64) for name in ("channel", "from_cycle", "to_cycle"))
-    numbers = spans["state"].replace_strict(STATES, range(len(STATES))).to_numpy().astype(np.int64)
+    numbers = spans["state"].replace_strict(LINK_STATES, range(len(LINK_STATES))).to_numpy().astype(np.int64)
     # The picture of an interval shows the state in its last cycle: that of the first span that ends behind it.
     asked = order[None, :] * (end + 1) + edges[1:, None] - 1
     span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from weft._engine import LINK_STATES
 from weft.errors import WeftError
-from weft.report import columns_shown, films, pack
+from weft.report import films, pack
 from weft.report.history import Histories
 from weft.report.layout import lay_out
 from weft.scenario.scenario import Scenario
@@ -117,7 +118,7 @@ def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
         taken: Ints = values[network.order]
         return taken
 
-    cycles = {state: take(f"cycles_{state}") for state in columns_shown.STATES}
+    cycles = {state: take(f"cycles_{state}") for state in LINK_STATES}
     kept_states = {state: pack.counts(values) for state, values in cycles.items() if values.any()}
     return {
         "flits": pack.counts(take("flits")),

@@ -142,7 +142,7 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
     runs = list(summaries)
     if any(each[q.ENDING.column] == q.STALLED for each in runs):
         return q.STALLED
-    return "saturated" if any(each["saturated"] for each in runs) else ""
+    return q.SATURATED if any(each["saturated"] for each in runs) else ""
 
 
 def _mean(runs: Sequence[dict[str, Any]], quantity: Quantity) -> Mean | None:

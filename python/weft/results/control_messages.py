@@ -7,24 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from weft._engine import CONTROL_PACKETS
 from weft.errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What routers ask each other, what they answer, and what they tell all others.
-KINDS = {
-    "activate": "activate the link between us",
-    "activate_yours": "activate your link to that router",
-    "deactivate": "deactivate the link between us",
-    "ack": "agreed",
-    "nack": "refused",
-    "withdraw": "what was agreed to can't be done any more",
-    "reactivate": "the shadow link between us is active again",
-    "state": "my link to that router is active, or is not any more",
-    "hub": "I am the hub",
-    "fault": "my link to that router has failed, or returned",
-}
 # What is told of a link: without the flag, and with it.
 _TOLD = {"state": ("is not active", "is active"), "fault": ("has returned", "has failed")}
 
@@ -36,7 +24,7 @@ class Wanted:
     Attributes
     ----------
     kinds : sequence of str
-        Of `KINDS`; all if empty.
+        Kinds that the engine knows (`CONTROL_PACKETS`); all if empty.
     routers : sequence of int
         Only what they send, get or are spoken of in, and links at them; all if empty.
     most : int
@@ -55,9 +43,9 @@ class Wanted:
         ScenarioError
             If a kind or a router is unknown.
         """
-        if unknown := [kind for kind in self.kinds if kind not in KINDS]:
+        if unknown := [kind for kind in self.kinds if kind not in CONTROL_PACKETS]:
             raise ScenarioError.saying(
-                f"no control packet is called {unknown[0]!r}", f"the kinds are {', '.join(KINDS)}"
+                f"no control packet is called {unknown[0]!r}", f"the kinds are {', '.join(CONTROL_PACKETS)}"
             )
         if beyond := [router for router in self.routers if router >= routers]:
             what = f"there is no router {beyond[0]}: the network has {routers}"

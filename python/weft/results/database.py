@@ -16,6 +16,7 @@ from weft.errors import ResultsError
 from weft.results.choose import names
 from weft.results.result_set import RECORDS, ResultSet
 from weft.results.rows import frame_of
+from weft.text import engine_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,13 +28,7 @@ _SUMMARIES = {
     "jobs": "a row per point and job",
     "latencies": "how many packets of a point had which latency",
 }
-_FILES = {
-    "channels": "a row per point and channel: flits, cycles per power state, energy",
-    "series": "flits and link states of a point over time",
-    "transient": "latency of a point by time of creation",
-    "link_states": "spans of time of a channel in a power state",
-    "control_packets": "what the routers said to each other under a power policy that has them talk",
-}
+_FILES = {"channels": "a row per point and channel: flits, cycles per power state, energy"} | engine_words.RECORDS
 TABLES = _SUMMARIES | _FILES
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # a PIVOT is more than one statement
 _WIDTH = 110

@@ -102,5 +102,5 @@ ENERGIES = (
     _billed("links between routers", "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
 )
 
-# Values of `ENDING`.
-DRAINED, STALLED = "drained", "stalled"
+# Values of `ENDING` that tables and plots treat apart; `weft._engine.ENDINGS` has all.
+DRAINED, SATURATED, STALLED = "drained", "saturated", "stalled"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import polars as pl
 import yaml
 
+from weft import _engine
 from weft.errors import ResultsError
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
@@ -19,12 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Tables of a point that are kept where a scenario asks for them, and a way to ask.
-RECORDS = {
-    "series": "measure.series='{every: 100cycles, of: channel}'",
-    "transient": "measure.transient='{bin: 100cycles}'",
-    "link_states": "measure.link_states={}",
-    "control_packets": "measure.control_packets={}",
-}
+_ASKED = {"series": "'{every: 100cycles, of: channel}'", "transient": "'{bin: 100cycles}'"}
+RECORDS = {name: f"measure.{name}={_ASKED.get(name, '{}')}" for name in _engine.RECORDS}
 
 # What a resolved scenario always has.
 _SECTIONS = ("topology", "links", "routing", "traffic", "measure")

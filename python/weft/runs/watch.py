@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft._engine import Control
 from weft.errors import ScenarioError
+from weft.results.quantities import ENDING, STALLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,6 +115,6 @@ def _remedy(finished: Finished) -> str:
     """What to name instead of a first packet that was not made."""
     terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
     choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name one of another terminal"
-    if finished.summary["ending"] == "stalled":
+    if finished.summary[ENDING.column] == STALLED:
         return f"{choice}: the network got stuck in cycle {finished.summary['cycles_total']}"
     return f"{choice}, or lengthen measure.window"

@@ -6,22 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from weft.text.columns import columns
+from weft.text.engine_words import WAITING_REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # Candidates of one choice, and choices of one head, that are printed; the data have all.
 _CANDIDATES, _CHOICES = 16, 8
-
-_REASONS = {
-    "link_asleep": "the link is asleep",
-    "vc_held": "its VCs are held",
-    "output_held": "the output sends another packet",
-    "no_credit": "no credit",
-    "lost_vc": "another head got the VC",
-    "lost_switch": "another flit got the switch",
-}
-
 
 _ENDED = "when the run ended"
 
@@ -141,7 +132,9 @@ def _worth(candidate: dict[str, Any]) -> list[str]:
 def _waits(waits: Iterable[dict[str, Any]]) -> list[str]:
     def line(wait: dict[str, Any]) -> str:
         cycles = wait["to_cycle"] - wait["from_cycle"]
-        return _step(wait["from_cycle"], f"waits {_cycles(cycles)} at port {wait['port']}: {_REASONS[wait['reason']]}")
+        return _step(
+            wait["from_cycle"], f"waits {_cycles(cycles)} at port {wait['port']}: {WAITING_REASONS[wait['reason']]}"
+        )
 
     return list(map(line, waits))
 
@@ -168,7 +161,7 @@ def _reasons(life: dict[str, Any]) -> str:
     for visit in life["routers"]:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]
         for wait in visit["waits"]:
-            spent[_REASONS[wait["reason"]]] += wait["to_cycle"] - wait["from_cycle"]
+            spent[WAITING_REASONS[wait["reason"]]] += wait["to_cycle"] - wait["from_cycle"]
         spent["behind other flits for the link"] += visit["exit"]["link_wait_cycles"]
     known = [f"{reason} {cycles}" for reason, cycles in spent.most_common() if cycles]
     return f": {', '.join(known)}" if known else ""
