@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from weft import _engine
+from weft_docs.models import source
 
 ROOT = Path(__file__).parent.parent
 # the command that belongs to this interpreter, whatever the search path says
@@ -72,26 +73,10 @@ def test_architecture_names_every_crate_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "family",
-    [
-        "topology/src",
-        "traffic/src/pattern",
-        "traffic/src/injection",
-        "engine/src/models/routing",
-        "engine/src/models/power",
-    ],
+    ("family", "model"), [(family, model["name"]) for family, models in _engine.models().items() for model in models]
 )
-def test_every_model_has_its_headings(family: str) -> None:
-    registry = ROOT / "crates" / (f"{family}/lib.rs" if family.endswith("src") else f"{family}.rs")
-    modules = re.findall(r'^\s*"\w+" => (\w+)::', registry.read_text(), re.M)
-    assert modules
-    for module in modules:
-        _check_header(ROOT / "crates" / family / f"{module}.rs")
-
-
-@pytest.mark.parametrize("module", ["switch", "three_stage"])
-def test_the_allocators_have_their_headings(module: str) -> None:
-    _check_header(ROOT / "crates" / "engine" / "src" / f"{module}.rs")
+def test_every_model_has_its_headings(family: str, model: str) -> None:
+    _check_header(source(ROOT, family, model))
 
 
 def _check_header(path: Path) -> None:
