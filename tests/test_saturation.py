@@ -10,7 +10,8 @@ import pytest
 
 import weft
 from weft.cli import main
-from weft.runs.saturation_search import ABOVE, BELOW, FOUND, MIXED, Search, _over, steps
+from weft.runs.bisection import ABOVE, BELOW, FOUND, MIXED, Search
+from weft.runs.saturation_search import _over, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from weft.api.loading import load
     from weft.api.results import Results, open
     from weft.api.sweep import Implied, Sweep
+    from weft.runs.bisection import Search
     from weft.runs.execute import Status
-    from weft.runs.saturation_search import Search
     from weft.runs.watch import journeys
     from weft.scenario.scenario import Scenario
 
@@ -46,7 +46,7 @@ _HOME = {
     "Implied": "weft.api.sweep",
     "Results": "weft.api.results",
     "Scenario": "weft.scenario.scenario",
-    "Search": "weft.runs.saturation_search",
+    "Search": "weft.runs.bisection",
     "Status": "weft.runs.execute",
     "Sweep": "weft.api.sweep",
     "journeys": "weft.runs.watch",

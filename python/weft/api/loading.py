@@ -1,4 +1,4 @@
-"""`weft.load`: a scenario, whatever it is written in, as a sweep."""
+"""`weft.load` makes a sweep of a scenario: of a file, a text, a dict, a graph or a traffic matrix."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def load(
 
 
 def _uses(resolved: Mapping[str, Any], name: str) -> bool:
-    """Whether a file decides anything in a point."""
+    """Whether a point uses a file of this name."""
     traffic = dict(resolved["traffic"])
     if (jobs := traffic.get("jobs")) and all("pattern" in job for job in jobs):
         traffic.pop("pattern", None)

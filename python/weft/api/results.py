@@ -1,4 +1,4 @@
-"""`weft.Results`: the finished points of a sweep, with what is made of them."""
+"""`weft.Results`: the finished points of a sweep, with methods that plot, query, compare and report them."""
 
 from __future__ import annotations
 

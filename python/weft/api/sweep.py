@@ -1,4 +1,4 @@
-"""A sweep: the points of a scenario, checked together, run side by side, resumed where a run was cut off."""
+"""`weft.Sweep`: the points of a scenario; it checks them, runs those without results, and searches for saturation."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft.scenario.scenario import Scenario
 
-# What a point implies does not depend on these keys of the resolved scenario.
+# Keys of the resolved scenario that change none of these facts.
 _FREE = ("name", "seed", "measure", "power", "traffic.load", "traffic.loads")
 
 
 @dataclass(frozen=True)
 class Implied:
-    """What some points imply before they run.
+    """What is known of some points before they run.
 
     Attributes
     ----------
     points : list of Point
-        The points: they differ in nothing that matters here.
+        Points whose facts are the same.
     facts : dict
         ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
         ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ...
@@ -111,7 +111,7 @@ class Sweep:
         return [Implied(points, points[0].imply()) for points in self._alike()]
 
     def _alike(self) -> list[list[Point]]:
-        """Points with the same network, routing and pattern; sizes and units of all are checked on the way."""
+        """Points in groups with the same network, routing and pattern; every point's sizes and units are checked."""
         alike: dict[str, list[Point]] = {}
         for point in self.points:
             point.check()
@@ -238,7 +238,7 @@ class Sweep:
 
 
 def _essence(resolved: dict[str, Any]) -> str:
-    """The part of a resolved scenario that decides what it implies, as text."""
+    """The part of a resolved scenario that decides these facts, as text."""
     kept = json.loads(json.dumps(resolved))
     for path in _FREE:
         *parents, last = path.split(".")

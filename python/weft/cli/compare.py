@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.results.comparison import Comparison
     from weft.results.quantities import Quantity
 
-# Differences between scenarios, and places of only one set, that are listed.
+# At most so many differences between the scenarios, and places of only one set, are listed.
 _LISTED = 8
 
 
@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
     )
     chosen = "folder of results, or some of its points: DIR:path=value,..."
     parser.add_argument("a", metavar="A", help=chosen)
-    parser.add_argument("b", metavar="B", help="the same")
+    parser.add_argument("b", metavar="B", help="the result set to compare it with, written in the same way")
     on = "pair points by this coordinate (repeatable; default: all that have values in common)"
     parser.add_argument("--on", metavar="PATH", action="append", help=on)
     form = parser.add_mutually_exclusive_group()
@@ -122,7 +122,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _legend(compared: Comparison) -> list[str]:
-    """What the signs mean, as far as they are there."""
+    """The meaning of the signs that the table uses."""
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
     if any(row["significant"] is None for row in rows):

@@ -66,7 +66,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
-    """Options of the other subjects would be left unheard."""
+    """Refuse options that belong to another subject."""
     given = {
         "--set": (options.sets, ("topology", "routing")),
         "--from": (options.source is not None, ("routing",)),
@@ -81,7 +81,7 @@ def _refuse_strange(options: argparse.Namespace) -> None:
 
 
 def _first(sweep: Sweep) -> list[str]:
-    """Which point of a sweep this is about."""
+    """Say which point of a sweep is explained."""
     if len(sweep) == 1:
         return []
     taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())

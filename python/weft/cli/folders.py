@@ -1,4 +1,4 @@
-"""Folders of results that a command line names: damaged points are told, and all else goes on without them."""
+"""Opens the folders of results that a command line names, and warns of damaged points, which are left out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of runs that are at work in a folder in which another one begins."""
+    """Warn of other runs that work in the folder in which a run begins."""
     from weft.runs.beacon import at_work
 
     for who in at_work(Path(folder)):

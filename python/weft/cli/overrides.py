@@ -1,4 +1,4 @@
-"""``--set path=value``."""
+"""Reads the scenario that a command line names, with its overrides ``--set path=value``."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _is_folder(word: str) -> bool:
-    """Whether a word is a folder; a long query is none, though the system refuses to look for it."""
+    """Whether a word is a folder. A query may be too long for the name of a file; then it is none."""
     try:
         return bool(word) and Path(word).is_dir()
     except OSError:

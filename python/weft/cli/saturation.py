@@ -69,7 +69,7 @@ def main(options: argparse.Namespace) -> int:
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     from weft.results import quantities as q
-    from weft.runs.saturation_search import FOUND
+    from weft.runs.bisection import FOUND
     from weft.text.columns import columns, number
 
     measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "stuck", "runs"]

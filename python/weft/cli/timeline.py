@@ -118,7 +118,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _writable(file: Path) -> Path:
-    """The file, if it can be written: better told before the run than after it."""
+    """Check before the run that the file can be written."""
     if file.exists() and not file.is_file():
         raise ScenarioError.saying(f"--out: {file} is no file", "name a file, for example trace.json")
     if not file.parent.is_dir():

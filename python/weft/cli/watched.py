@@ -1,4 +1,4 @@
-"""What ``--watch`` prints: the lives of packets of the first point of a sweep."""
+"""Prints what ``--watch`` asks for: the lives of packets of the first point of a sweep."""
 
 from __future__ import annotations
 

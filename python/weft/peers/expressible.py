@@ -1,10 +1,10 @@
-"""What imports and validation have in common: values as scenarios write them, and the answer that there is none."""
+"""Shared by imports and validation: quantities as scenarios write them, and the answer that Weft has no such thing."""
 
 from __future__ import annotations
 
 
 class NotExpressible(Exception):  # noqa: N818 - it is no error, it is an answer
-    """What a configuration of another simulator asks for that Weft has not got."""
+    """A configuration of another simulator asks for something that Weft does not have."""
 
 
 def amount(value: float | str, unit: str) -> str:

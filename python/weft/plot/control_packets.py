@@ -1,6 +1,6 @@
-"""What routers say to each other: a line per router over time, arrows of control packets, states of the links below.
+"""Control packets as arrows between the lines of routers over time; below them the states of the links.
 
-Where there are too many packets for arrows, only marks stand where they leave.
+With too many packets for arrows, only a mark stands where a packet leaves.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Packets up to which each is an arrow; channels up to which each has a name.
+# Up to so many packets each is an arrow; up to so many channels each has a name.
 _ARROWS, _NAMES = 300, 32
-# Inches: between routers, between channels; a panel at least and at most.
+# Inches between routers and between channels; least and greatest height of a panel.
 _ROUTER, _CHANNEL, _LEAST, _MOST = 0.42, 0.16, 0.9, 4.0
 _HEAD = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
 
@@ -110,7 +110,7 @@ def _entries(kinds: list[str]) -> list[Artist]:
 
 
 def _look(kind: str) -> dict[str, Any]:
-    """Colour and marker of a kind, the same in every figure; a second round pairs them anew, with dashes."""
+    """Colour and marker of a kind, the same in every figure; after the last colour they repeat with dashes."""
     number = CONTROL_PACKETS.index(kind)
     turn, count = number // len(style.COLOURS), len(style.MARKERS)
     return {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Colour and dashes of an arrow by the cause, in the order of the engine; further causes begin anew.
+# Colour and dashes of an arrow, by the cause in the order of the engine; with more causes the looks repeat.
 _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#D55E00", "-"),
     ("#0072B2", "--"),
@@ -32,7 +32,7 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#CC79A7", "-."),
 )
 _CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_CAUSES.items(), cycle(_LOOKS), strict=False)}
-# Members up to which labels stand upright; beyond that they stand along the radius.
+# Up to so many members the labels stand upright; with more they stand along the radius.
 _UPRIGHT = 8
 # Inches: around the circle for a member; beyond the circle for its label, to the sides and up and down.
 _AROUND = {True: 1.0, False: 0.42}

@@ -1,4 +1,4 @@
-"""Colours, markers, sizes and heads of all figures; colours are told apart by colour-blind eyes (Okabe and Ito 2008).
+"""Colours, markers, sizes and heads of all figures. Colour-blind readers can tell the colours apart (Okabe, Ito 2008).
 
 Nothing is told by colour alone: series differ in marker and line, states in hatching, saturated points are hollow.
 """
@@ -30,7 +30,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
-# Colour and hatching of power states that have a look of their own, and of others one after the other.
+# Colour and hatching of power states that have their own look; further states take the looks of `_OTHERS` in turn.
 _OWN = {
     "on": ("#0072B2", ""),
     "shadow": ("#56B4E9", "...."),

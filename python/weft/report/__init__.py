@@ -1,4 +1,4 @@
-"""Reports: results in, one HTML file out that needs no network; nothing here runs one either."""
+"""Writes results as one HTML file that opens without the internet. Nothing here runs a simulation."""
 
 from weft.report.html_page import write
 

@@ -1,4 +1,4 @@
-"""What the tables and charts of a report show, beside `weft.results.quantities`."""
+"""The columns that the tables and charts of a report show."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
 
 
 def described(quantity: Quantity) -> dict[str, object]:
-    """A quantity as the page holds it; shares stand in per cent."""
+    """A quantity as the page holds it; the page shows shares in per cent."""
     share = quantity.column.endswith("_share")
     return {
         "column": quantity.column,

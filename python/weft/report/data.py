@@ -1,4 +1,4 @@
-"""All that a page shows, as one value that JSON can hold."""
+"""Collects all that a page shows as one value that JSON can hold."""
 
 from __future__ import annotations
 

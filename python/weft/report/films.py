@@ -1,4 +1,4 @@
-"""What channels did over time, as the pictures of a film: flits and power state of each channel in each interval."""
+"""Films of channels: each picture holds flits and power state of every channel in one interval."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Bytes that all films of a report may take, and one of them; pictures of a film at most.
+# Most bytes of all films of a report, most bytes of one film, and most pictures of one film.
 BYTES = 1_100_000
 _OF_ONE = 1_000_000
 _PICTURES = 240
 
 
 class Budget:
-    """Makes films as long as there is room."""
+    """Makes films until the bytes of the report for films are used up."""
 
     def __init__(self) -> None:
         self._left = BYTES
 
     def film(self, order: Ints, results: ResultSet, row: int) -> dict[str, Any] | None:
-        """The film of a point; none if nothing was recorded per channel, or there is no room left."""
+        """The film of a point; ``None`` if nothing was recorded per channel, or no room is left."""
         # flits take up to two bytes and states one; base64 makes four bytes of three
         pictures = min(_PICTURES, min(_OF_ONE, self._left) // (4 * max(1, len(order))))
         if pictures < 2:
@@ -50,7 +50,7 @@ class Budget:
 
 
 def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any]:
-    """Samples as pictures; where there are too many, as many as needed become one: flits add, the last state counts."""
+    """A picture per sample. With too many samples several become one picture: flits add up, the last state counts."""
     channels = int(series["channel"].n_unique())
     samples = series.height // channels
     merged = -(-samples // pictures)

@@ -1,4 +1,4 @@
-"""The page: data, scripts, styles and Plotly in one file."""
+"""Writes the page: data, scripts, styles and Plotly in one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The networks of a report: where routers stand, which links there are, and what each channel did at some points."""
+"""The networks of a report: places of routers, links, and what each channel did at some points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Links drawn at most, and bytes that the channels of all points may take.
+# Most links that are drawn, and most bytes of the channels of all points.
 MOST_LINKS = 30_000
 BYTES = 1_500_000
 
@@ -97,7 +97,7 @@ def _routers(channels: pl.DataFrame) -> int:
 
 
 def _links(channels: pl.DataFrame) -> pl.DataFrame:
-    """A row per link between routers: a channel, and the one that goes back (null if there is none)."""
+    """A row per link between routers: one channel, and the channel that goes back (null if there is none)."""
     between = channels.filter(pl.col("from_router").is_not_null() & pl.col("to_router").is_not_null())
     keys = ["from_router", "from_port", "to_router", "to_port"]
     back = between.select(
@@ -111,7 +111,7 @@ def _links(channels: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
-    """What the channels of a point did in the window; a state that none was in is left out."""
+    """What the channels of a point did in the window. A state in which no channel ever was is left out."""
 
     def take(name: str) -> Ints:
         values = np.append(channels[name].to_numpy(), 0)  # -1, no channel, takes this zero
@@ -180,7 +180,7 @@ class Gallery:
         self._histories = Histories()
 
     def hang(self, number: int, results: ResultSet, row: int) -> None:
-        """Keep the channels of point `number` of the report if there is room."""
+        """Add the channels of point `number` of the report, if there is room."""
         if self._left <= 0:
             self.drawings.crowded_out += 1
             return

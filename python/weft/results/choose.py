@@ -1,4 +1,4 @@
-"""Points of result sets that a number, a text or a mapping chooses: ``3``, ``routing=ugal_p,load=0.3``."""
+"""Chooses points of result sets by a number, a text or a mapping: ``3``, ``routing=ugal_p,load=0.3``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 LOAD, PATTERN, SEED = "traffic.load", "traffic.pattern", "seed"
-# Where the summary names a model that the sweep need not have set.
+# Paths of models whose names the summary holds, also where the sweep did not set them.
 NAMED = {PATTERN: "pattern", "routing": "routing", "power.policy": "policy", "topology": "topology"}
-# What the summary tells of every point, by path.
+# All paths whose values the summary of every point holds.
 _SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
 
 Wanted = SupportsIndex | str | Mapping[str, Any]
@@ -123,7 +123,7 @@ def path_of(text: str, known: Iterable[str]) -> str:
 
 
 def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
-    """Whether what is asked for means a value: the same number, its label, or (not `exactly`) a model's name alone."""
+    """Whether `asked` means this value: by number, by label or, unless `exactly`, by the model's name alone."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with suppress(TypeError, ValueError):
             if float(asked) == value or not isinstance(asked, str):
@@ -133,7 +133,7 @@ def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
 
 
 def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> list[list[int]]:
-    """Points of each set that are wanted; a negative number counts from the last.
+    """The wanted points of each set; a negative number counts from the last point.
 
     The name of a model means all its variants, unless the model without parameters is among them.
 
@@ -155,7 +155,7 @@ def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> l
 
 
 def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
-    """Points of a set that are wanted; exact matches go before those by name alone, path by path."""
+    """The wanted points of one set. Path by path, exact matches go before matches by the name of a model alone."""
     if isinstance(wanted, int):
         row = wanted + len(side.points) if wanted < 0 else wanted
         return [row] if row in side.points else []
@@ -168,7 +168,7 @@ def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
 
 
 def _known(side: Chosen, row: int, path: str) -> Any:
-    """What a point has at a path; what the summary says needs no scenario to be read."""
+    """What a point has at a path; the scenario is read only if the summary does not say it."""
     coordinates = side.results.points[row]["coordinates"]
     if path in coordinates or path not in _SUMMARY:
         return side.value(row, path)
@@ -176,7 +176,7 @@ def _known(side: Chosen, row: int, path: str) -> Any:
 
 
 def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
-    """Names that tell sets of results apart: their titles (or bare names), or else those of their folders.
+    """Names that tell sets of results apart: their titles (or bare names) or, if these are equal, their folders.
 
     Raises
     ------

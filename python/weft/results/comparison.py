@@ -1,4 +1,4 @@
-"""Two result sets side by side: points lined up by what the sweeps set, differences against their confidence."""
+"""Compares two result sets: pairs points by what the sweeps set, and judges differences by their confidence."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _keys(a: Chosen, b: Chosen) -> list[str]:
 
 
 def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
-    """Refuse sweeps over the same coordinate that have none of its values in common."""
+    """Refuse two sweeps over one coordinate that share none of its values."""
     for path in a.results.coordinates:
         if path in {SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
             continue
@@ -182,7 +182,7 @@ def _some(side: Chosen, path: str) -> str:
 
 
 def _plain(value: Any) -> float | str:
-    """A value that can be told from another: numbers by size, models by their labels."""
+    """A value in a form that can be compared: a number as such, a model by its label."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else label(value)
 
 
@@ -212,5 +212,5 @@ def _flat(tree: Any, path: str = "") -> dict[str, Any]:
 
 
 def _differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Values that differ, ``None`` where one has none; names say nothing."""
+    """Values that differ, ``None`` where one side has none; the names of the scenarios are not compared."""
     return {path: (a.get(path), b.get(path)) for path in {**a, **b} if path != "name" and a.get(path) != b.get(path)}

@@ -1,4 +1,4 @@
-"""How sure means are: half widths of 95 % confidence intervals after Student and Welch."""
+"""Half widths of 95 % confidence intervals of means and of their differences, after Student and Welch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _STEPS = 2000
-# From here on the quantile changes by less than 0.003.
+# Above this many degrees of freedom the quantile changes by less than 0.003.
 _MANY = 1000.0
 
 
@@ -47,14 +47,14 @@ class Mean:
 
     @classmethod
     def over(cls, runs: Iterable[tuple[float | None, float | None]]) -> Mean | None:
-        """The mean over those runs that measured something: of each its value and the half width that it knows."""
+        """The mean over the runs that measured something; each run gives its value and the half width that it knows."""
         known = [(value, half_width) for value, half_width in runs if value is not None]
         return cls.of([value for value, _ in known], known[0][1]) if known else None
 
     def difference_half_width(self, other: Mean) -> float | None:
         """Half width of the 95 % confidence interval of the difference of two means of independent runs.
 
-        Welch's where both are over several runs; else the half widths add as squares.
+        If both means are over several runs, it is Welch's interval; if not, the squares of the half widths add.
         """
         if self.half_width is None or other.half_width is None:
             return None
@@ -69,7 +69,7 @@ class Mean:
 
 @lru_cache
 def quantile95(freedom: float) -> float:
-    """What 95 % of the magnitudes of Student's t lie below; `freedom` is 1 or more.
+    """The bound below which 95 % of the magnitudes of Student's t lie; `freedom` is 1 or more.
 
     With t = sqrt(freedom) * tan(angle) the density is that of cos(angle) to the power of freedom - 1.
     """

@@ -1,4 +1,4 @@
-"""Control packets of a power policy: which of them to show, and what they say in words."""
+"""Control packets of a power policy: chooses which of them to show, and puts into words what they say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What is told of a link: without the flag, and with it.
+# What a packet of this kind says of a link: if its flag is not set, and if it is.
 _TOLD = {"state": ("is not active", "is active"), "fault": ("has returned", "has failed")}
 
 
@@ -26,9 +26,9 @@ class Wanted:
     kinds : sequence of str
         Kinds that the engine knows (`CONTROL_PACKETS`); all if empty.
     routers : sequence of int
-        Only what they send, get or are spoken of in, and links at them; all if empty.
+        Only links at these routers, and packets that they send, receive or that speak of them; all if empty.
     most : int
-        Packets at most: the first ones.
+        At most so many packets: the first ones.
     """
 
     kinds: Sequence[str] = ()
@@ -52,7 +52,7 @@ class Wanted:
             raise ScenarioError.saying(what, f"write 0 to {routers - 1}")
 
     def packets(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """What of a table of control packets is wanted, however many."""
+        """The wanted rows of a table of control packets, however many they are."""
         if self.kinds:
             frame = frame.filter(pl.col("kind").is_in(list(self.kinds)))
         return self._at(frame, "from_router", "to_router", "about_router")
@@ -66,7 +66,7 @@ class Wanted:
 
 
 def words(packet: dict[str, Any]) -> str:
-    """What a packet says, without its ends: ``link 1-2 is active``."""
+    """What a packet says, without sender and receiver: ``link 1-2 is active``."""
     kind, flag = packet["kind"], packet["flag"]
     if kind == "activate_yours":
         return f"activate your link to {packet['about_router']}"

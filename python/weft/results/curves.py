@@ -1,4 +1,4 @@
-"""Points of sweeps arranged as load curves: a panel per traffic pattern, a series per other combination."""
+"""Arranges points of sweeps as curves over load: a panel per traffic pattern, a curve per other combination."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Curve:
         return [Mean.over(zip(*runs, strict=True)) for runs in zip(values, own, strict=True)]
 
     def half_width(self, quantity: Quantity) -> pl.Series:
-        """Half the width of the 95 % confidence interval: over runs, or else what the one run knows; null for none."""
+        """Half the width of the 95 % confidence interval, over the runs or of the single run; null if none is known."""
         return pl.Series([mean and mean.half_width for mean in self.means(quantity)], dtype=pl.Float64)
 
 
@@ -89,7 +89,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     named = ["part", *apart] if len(parts) > 1 else apart
     series = pl.concat_str(named, separator=", ") if named else pl.lit("")
     frame = frame.with_columns(series.alias("series"))
-    frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))  # what no point measured
+    frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))  # columns that no point has measured
     others = {*paths, "load", "points"}
     numbers = [column for column, kind in frame.schema.items() if kind.is_numeric() and column not in others]
     distinct = frame.unique(["panel", "series", "load", "hash"], keep="first", maintain_order=True)
@@ -109,7 +109,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
 def short(path: str, values: Iterable[object]) -> list[str]:
     """Labels of the values of a coordinate: names without their options where the names alone tell them apart.
 
-    A number or a quantity says what it is of, and so does an empty list.
+    Before a number, a quantity or an empty list stands what it is of.
 
     Examples
     --------
@@ -128,10 +128,10 @@ def short(path: str, values: Iterable[object]) -> list[str]:
 def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
     """The chosen rows of the frame, with coordinates as text so that several frames fit together.
 
-    What another set has swept is looked up in the scenario.
+    A path that only another set has swept is looked up in the scenario.
     """
     frame = part.results.frame.with_row_index("points")[part.points]
-    # jobs with loads of their own leave the scenario without one
+    # a scenario whose jobs have loads of their own names none
     load = pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4))
     others = [path for path in paths if path not in NAMED]
     hashes = [part.results.points[point]["hash"] for point in part.points]

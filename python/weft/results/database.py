@@ -30,9 +30,9 @@ _SUMMARIES = {
 }
 _FILES = {"channels": "a row per point and channel: flits, cycles per power state, energy"} | engine_words.RECORDS
 TABLES = _SUMMARIES | _FILES
-_READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # a PIVOT is more than one statement
+_READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB takes a PIVOT as several statements
 _WIDTH = 110
-# What DuckDB takes as a pattern in the name of a file.
+# Letters of a file name that DuckDB would take as a pattern.
 _PATTERN = r"([*?[])"
 
 
@@ -122,7 +122,7 @@ class Database:
         }
 
     def _checked(self, sql: str) -> str:
-        """The text of a query if it is one statement that reads; tables that it names are made."""
+        """Check that a query is one statement that only reads, and make the tables that it names."""
         statements = duckdb.extract_statements(sql)
         if len(statements) != 1 or statements[0].type not in _READING:
             raise ResultsError.saying(f"{sql!r} is no query: results are read only", 'write one "select ..."')
@@ -140,7 +140,7 @@ class Database:
         try:
             yield
         except duckdb.Error as problem:
-            told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # it means tables of its own
+            told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
             what = f"the query can't run: {told}"
             raise ResultsError.saying(what, self._help(sql)) from problem
 
@@ -172,7 +172,7 @@ class Database:
             self._made.add(name)
 
     def _files(self, name: str) -> list[tuple[str, str, int]]:
-        """Files of a kind, with the names of their sets and the numbers of their points; no damaged ones."""
+        """Files of a kind with the names of their sets and the numbers of their points, without damaged files."""
         found, damaged = [], None
         for key, results in self._sets.items():
             for point in range(len(results)):
@@ -187,7 +187,7 @@ class Database:
         return found
 
     def _add_view(self, name: str, found: Sequence[tuple[str, str, int]]) -> None:
-        """A view of files; what a file is called says which point it belongs to."""
+        """Make a view of files; the name of a file says which point it belongs to."""
         rows = ", ".join(f"({_quoted(path)}, {_quoted(key)}, {point})" for path, key, point in found)
         files = ", ".join(_quoted(re.sub(_PATTERN, r"[\1]", path)) for path, _, _ in found)
         own = f"{_SET}, {_POINT}" if len(self._sets) > 1 else _POINT
@@ -202,7 +202,7 @@ class Database:
             raise ResultsError.saying(what, "remove the folder of that point and run the sweep again") from problem
 
     def _add_frame(self, name: str, frame: pl.DataFrame) -> None:
-        with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB needs no further package for a file
+        with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB reads a file without further packages
             path = Path(scratch) / f"{name}.parquet"
             frame.write_parquet(path)
             self._connection.execute(f"create table {name} as from read_parquet({_quoted(str(path))})")

@@ -1,7 +1,4 @@
-"""What a reader of a table has to know besides.
-
-How the warm-up went, whether means are as sure as asked, what was lost, fairness.
-"""
+"""Notes below a table: how the warm-up went, whether means are as sure as asked, what was lost, fairness."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# Points named in a line at most.
+# A line names at most so many points.
 _NAMED = 3
 
 
 def lines(results: ResultSet) -> list[str]:
-    """A line for each thing that the points of a sweep were asked for or that can be said of them."""
+    """The notes of a sweep, a line each."""
     warmup = _answers(results, "warmup_settled", "warm-up settled")
     if warmup:
         ended = [row for row in results.summaries if row["warmup_settled"] and row.get("power_settled") is not False]
@@ -32,7 +29,7 @@ def lines(results: ResultSet) -> list[str]:
 
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """How many packets were lost to routers that failed; nothing where none was."""
+    """How many packets were lost because a router failed; no line if none was."""
     counts = [count for summary in summaries if (count := summary.get("dropped_packets"))]
     if not counts:
         return []
@@ -43,7 +40,7 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def damage(results: ResultSet) -> list[str]:
-    """Which points can't be used, why, and how they are run again; nothing where all is well."""
+    """Which points can't be used, why, and how to run them again; no line if all can be used."""
     if not results.damaged:
         return []
     named = [f"  {setting(point.coordinates) or point.hash}: {point.reason}" for point in results.damaged[:_NAMED]]
@@ -54,7 +51,7 @@ def damage(results: ResultSet) -> list[str]:
 
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
-    """How many points say yes, and which say no; nothing where nobody was asked."""
+    """How many points say yes in a column, and which say no; no line if no point says anything."""
     asked = {row: answer for row, answer in enumerate(_values(results, column)) if answer is not None}
     if not asked:
         return []
@@ -67,7 +64,7 @@ def _answers(results: ResultSet, column: str, words: str) -> list[str]:
 
 
 def _fairness(results: ResultSet) -> list[str]:
-    """Jain's index of the flits that the sources got into the network: 1 if all got the same."""
+    """Jain's index of the flits that each source injected: 1 if all injected the same."""
     known = [(value, row) for row, value in enumerate(_values(results, "source_fairness_jain")) if value is not None]
     if not known:
         return []

@@ -1,10 +1,10 @@
-"""What a finished point holds: the columns that tables and plots read, with labels and units."""
+"""The columns of results that tables and plots show, with labels and units."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Loads that a search for saturation tells apart [flits/terminal/cycle].
+# By default a search for saturation tells loads apart that differ by this [flits/terminal/cycle].
 TOLERANCE = 0.005
 
 
@@ -54,7 +54,7 @@ ENERGY = Quantity("energy_per_bit_pj", "Energy per delivered bit", "pJ/bit", "en
 # Not in the summary: `weft.results.curves` divides by the length of the window.
 TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/s", "transitions", 0)
 
-# Axes that no single column stands on.
+# Axes that show no column, or more than one.
 PACKET_LATENCY = Quantity("", "Packet latency", "cycles", "latency", 0)
 TIME = Quantity("", "Time", "cycles", "time", 0)
 UTILISATION = Quantity("utilisation", "Channel utilisation", "flits/cycle", "utilisation", 3)
@@ -68,7 +68,7 @@ PERCENTILES = {
 
 @dataclass(frozen=True)
 class Billed:
-    """Something that links cost, with what the same flits would have cost on two other kinds of links.
+    """A cost of links, and what the same flits would have cost on two other kinds of links.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Billed:
 
 
 def _billed(links: str, column: str, label: str, unit: str) -> Billed:
-    """The three columns of a cost; `column` has a gap for the name of the reference."""
+    """The three columns of a cost; ``{}`` in `column` is the place for the name of the reference."""
 
     def quantity(reference: str, words: str) -> Quantity:
         return Quantity(column.format(reference), f"{label}{words}", unit, "", 1)

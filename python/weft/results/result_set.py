@@ -19,11 +19,11 @@ from weft.text.labels import setting
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Tables of a point that are kept where a scenario asks for them, and a way to ask.
+# Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
 _ASKED = {"series": "'{every: 100cycles, of: channel}'", "transient": "'{bin: 100cycles}'"}
 RECORDS = {name: f"measure.{name}={_ASKED.get(name, '{}')}" for name in _engine.RECORDS}
 
-# What a resolved scenario always has.
+# Keys that every resolved scenario has.
 _SECTIONS = ("topology", "links", "routing", "traffic", "measure")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -136,7 +136,7 @@ class ResultSet:
 
     @property
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """Number of each point, and its row of `frame` before models became labels."""
+        """The number of each point, and its row of `frame` with models that are not labels yet."""
         return [
             (number, point["coordinates"] | scalars(summary, point["coordinates"]))
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -144,7 +144,7 @@ class ResultSet:
 
     @property
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """Number of the point of each job, and its row of `jobs`."""
+        """For each job the number of its point, and its row of `jobs`."""
         return [
             (number, point["coordinates"] | scalars(job, point["coordinates"]))
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -244,7 +244,7 @@ class ResultSet:
         return _parquet(self.file(point, path.name))
 
     def file(self, point: int, name: str) -> Path:
-        """A file of a point, by name, which is not damaged.
+        """The path of a file of a point, by name, once its checksum is compared.
 
         Raises
         ------
@@ -268,9 +268,9 @@ class ResultSet:
 
 
 def _parquet(path: Path) -> pl.DataFrame:
-    """Read a table of a point; whatever is wrong with the file is told as such."""
+    """Read a table of a point; any problem with the file becomes a `ResultsError`."""
     try:
-        with path.open("rb") as file:  # by a path, only where its name is text
+        with path.open("rb") as file:  # polars opens no path that is not text
             return pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         raise _unreadable(path, problem) from problem

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Build a frame by column; models become labels, and a column of mixed types becomes text."""
+    """Build a frame from rows; models become labels, and a column of several types becomes text."""
     columns: dict[str, None] = {}
     for row in rows:
         columns |= dict.fromkeys(row)
@@ -21,7 +21,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers and words of a summary, besides those that coordinates say in more detail."""
+    """The numbers and words of a summary, except those that are coordinates."""
     return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
 
 

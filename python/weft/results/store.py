@@ -1,7 +1,7 @@
 """The folder of a sweep's results: one folder per point, named by the hash of its resolved scenario.
 
-A point's folder appears by one rename when it is complete, so a killed run leaves whole points or nothing. What
-happens to it later is found by the sizes and checksums in `run.json`.
+A point's folder is renamed into place when it is complete, so a killed run leaves whole points or nothing. The sizes
+and checksums in `run.json` show whether a file was changed later.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
 _STALL = "stall.txt"
 _PARTS = ".*.part"
 _ABANDONED_SECONDS = 3600
-# Folders that an error names.
+# An error names at most so many folders.
 _LISTED = 4
 
 
@@ -84,7 +84,7 @@ class Store:
         return summary
 
     def file(self, hash: str, name: str) -> Path:
-        """A file of a point, which is what was written.
+        """The path of a file of a point, once its checksum is compared.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class Store:
         return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
 
     def save(self, point: Point, finished: Finished, run: Mapping[str, Any] | None = None) -> None:
-        """Write the results of a point in place of older ones; they appear at once or not at all.
+        """Write the results of a point in place of older ones; all files appear together, or none.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Store:
     def write_manifest(
         self, name: str, source: str, points: Iterable[Point], title: str, command: Sequence[str] | None = None
     ) -> None:
-        """Say which points belong to the sweep, in which order, with which coordinates; drop abandoned rests.
+        """Write the list of the points of the sweep with their coordinates, and remove what killed runs left.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Store:
         self._drop_abandoned()
 
     def check_owner(self, name: str, points: Iterable[Point]) -> None:
-        """Refuse a folder of another sweep, whose points nothing would list any more.
+        """Refuse a folder that holds another sweep: its list of points would be lost.
 
         Raises
         ------
@@ -169,19 +169,19 @@ class Store:
         """
         try:
             owner = self.manifest()
-        except ResultsError:  # no sweep's, or damaged: it is written anew
+        except ResultsError:  # there is no list of points, or it is damaged: a new one is written
             return
         if owner["name"] != name and not {point["hash"] for point in owner["points"]} & {p.hash for p in points}:
             what = f"{self.root} holds the results of another sweep, {owner['name']!r}"
             raise ResultsError.saying(what, f"name another folder with --out, or remove {self.root}")
 
     def replace(self, name: str, text: str) -> None:
-        """Write a file of the folder at once; a reader sees the old text or the new."""
+        """Replace a file of the folder; a reader sees the old text or the new one, never a part."""
         with replaced(self.root / name) as partial:
             partial.write_text(text, encoding="utf-8")
 
     def _neighbours(self) -> str:
-        """Folders with results whose names begin alike, as those of overridden runs do."""
+        """Names of result folders that begin with the name of this one: sweeps with overrides are called so."""
         alike = sorted(each.parent for each in self.root.parent.glob(f"{escape(self.root.name)}*/{_MANIFEST}"))
         return f", such as {', '.join(map(str, alike[:_LISTED]))}" if alike else ""
 
@@ -206,7 +206,7 @@ class Store:
         return manifest
 
     def _drop_abandoned(self) -> None:
-        """Remove what killed runs left; young rests may belong to a run at work in the same folder."""
+        """Remove what killed runs left. What is young stays: another run may be writing it."""
         for partial in [*self.root.glob(_PARTS), *self._points.glob(_PARTS)]:
             with suppress(OSError):  # another process may remove it at the same time
                 if time.time() - partial.stat().st_mtime > _ABANDONED_SECONDS:
@@ -215,7 +215,7 @@ class Store:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Gives the name of a file to write, which takes the place of `path` when it is whole."""
+    """Give the name of a temporary file; it takes the place of `path` when the context ends without an error."""
     partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
         yield partial
@@ -255,7 +255,7 @@ def _named(point: Any) -> bool:
 
 
 def _marks(folder: Path) -> dict[str, Any]:
-    """What tells later whether the files of a folder are those that were written."""
+    """Sizes and checksums of the files of a folder, by which a later change is noticed."""
     files = sorted(folder.iterdir())
     return {
         "file_bytes": {path.name: path.stat().st_size for path in files},
@@ -276,7 +276,7 @@ def _check_sizes(folder: Path, written: Mapping[str, Any]) -> None:
 
 
 def _sums(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Checksums of the files of a point, as far as `run.json` has them."""
+    """The checksums that `run.json` holds; none if it holds none."""
     sums = written.get("file_crc32")
     return sums if isinstance(sums, dict) else {}
 

@@ -1,4 +1,4 @@
-"""Tables as plain text."""
+"""The tables that `weft run` prints: loads against series, and jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
-    """Latency, accepted load and energy of a sweep: loads downwards, series side by side.
+    """Latency, accepted load and energy of a sweep: a line per load, the series side by side.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
 
 
 def jobs(results: ResultSet) -> list[str]:
-    """Lines of a table with a row per point and job; none where all points have one job without an end."""
+    """Lines of a table with a row per point and job; none if every point has a single job without a batch."""
     frame = results.jobs
     if frame.is_empty() or not any(_tells(summary["jobs"]) for summary in results.summaries):
         return []
@@ -71,7 +71,7 @@ def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:
 
 
 def _panel(panel: Panel, width: int) -> list[str]:
-    """Blocks of as many series as fit into a line."""
+    """The lines of a panel: as many series side by side as fit, the others below."""
     offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
     axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
     axis = [cell.rjust(max(map(len, axis))) for cell in axis]

@@ -1,4 +1,4 @@
-"""A file beside the results that says who is at work in a folder and how far, while a run lasts."""
+"""A file beside the results that says, while a run lasts, which process works in the folder and how far it is."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _FILES = ".running.*.json"
 _EVERY_SECONDS = 1.0
-# A run that has said nothing for so long has died, or the machine of the run has.
+# A run that has written nothing for this long has died, or its machine has.
 _SILENT_SECONDS = 60
 
 
 class Beacon:
-    """Keeps the file while it is used as a context; killed runs leave it behind, and it says so by its age.
+    """Writes the file while it is used as a context. A killed run leaves its file behind; the age of the file shows it.
 
     Parameters
     ----------
@@ -61,32 +61,32 @@ class Beacon:
         (self._store.root / self._name).unlink(missing_ok=True)
 
     def __call__(self, status: Status) -> None:
-        """Take a status."""
+        """Write a status into the file, and pass it on."""
         if (now := time.monotonic()) >= self._next:
             self._next = now + _EVERY_SECONDS
             said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
-            with suppress(OSError):  # a full disk stops the run where it matters
+            with suppress(OSError):  # if the disk is full, saving the results fails and says so
                 self._store.replace(self._name, json.dumps(said))
         if self._watch:
             self._watch(status)
 
 
 def at_work(root: Path) -> list[dict[str, Any]]:
-    """What the runs say that are at work in a folder: host, pid, since when, and their `Status`."""
+    """What each run that works in a folder says: host, pid, start, and its `Status`."""
     return [who for path, who in _found(root) if _alive(path, who)]
 
 
 def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
     found = []
     for path in sorted(root.glob(_FILES)):
-        with suppress(OSError, ValueError):  # it goes away at any time
+        with suppress(OSError, ValueError):  # its run may remove it at any time
             if _whole(who := json.loads(path.read_text(encoding="utf-8"))):
                 found.append((path, who))
     return found
 
 
 def _whole(who: Any) -> bool:
-    """Whether a file says what `Beacon` writes; that of another version may not."""
+    """Whether a file has all keys that `Beacon` writes; another version may have written it."""
     match who:
         case {
             "host": str(),
@@ -120,13 +120,13 @@ def _flight(each: Any) -> bool:
 
 
 def _alive(path: Path, who: dict[str, Any]) -> bool:
-    """Whether a run still says something; on this machine its process is known to be there or not."""
+    """Whether a run is alive: it wrote its file a short time ago and, on this machine, its process exists."""
     try:
         if _now(path.parent) - path.stat().st_mtime > _SILENT_SECONDS:
             return False
         if os.name == "posix" and who["host"] == socket.gethostname():
             os.kill(who["pid"], 0)
-    except PermissionError:  # the process of another user
+    except PermissionError:  # the process exists and belongs to another user
         return True
     except OSError:
         return False
@@ -134,9 +134,9 @@ def _alive(path: Path, who: dict[str, Any]) -> bool:
 
 
 def _now(root: Path) -> float:
-    """The time by the clock that stamps the files of a folder: a file server has its own."""
+    """The time of the clock that stamps the files of a folder; a file server has its own clock."""
     try:
         with TemporaryFile(dir=root) as stamped:
             return os.fstat(stamped.fileno()).st_mtime
-    except OSError:  # read only
+    except OSError:  # nothing can be written in the folder
         return time.time()

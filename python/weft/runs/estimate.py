@@ -1,4 +1,4 @@
-"""How long points take, learned from those that ran: a busy network costs more than an idle one."""
+"""Estimates how long points take from those that have run; points with a higher load take longer."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# What an idle network costs beside one that is offered a full load: sources are drawn and links billed in any case.
+# Weight of an idle network if a full load has the weight 1: sources draw and links are billed in any case.
 _IDLE = 0.1
-# What a part of a run that is shorter than this says of the whole is mostly noise.
+# A run says how long it will take once this part of it is done; before that it is mostly noise.
 _TELLING = 0.05
 
 
 class Estimate:
-    """Seconds of points: the load tells points of a kind apart, a measured ratio says what it costs.
+    """Estimates the seconds of points: each kind of points has its measured seconds per weight, which grows with load.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ class Estimate:
         self._learned: dict[str, float] = defaultdict(float)
 
     def begin(self, place: int) -> None:
-        """A point waits no longer."""
+        """Note that a point has begun to run."""
         self._waiting[self._kinds[place]] -= self._weights[place]
 
     def learn(self, place: int, seconds: float) -> None:
-        """A point took so long."""
-        for key in (self._kinds[place], ""):  # "": of all kinds
+        """Note how long a point took."""
+        for key in (self._kinds[place], ""):  # "" stands for all kinds together
             self._seconds[key] += seconds
             self._learned[key] += self._weights[place]
 
     def left(self, place: int, fraction: float, seconds: float) -> float | None:
-        """Seconds that a running point needs yet; ``None`` before there is anything to tell from.
+        """Seconds that a running point still needs; ``None`` as long as nothing is known.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class Estimate:
         own = seconds / fraction if fraction >= _TELLING else None
         if expected is None:
             total = own
-        elif own is None or fraction >= 1:  # only other points tell how long the last deliveries take
+        elif own is None or fraction >= 1:  # how long the last deliveries take is known from other points only
             total = expected
         else:
             total = fraction * own + (1 - fraction) * expected
@@ -98,7 +98,7 @@ def offered(point: Point) -> float:
 
 
 def _kind(point: Point) -> str:
-    """What points have in common that differ in load and seed only."""
+    """The kind of a point: all of its scenario but name, load and seed."""
     traffic = {key: value for key, value in point.resolved["traffic"].items() if key != "load"}
     rest = {key: value for key, value in point.resolved.items() if key not in {"name", "seed", "traffic"}}
     return json.dumps([rest, traffic])

@@ -1,4 +1,4 @@
-"""Running points side by side: threads of this process, each in the engine with the GIL released."""
+"""Runs points side by side, each in a thread of this process that runs the engine without the GIL."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Flight:
     seconds : float
         How long it has run.
     left_seconds : float or None
-        How long it needs yet; ``None`` before there is anything to tell from.
+        How long it still needs; ``None`` as long as nothing is known.
     """
 
     hash: str
@@ -60,7 +60,7 @@ class Status:
     flying : list of Flight
         The points in flight.
     left_seconds : float or None
-        How long the rest takes; ``None`` before there is anything to tell from, or nothing to do.
+        How long the rest takes; ``None`` as long as nothing is known, or if nothing is left.
     """
 
     total: int
@@ -84,13 +84,13 @@ class _Board:
         self._lock = Lock()
 
     def begin(self, place: int, clock: Clock) -> None:
-        """A point begins."""
+        """Note that a point begins."""
         with self._lock:
             self._clocks[place] = clock
             self._estimate.begin(place)
 
     def end(self, place: int, *, done: bool) -> None:
-        """A point has ended, and is done or not."""
+        """Note that a point has ended, and whether it is done."""
         with self._lock:
             clock = self._clocks.pop(place)
             if done:
@@ -100,7 +100,7 @@ class _Board:
     def status(self) -> Status:
         """How far all points are."""
         with self._lock:
-            # each run goes on meanwhile: its cycle is read once
+            # a run goes on meanwhile, so its cycle is read only once
             cycles = {place: self.controls[place].cycle for place in self._clocks}
             running = [
                 (place, min(1.0, cycle / max(1, self.controls[place].cycles)), self._clocks[place].seconds)
@@ -170,7 +170,7 @@ def execute(
         done = False
         try:
             finished = points[place].run(threads, blocks, control)
-            if not control.stopped:  # a stopped run measured nothing whole
+            if not control.stopped:  # a run that was stopped has no complete measurement
                 finish(place, finished, clock.record(finished.summary))
                 done = True
         finally:
@@ -201,18 +201,18 @@ def _words(points: Sequence[Point]) -> list[str]:
 
 
 def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
-    """Wait for all, and tell now and then; short waits keep Ctrl-C alive."""
+    """Wait for all futures and report now and then; the waits are short so that Ctrl-C works."""
     pending = set(futures)
     while pending:
         finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
         tell()
         for future in finished:
             if isinstance(problem := future.exception(), OSError):
-                raise problem  # a full disk does not get better with the next point
+                raise problem  # if the disk is full, the next point fails, too
 
 
 def _raise_first(futures: list[Future[None]]) -> None:
-    """Raise what went wrong, a refusal of Weft before anything else."""
+    """Raise the first error, if there is one; errors of Weft go before others."""
     problems = [problem for future in futures if (problem := future.exception())]
     for problem in sorted(problems, key=lambda problem: not isinstance(problem, WeftError)):
         raise problem

@@ -1,4 +1,4 @@
-"""The progress of a sweep on standard error: bars on a terminal, a line now and then in a file."""
+"""Shows the progress of a sweep on standard error: bars on a terminal, a line now and then in a file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from weft.runs.execute import Flight, Status
 
-# Points in flight that have bars of their own.
+# At most so many running points have a bar of their own.
 _SHOWN = 8
-# Characters of the coordinates of a point.
+# At most so many characters of the coordinates of a point are shown.
 _WIDEST = 48
 # Seconds before the first line in a file, and how much longer each further one takes, up to the longest.
 _FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0
@@ -62,7 +62,7 @@ class Bar:
     def __call__(self, status: Status) -> None:
         """Show a status."""
         if self._status is None:
-            self._begun = perf_counter()  # checking is no part of the rate
+            self._begun = perf_counter()  # the time of the checks does not count for the rate
             if status.reused:
                 self._say(f"{status.reused} of {status.total} done before")
         self._status = status
@@ -85,7 +85,7 @@ def words(status: Status, seconds: float) -> str:
     """How far a sweep is after some seconds: points, rate and time left."""
     new = status.done + status.running - status.reused
     left = status.left_seconds
-    if left is None and new > 0:  # rounds of a search tell no more than how many points are left
+    if left is None and new > 0:  # a search does not know how long its rounds take, only how many points are left
         left = (status.total - status.done - status.running) * seconds / new
     rate = f", {60 * new / seconds:.3g} a minute" if new > 0 and seconds > 0 else ""
     return f"{status.done} of {status.total} points{rate}" + (f", {clock(left)} left" if left else "")

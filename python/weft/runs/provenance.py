@@ -1,4 +1,4 @@
-"""Where and how long a point ran: `run.json`, apart from the results, which are the same everywhere."""
+"""Where and how long a point ran. It stands in `run.json`, apart from the results, which are the same everywhere."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def cores() -> int:
 
 
 def _cpu() -> str:
-    """The name of the processor; Linux tells it in a file."""
+    """The name of the processor; on Linux it stands in a file."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -82,7 +82,7 @@ def _cpu() -> str:
 
 
 def _memory_gib() -> float | None:
-    """Memory of the machine; ``None`` where the system does not tell."""
+    """Memory of the machine; ``None`` if the system does not say."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB, 1)
     except (AttributeError, OSError, ValueError):

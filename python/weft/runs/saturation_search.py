@@ -1,7 +1,8 @@
-"""Where networks saturate: bisection over the offered load, one search per curve of a sweep.
+"""Searches the load at which a network saturates, for each curve of a sweep.
 
-A load is too much for a point when its results say ``saturated`` (the network accepts less than 97 % of what is
-offered, or does not deliver the packets of the window in time) or when it gets stuck. Runs of other seeds vote.
+A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
+or does not deliver the packets of the window in time) or if the network gets stuck. With several seeds, half of the
+runs decide.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import json
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from weft.results.quantities import TOLERANCE
 from weft.results.rows import frame_of
 from weft.results.store import Store
 from weft.runs.beacon import Beacon
+from weft.runs.bisection import Search
 from weft.runs.execute import Status, execute
 from weft.text.labels import at
 
@@ -33,74 +34,11 @@ if TYPE_CHECKING:
 
 _LOAD, _SEED = "traffic.load", "seed"
 _DIGITS = 12
-# Beyond the two loads at the edge, so many steps further a search looks whether the edge is one.
-_BESIDE = 2
-
-FOUND, BELOW, ABOVE, MIXED = "found", "below_range", "above_range", "not_monotonic"
-
-
-class Search:
-    """Bisection over a list of loads; it asks for loads and learns their verdicts, and knows nothing of networks.
-
-    First the ends, then halves until two neighbours differ, then one load on each side of the two, so that a blurred
-    edge is noticed.
-
-    Parameters
-    ----------
-    loads : sequence of float
-        Ascending.
-    """
-
-    def __init__(self, loads: Sequence[float]) -> None:
-        self._loads = list(loads)
-        self._known: dict[int, bool] = {}
-
-    def learn(self, load: float, *, over: bool) -> None:
-        """Take the verdict on a load: `over` if it is too much."""
-        self._known[self._loads.index(load)] = over
-
-    def wanted(self) -> list[float]:
-        """Loads whose verdicts are needed next; none at the end."""
-        return [self._loads[step] for step in self._edge()[2]]
-
-    def left(self) -> int:
-        """How many more loads a search may ask for at most."""
-        low, high, wanted = self._edge()
-        if not wanted:
-            return 0
-        ends = 2 - len(self._known.keys() & {0, len(self._loads) - 1})
-        return ends + math.ceil(math.log2(max(1, high - low))) + 2 if high - low > 1 else len(wanted)
-
-    def _edge(self) -> tuple[int, int, list[int]]:
-        """The halves so far, and which steps come next."""
-        low, high = 0, len(self._loads) - 1
-        if missing := [step for step in dict.fromkeys((low, high)) if step not in self._known]:
-            return low, high, missing
-        if self._known[low] or not self._known[high]:
-            return low, high, []
-        while high - low > 1:
-            middle = (low + high) // 2
-            if middle not in self._known:
-                return low, high, [middle]
-            low, high = (low, middle) if self._known[middle] else (middle, high)
-        beside = (low - _BESIDE, high + _BESIDE)
-        return low, high, [step for step in beside if 0 <= step < len(self._loads) and step not in self._known]
-
-    def bracket(self) -> tuple[float | None, float | None, str]:
-        """The highest load up to which all verdicts are good, the lowest from which all are bad, and the meaning."""
-        steps = sorted(self._known)
-        good = list(takewhile(lambda step: not self._known[step], steps))
-        bad = list(takewhile(lambda step: self._known[step], reversed(steps)))
-        low = self._loads[good[-1]] if good else None
-        high = self._loads[bad[-1]] if bad else None
-        if len(good) + len(bad) < len(steps):
-            return low, high, MIXED
-        return low, high, FOUND if good and bad else (ABOVE if good else BELOW)
 
 
 @dataclass
 class _Curve:
-    """A search with its runs: the point of every load and seed that was asked for."""
+    """The search of one curve, with the points of every load and seed that it has asked for."""
 
     coordinates: dict[str, Any]
     search: Search
@@ -203,7 +141,7 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
 
 
 def _check(point: Point) -> None:
-    """Refuse a scenario whose load `traffic.load` does not set, or not for long."""
+    """Refuse a scenario in which `traffic.load` does not set the load, or does not set it for the whole run."""
     traffic = point.resolved["traffic"]
     if at(point.resolved, "measure.stop.complete") is not None:
         what = "a run that ends with its batches has no load that lasts"
@@ -220,7 +158,7 @@ def _check(point: Point) -> None:
 
 
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Why `traffic.load` is not the load of a job (of all traffic if it is empty): what, remedy and path."""
+    """Why `traffic.load` is not the load of a job (an empty job stands for all traffic): what, remedy and path."""
     if "load" in job:
         what = "this job has a load of its own, as all others: traffic.load changes nothing"
         return what, "leave out the load of the jobs that are to saturate", f"{path}.load"
@@ -262,7 +200,7 @@ def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[_Curve]:
 
 
 def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
-    """Overrides that leave one point with these coordinates: out of any sweep, and then a sweep of one value."""
+    """Overrides that make these coordinates the only point: each is a value, and a sweep over this one value."""
     return [
         pair
         for path, value in coordinates.items()
@@ -282,7 +220,7 @@ def _stuck(points: Sequence[Point], store: Store) -> bool:
 
 
 def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
-    """The status of one round of runs as that of all rounds."""
+    """Turn the status of one round of runs into that of the whole search."""
     return lambda status: watch(replace(status, total=total, done=before + status.done, left_seconds=None))
 
 

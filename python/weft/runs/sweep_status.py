@@ -1,4 +1,4 @@
-"""How far a sweep is: what its folder holds, and who is at work on it."""
+"""How far a sweep is: what its folder holds, and which runs work on it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SweepStatus:
 
 
 def status(folder: str | Path) -> SweepStatus:
-    """Look at the folder of a sweep; runs at work are not disturbed.
+    """Look at the folder of a sweep without disturbing runs that work in it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Watching packets: a point is run again, and each step of the lives of some packets is told."""
+"""Runs a point once more and records each step in the lives of some packets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
 
 _LOOK_SECONDS = 0.1
-# Packets that one call watches at most.
+# One call watches at most so many packets.
 _MOST = 10_000
 
 
@@ -63,7 +63,7 @@ def run(
         future = pool.submit(point.run, threads, blocks, control, list(names), first)
         try:
             while not wait([future], timeout=_LOOK_SECONDS).done:
-                pass  # short waits keep Ctrl-C alive
+                pass  # the waits are short so that Ctrl-C works
         except BaseException:
             control.stop()
             raise
@@ -75,7 +75,7 @@ def run(
 
 
 def missing(finished: Finished) -> list[str]:
-    """Which of the packets that were to be watched were not made, a line each."""
+    """A line for each packet that was to be watched but was not made."""
     return [
         f"packet {journey['terminal']}:{journey['seq']} was not made: "
         f"terminal {journey['terminal']} made {journey['made']} in this run"
@@ -112,7 +112,7 @@ def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: in
 
 
 def _remedy(finished: Finished) -> str:
-    """What to name instead of a first packet that was not made."""
+    """Which packet to name instead, if the first one was not made."""
     terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
     choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name one of another terminal"
     if finished.summary[ENDING.column] == STALLED:

@@ -1,6 +1,6 @@
-"""Networks and traffic that exist in memory, as files of a scenario.
+"""Turns networks and traffic matrices that exist only in memory into files of a scenario.
 
-The bytes depend on what Weft reads and on nothing else, so that the same network has the same hash in every program.
+The bytes depend only on what Weft reads of them, so the same network has the same hash in every program.
 """
 
 from __future__ import annotations
@@ -89,5 +89,5 @@ def _kept(attributes: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number as one of Python; anything else as the text that the reader of the file will show."""
+    """A NumPy number becomes a number of Python; any other value becomes text, which the reader of the file shows."""
     return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else str(value)

@@ -52,7 +52,7 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
 
 
 def inner(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
-    """The keys of what the words of a parameter take, with their paths: `spares.even.target`."""
+    """The keys below the words that a parameter may be, each with its path: `spares.even.target`."""
     for choice in parameter.target.get("oneOf", []):
         for word, place in choice.get("properties", {}).items():
             for each in keys(schema, target(schema, place)):
@@ -65,7 +65,7 @@ def _words(choice: Schema) -> list[str]:
 
 
 def target(schema: Schema, place: Schema) -> Schema:
-    """Follow references, and the "or null" of what may be left out."""
+    """The schema behind references, and behind the "or null" of a key that may be left out."""
     while "$ref" in place or "anyOf" in place:
         if "$ref" in place:
             place = schema["$defs"][place["$ref"].rsplit("/", 1)[-1]]
@@ -75,7 +75,7 @@ def target(schema: Schema, place: Schema) -> Schema:
 
 
 def _kind(place: Schema) -> str:
-    """What may be written, in words; quantities by example, for the unit."""
+    """What a person may write here, in words; for a quantity an example, which shows the unit."""
     if "oneOf" in place or "enum" in place:
         return "one of"
     if examples := place.get("examples"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a person wrote, not yet read.
+    """A scenario as a person wrote it; nothing of it is checked yet.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON knows for a number or an array of NumPy, a mapping or a path."""
+    """What JSON can write in place of a number or an array of NumPy, a mapping or a path."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -117,7 +117,7 @@ def _plain(value: Any) -> Any:
 
 
 def _brief(path: str, value: str) -> str:
-    """An override as a title shows it: models by their labels, anything that is no JSON as it was written."""
+    """An override as a title shows it: a model by its label, any text that is not JSON as it was written."""
     try:
         return label(json.loads(value), path)
     except ValueError:

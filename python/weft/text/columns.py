@@ -11,7 +11,7 @@ GAP = "  "
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
-    """Lines of a table with a head; the first `left` columns (or these ones) are flush left, the others flush right."""
+    """Lines of a table with a head. `left` names the columns that are flush left, by count or by number."""
     flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 
@@ -26,12 +26,12 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
 
 
 def number(value: float | None, digits: int) -> str:
-    """A number with so many decimal places, or a dash for none."""
+    """A number with this many decimal places; a dash stands for ``None``."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
 def clock(seconds: float) -> str:
-    """A duration as a clock shows it; short ones with a decimal place.
+    """A duration as a clock shows it; below ten seconds with one decimal place.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Values of a scenario as short labels, and reading them by dotted path."""
+"""Reads values of a scenario by dotted path, and writes them as short labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-# Entries of a list that a label shows.
+# A label shows all entries of a list up to this length.
 _LISTED = 16
 
 
@@ -25,8 +25,8 @@ def at(tree: Any, path: str) -> Any:
 def label(value: Any, path: str = "") -> str:
     """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options stand in brackets.
 
-    `path` is where it stands: the widths of a grid are told from other lists by their key. A long list is counted, with
-    a mark that tells it from others of its length.
+    `path` is the place of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. Of a
+    long list the label has the number of entries, and a checksum that tells it from other lists of this length.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from weft.text.engine_words import WAITING_REASONS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Candidates of one choice, and choices of one head, that are printed; the data have all.
+# At most so many candidates of a choice, and choices of a head, are printed; the data have all of them.
 _CANDIDATES, _CHOICES = 16, 8
 
 _ENDED = "when the run ended"
@@ -20,8 +20,8 @@ _ENDED = "when the run ended"
 def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
     """When a packet that was not delivered was last seen: at the end of the run, or when it was discarded.
 
-    The journey does not hold the cycle. Where packets of the window were dropped and none of it is missing, those of
-    the window that did not come were.
+    The journey of a packet does not say which. But if packets of the window were dropped and none of them is missing,
+    then every packet of the window that was not delivered was dropped.
     """
     if not summary.get("dropped_packets"):
         return _ENDED
@@ -32,7 +32,7 @@ def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
 
 
 def lines(journey: dict[str, Any], summary: dict[str, Any]) -> list[str]:
-    """What became of a packet that was made, in the run of this summary."""
+    """The life of a packet, a line per step. `summary` is that of the run in which the packet was watched."""
     life = journey["life"]
     terminal, flits = journey["terminal"], life["flits"]
     counted = "measured" if life["measured"] else "not measured: created outside the window"
@@ -62,7 +62,7 @@ def _injection(life: dict[str, Any], end: str) -> list[str]:
 
 
 def _visit(visit: dict[str, Any], flits: int, end: str) -> list[str]:
-    """The steps in a router, where it is left or the packet stays until its end."""
+    """The steps of a packet in one router, until it leaves the router or the run ends."""
     arrived, front = visit["arrived_cycle"], visit["front_cycle"]
     steps = [_step(arrived, f"router {visit['router']}: head arrives at port {visit['port']}, VC {visit['vc']}")]
     if front is None:
@@ -92,7 +92,7 @@ def _visit(visit: dict[str, Any], flits: int, end: str) -> list[str]:
 
 
 def _choice(choice: dict[str, Any], arrived: int) -> list[str]:
-    """A decision, with the numbers that were compared."""
+    """A choice of an output, with the numbers that the routing compared."""
     ahead = f" in cycle {choice['cycle']}, one hop ahead" if choice["cycle"] < arrived else ""
     via = "" if choice["via_router"] is None else f", over router {choice['via_router']}"
     words = f"port {choice['port']}, VC class {choice['vc_class']}{via}, is chosen{ahead}"
@@ -112,7 +112,7 @@ def _choice(choice: dict[str, Any], arrived: int) -> list[str]:
 
 
 def _head(choice: dict[str, Any]) -> list[str]:
-    """Columns of the numbers that decided."""
+    """Heads of the columns for the numbers that the routing compared."""
     first = choice["candidates"][0]
     if first["credits"] is not None:
         return ["credits"]
@@ -120,7 +120,7 @@ def _head(choice: dict[str, Any]) -> list[str]:
 
 
 def _worth(candidate: dict[str, Any]) -> list[str]:
-    """The numbers that decided about a candidate: cost = flits * hops + bias."""
+    """The numbers of one candidate that the routing compared; its cost is flits * hops + bias."""
     if candidate["credits"] is not None:
         return [str(candidate["credits"])]
     if candidate["cost_flits"] is None:
@@ -156,7 +156,7 @@ def _end(life: dict[str, Any], end: str) -> list[str]:
 
 
 def _reasons(life: dict[str, Any]) -> str:
-    """For what the head waited, as far as it is known, the longest first."""
+    """What the head waited for, and for how many cycles; the longest wait comes first."""
     spent: Counter[str] = Counter()
     for visit in life["routers"]:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]

@@ -1,4 +1,4 @@
-"""Control packets in a trace: a track per router, with a mark for what it says and hears, and arrows between marks."""
+"""Control packets in a trace: a track per router with marks for packets sent and received, and arrows between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CATEGORY = "control"
 
 
 class _Mark(NamedTuple):
-    """A packet leaves its router, or comes to the other."""
+    """A packet leaves its router, or arrives at the other one."""
 
     cycle: int
     router: int
@@ -26,9 +26,9 @@ class _Mark(NamedTuple):
 
 
 def events(packets: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
-    """Marks of a cycle each, and an arrow from the mark of each packet that has come to where it came.
+    """A mark of one cycle where a packet leaves and where it arrives, and an arrow between the two.
 
-    Marks of a router in the same cycle with the same words are one: what it tells all others.
+    Packets that a router sends in one cycle with the same words, such as one to all others, share a mark.
     """
     yield named(CONTROL, None, f"control packets{clock.note}")
     yield ordered(CONTROL, None, CONTROL)
@@ -76,6 +76,6 @@ def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Cl
 
 
 def _has_both_ends(packet: dict[str, Any], span: Span) -> bool:
-    """Whether it leaves and comes while the trace lasts: viewers want no arrow without a begin or an end."""
+    """Whether a packet leaves and arrives inside the trace; viewers reject an arrow that lacks an end."""
     ends = (packet["sent_cycle"], packet["arrived_cycle"])
     return all(cycle is not None and span.first <= cycle < span.last for cycle in ends)

@@ -1,4 +1,4 @@
-"""Tracks and slices of a trace: where an event stands, and how cycles become times."""
+"""The events of a trace: their tracks, and times in place of cycles."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Span:
     last: int
 
     def cut(self, first: int, last: int) -> Span | None:
-        """What of a slice lies inside; `None` if it has no length there."""
+        """The part of a slice that lies inside; `None` if none of it does."""
         first, last = max(first, self.first), min(last, self.last)
         return Span(first, last) if first < last else None
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How cycles are drawn.
+    """Turns cycles into the times of a trace.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class Clock:
 
     @property
     def nanoseconds(self) -> int:
-        """What a cycle is drawn as: viewers know whole nanoseconds only."""
+        """Nanoseconds that stand for a cycle; viewers show only whole ones."""
         return round(self.cycle_seconds * 1e9) if self._is_whole else 1
 
     @property
     def note(self) -> str:
-        """What to say where times are not those of the run."""
+        """A note for the reader if the times of the trace are not those of the run."""
         return "" if self._is_whole else f" (each cycle of {self.cycle_seconds * 1e12:g} ps drawn as 1 ns)"
 
     @property

@@ -1,4 +1,4 @@
-"""Reading a file of peer results; its header says whose."""
+"""Reads a file of peer results; its header says which simulator they are of."""
 
 from __future__ import annotations
 

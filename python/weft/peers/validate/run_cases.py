@@ -1,4 +1,4 @@
-"""Running cases: every row with several seeds, all rows side by side."""
+"""Runs the cases: every row with several seeds, all rows side by side."""
 
 from __future__ import annotations
 

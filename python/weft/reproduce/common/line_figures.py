@@ -1,4 +1,4 @@
-"""Curves of a paper's figures in the look of `weft.plot`: a line per series, hollow markers where it is saturated."""
+"""Draws curves of a paper in the look of `weft.plot`: a line per series, hollow markers where it is saturated."""
 
 from __future__ import annotations
 

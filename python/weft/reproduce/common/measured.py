@@ -1,4 +1,4 @@
-"""What the experiments of a paper measured: one frame each, with a row per finished point."""
+"""What the experiments of a paper measured: a frame per experiment with a row per finished point."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class LackingError(Exception):
-    """What a figure or a claim looks at was not run; the text says what."""
+    """A figure or a claim needs something that was not run; the text says what."""
 
 
 def unsettled() -> pl.Expr:

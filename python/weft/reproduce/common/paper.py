@@ -1,4 +1,4 @@
-"""What a paper is made of: experiments that are run, figures that are drawn from them, and rules for its claims."""
+"""A paper: experiments to run, figures to draw from them, and rules that judge its claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run what a paper needs, draw its figures, judge its claims, and write all of it into one folder."""
+"""Runs the experiments of a paper, draws its figures, judges its claims, and writes all of it into one folder."""
 
 from __future__ import annotations
 
