@@ -10,8 +10,8 @@ import pytest
 
 import weft
 from weft._engine import RESULT_MODEL_VERSION
-from weft.results import Results
-from weft.store import Store
+from weft.api.results import Results
+from weft.results.store import Store
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 

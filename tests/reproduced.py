@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from weft.analysis import bound
-from weft.reproduce.measured import Measured
-from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, SCHEMA, SLAC, TCEP
+from weft.reproduce.common.frames import BASELINE, SCHEMA
+from weft.reproduce.common.measured import Measured
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -12,6 +12,7 @@ import yaml
 
 import weft
 from conftest import RECORDED, made
+from weft._engine import LINK_STATES
 from weft.analysis.dvfs import Rates
 from weft.analysis.prices import Prices
 from weft.cli import main
@@ -20,9 +21,9 @@ from weft.errors import ResultsError, WeftError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
-STATES = ("on", "shadow", "draining", "off", "waking")
+STATES = LINK_STATES
 # 10 fJ/bit whether or not anything is sent and 2 fJ per bit sent, of flits of 5 bits; off costs a little, too.
 STATIC, FLIT, DARK = 50, 10, 5
 WINDOW = 1000

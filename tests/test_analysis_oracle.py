@@ -14,7 +14,7 @@ from weft.analysis import fluid, oracle, static
 from weft.analysis.paths import concentrated, star
 from weft.cli import main
 from weft.errors import ScenarioError, WeftError
-from weft.labels import label
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     from pathlib import Path

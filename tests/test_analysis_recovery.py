@@ -16,7 +16,7 @@ from weft.cli import main
 from weft.errors import ResultsError
 
 if TYPE_CHECKING:
-    from weft.results import Results
+    from weft.api.results import Results
 
 
 def series(means: list[float], packets: list[int] | None = None) -> pl.DataFrame:

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 import weft
-from weft.booksim import anynet, matrix, models, wiring
-from weft.booksim.convert import convert
-from weft.booksim.keys import FLOATS, INTS, KEYS
-from weft.booksim.pipeline import aborts, head_delays
 from weft.cli import main
 from weft.errors import PeerError, WeftError
+from weft.peers.booksim import anynet, matrix, models, wiring
+from weft.peers.booksim.convert import convert
+from weft.peers.booksim.keys import FLOATS, INTS, KEYS
+from weft.peers.booksim.pipeline import aborts, head_delays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -417,7 +417,7 @@ def test_models_send_where_the_matrix_says() -> None:
         pattern = models.read_pattern(text, lambda _: 0)
         routers = [next(iter(matrix.destinations(pattern, source, 64))) for source in range(64)]
         hops = [abs(a % 8 - b % 8) + abs(a // 8 - b // 8) for a, b in enumerate(routers)]
-        point = weft.Scenario.from_dict(scenario).sweep().points[0]
+        point = weft.Scenario.from_dict(scenario).points()[0]
         assert point.imply()["mean_hops"] == pytest.approx(sum(hops) / 64), text
 
 

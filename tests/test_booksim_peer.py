@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weft import quantities as q
-from weft.booksim.convert import convert
-from weft.execute import execute
-from weft.validate.case import Case, Numbers, number
-from weft.validate.judge import Ours, judge
+from weft.peers.booksim.convert import convert
+from weft.peers.validate.case import Case, Numbers, number
+from weft.peers.validate.judge import Ours, judge
+from weft.results import quantities as q
+from weft.runs.execute import execute
 
 if TYPE_CHECKING:
     from weft._engine import Finished
-    from weft.booksim.convert import Imported
-    from weft.validate.case import MustMatch
+    from weft.peers.booksim.convert import Imported
+    from weft.peers.validate.case import MustMatch
 
 PEER = Path(__file__).parent / "data" / "booksim"
 SEEDS = 3

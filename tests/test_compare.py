@@ -13,15 +13,15 @@ import pytest
 
 import weft
 from conftest import made
-from weft.choose import Chosen
 from weft.cli import main
-from weft.compare import COMPARED, compare
-from weft.student import Mean, quantile95
+from weft.results.choose import Chosen
+from weft.results.comparison import COMPARED, compare
+from weft.results.confidence import Mean, quantile95
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 LATENCY, ACCEPTED = "packet_latency_mean_cycles", "accepted_load"
 

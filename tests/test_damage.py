@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 import weft
-from weft import notes, table
 from weft._engine import RESULT_MODEL_VERSION
+from weft.api.results import Results
 from weft.cli import main
 from weft.report.data import facts
 from weft.report.sources import Sources
-from weft.results import Results
-from weft.store import Store
+from weft.results import notes, tables
+from weft.results.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from weft.execute import Status
-    from weft.sweep import Sweep
+    from weft.api.sweep import Sweep
+    from weft.runs.execute import Status
 
 KEPT = {"measure.series": "{every: 250cycles, of: class}", "measure.transient": "{bin: 250cycles}"}
 
@@ -223,8 +223,8 @@ def use_all(root: Path) -> None:
             results.run_info(point)
         except weft.ResultsError:
             continue
-    table.loads(results)
-    table.jobs(results)
+    tables.loads(results)
+    tables.jobs(results)
     notes.lines(results)
     for name in ("points", "channels", "series"):
         results.query(f"select * from {name}")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from weft import _engine
+from weft_docs.models import source
 
 ROOT = Path(__file__).parent.parent
 # the command that belongs to this interpreter, whatever the search path says
@@ -77,30 +78,10 @@ def test_architecture_names_every_crate_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "family",
-    [
-        "topology/src",
-        "traffic/src/pattern",
-        "traffic/src/injection",
-        "engine/src/models/routing",
-        "engine/src/models/power",
-    ],
+    ("family", "model"), [(family, model["name"]) for family, models in _engine.models().items() for model in models]
 )
-def test_every_model_has_its_headings(family: str) -> None:
-    folder = ROOT / "crates" / family
-    (registry,) = (file for file in (folder / "lib.rs", folder / "mod.rs", folder.with_suffix(".rs")) if file.is_file())
-    modules = re.findall(r'^\s*"\w+" => (\w+)::', registry.read_text(), re.M)
-    assert modules
-    for module in modules:
-        _check_header(folder / f"{module}.rs")
-
-
-def test_the_allocators_have_their_headings() -> None:
-    folder = ROOT / "crates" / "engine" / "src" / "models" / "allocation"
-    modules = [file for file in folder.glob("*.rs") if file.name != "mod.rs"]
-    assert modules
-    for file in modules:
-        _check_header(file)
+def test_every_model_has_its_headings(family: str, model: str) -> None:
+    _check_header(source(ROOT, family, model))
 
 
 def _check_header(path: Path) -> None:

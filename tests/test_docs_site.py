@@ -16,7 +16,8 @@ import polars as pl
 import pytest
 
 import weft
-from weft import _engine, cli, parameters
+from weft import _engine, cli
+from weft.scenario import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 
 def figure(results: Results) -> Figure:

@@ -9,15 +9,15 @@ import pytest
 
 import weft
 from conftest import made
-from weft.choose import Chosen
 from weft.plot.choice import Choice
-from weft.query import Database
 from weft.report.sources import Sources
+from weft.results.choose import Chosen
+from weft.results.database import Database
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 
 def points(results: Results, *wanted: Any) -> list[int]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from matplotlib.text import Text
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 MAGIC = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 

@@ -12,11 +12,11 @@ from matplotlib.collections import PolyCollection
 
 import weft
 from conftest import made
-from weft import quantities as q
 from weft.plot import style
 from weft.plot.choice import Choice
 from weft.plot.draw import figure, save
 from weft.plot.kinds import KINDS, Takes
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 # One point of `recorded` that is not saturated, one that is, and four that differ in routing and seed.
 ONE = "traffic.pattern=uniform,routing=ugal_p,load=0.1,seed=1"

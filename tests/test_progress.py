@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 
 import weft
-from weft import progress
-from weft.estimate import Estimate
-from weft.execute import Flight, Status
-from weft.progress import Bar, flight_words, words
-from weft.text import clock
+from weft.runs import progress
+from weft.runs.estimate import Estimate
+from weft.runs.execute import Flight, Status
+from weft.runs.progress import Bar, flight_words, words
+from weft.text.columns import clock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 
 import weft
+from weft._engine import RECORDS
 from weft.cli import main
-from weft.query import Database
+from weft.results.database import Database
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 KEPT = {"measure.series": "{every: 100cycles, of: channel}", "measure.transient": "{bin: 100cycles}"}
 
@@ -164,6 +165,13 @@ def test_an_answer_becomes_a_file(kept: Results, tmp_path: Path, ending: str) ->
     assert main(["query", str(kept.root), "select point, accepted_load from points", "--out", str(out)]) == 0
     read: pl.DataFrame = getattr(pl, f"read_{ending}")(out)
     assert read["accepted_load"].to_list() == kept.frame["accepted_load"].to_list()
+
+
+def test_export_refuses_a_table_that_does_not_exist(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(kept.root), "--table", "rows"]) == 2
+    told = capsys.readouterr().err
+    assert "there is no table 'rows'" in told
+    assert f"the tables are points, jobs, latencies, channels, {', '.join(RECORDS)}" in told
 
 
 def test_export_writes_a_table(kept: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

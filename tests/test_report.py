@@ -19,14 +19,14 @@ import pytest
 
 import weft
 from conftest import made
+from weft._engine import LINK_STATES as STATES
 from weft.cli import main
-from weft.report import frames, history, network, pack
+from weft.report import films, history, network_view, pack
 from weft.report.data import collect, facts
-from weft.report.quantities import STATES
 from weft.report.sources import Sources
 
 if TYPE_CHECKING:
-    from weft.results import Results
+    from weft.api.results import Results
 
 SLEEPING = """\
 topology: {hyperx: {widths: [3, 3], terminals_per_router: 2}}
@@ -134,7 +134,7 @@ def test_joined_bins_keep_the_distribution_exact_where_it_is_given(
 def test_a_film_has_the_samples_of_the_series(results: Results) -> None:
     series = results.series(0).sort("from_cycle", "channel")
     order = np.asarray([5, -1, 20])
-    film = frames.of_series(results.series(0), order, pictures=1000)
+    film = films.of_series(results.series(0), order, pictures=1000)
     flits = unpacked(film["flits"]).reshape(film["pictures"], 3)
     states = unpacked(film["state"]).reshape(film["pictures"], 3)
     assert film["merged"] == 1
@@ -149,7 +149,7 @@ def test_a_film_has_the_samples_of_the_series(results: Results) -> None:
 
 def test_a_shorter_film_has_the_same_flits(results: Results) -> None:
     order = np.arange(30)
-    whole, short = (frames.of_series(results.series(1), order, pictures) for pictures in (1000, 4))
+    whole, short = (films.of_series(results.series(1), order, pictures) for pictures in (1000, 4))
     assert short["pictures"] <= 4 < whole["pictures"]
     totals = [unpacked(film["flits"]).reshape(film["pictures"], -1).sum(axis=0).tolist() for film in (whole, short)]
     assert totals[0] == totals[1]
@@ -161,7 +161,7 @@ def test_a_shorter_film_has_the_same_flits(results: Results) -> None:
 def test_a_film_of_link_states_shows_the_state_at_the_end_of_each_picture(results: Results) -> None:
     spans = results.link_states(1)
     order = np.asarray(sorted(spans["channel"].unique().to_list()))
-    film = frames.of_spans(spans, order, pictures=50)
+    film = films.of_spans(spans, order, pictures=50)
     assert film is not None
     states = unpacked(film["state"]).reshape(film["pictures"], -1)
     ends = unpacked(film["from_cycle"]).astype(int) + unpacked(film["cycles"])
@@ -189,7 +189,7 @@ def test_a_history_has_the_flits_of_each_class(results: Results, monkeypatch: py
 
 
 def test_without_room_the_most_telling_points_are_kept(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "BYTES", 1)
+    monkeypatch.setattr(network_view, "BYTES", 1)
     held = collect(Sources([results]))
     first = next(iter(held["channels"]))
     steady = [row for row in range(3) if not results.summaries[row]["saturated"]]
@@ -198,7 +198,7 @@ def test_without_room_the_most_telling_points_are_kept(results: Results, monkeyp
 
 
 def test_of_too_many_links_the_busiest_are_drawn(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "MOST_LINKS", 4)
+    monkeypatch.setattr(network_view, "MOST_LINKS", 4)
     held = collect(Sources([results]))
     drawn = held["networks"][0]
     assert (drawn["links"], drawn["left_out"]) == (4, 9 * 4 // 2 - 4)
@@ -423,7 +423,7 @@ def test_five_hundred_points_are_small(tmp_path: Path) -> None:
 
 
 def test_plotly_is_the_one_that_is_written_down() -> None:
-    vendor = Path(network.__file__).parent / "vendor"
+    vendor = Path(network_view.__file__).parent / "vendor"
     digest = hashlib.sha256((vendor / "plotly-basic.min.js").read_bytes()).hexdigest()
     assert digest in (vendor / "README.md").read_text(encoding="utf-8")
     assert "MIT" in (vendor / "plotly-LICENSE.txt").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from selenium import webdriver
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 SLEEPING = """\
 topology: {hyperx: {widths: [3, 3], terminals_per_router: 2}}

@@ -15,17 +15,18 @@ import pytest
 
 import weft
 from reproduced import FULL, LOADS, ideal
-from weft import quantities as q
 from weft.cli import main
 from weft.errors import ResultsError, WeftError
 from weft.plot import style
-from weft.reproduce import claims, draw, scoreboard
-from weft.reproduce.measured import LackingError, Measured
+from weft.reproduce.common import claims, line_figures, scoreboard
+from weft.reproduce.common.frames import BASELINE, SCHEMA
+from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.common.reproduction import reproduce
+from weft.reproduce.common.rules import approx, constructed, exact, trend, untestable, waits
 from weft.reproduce.registry import paper
-from weft.reproduce.rules import approx, constructed, exact, trend, untestable, waits
-from weft.reproduce.run import reproduce
 from weft.reproduce.tcep import PAPER
-from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, SCHEMA, SLAC, TCEP, frame
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP, frame
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.reproduce.paper import Experiment
+    from weft.reproduce.common.paper import Experiment
 
 NOTHING = Measured()
 # The experiment that takes a fraction of a second, with a figure that needs none.
@@ -66,7 +67,7 @@ def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.Da
 def panel(name: str, measured: Measured) -> tuple[Figure, Axes]:
     """A figure and its first panel."""
     (figure,) = PAPER.chosen([name])
-    drawing = draw.drawn(figure, measured)
+    drawing = line_figures.drawn(figure, measured)
     return drawing, drawing.axes[0]
 
 
@@ -177,11 +178,16 @@ def test_a_number_that_is_off_misses_its_claim(
     assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
 
 
+def _accepting(share: pl.Expr) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Changes rows so that this share of their accepted load is left."""
+    return lambda rows: rows.with_columns(pl.col("accepted_load") * share)
+
+
 def test_the_cause_of_a_miss_is_that_of_the_mechanism_which_misses() -> None:
     less = pl.when(pl.col("saturated")).then(0.8).otherwise(1.0)
     for mechanism, cause in ((TCEP, "cause not isolated"), (SLAC, "go on and off at a steady load")):
         share = pl.when(pl.col("mechanism") == mechanism).then(less).otherwise(1.0)
-        off = changed("uniform", lambda rows, share=share: rows.with_columns(pl.col("accepted_load") * share))
+        off = changed("uniform", _accepting(share))
         finding = judged(off)["T-031"].finding
         assert finding.answer == "missed"
         assert cause in finding.cause
@@ -296,7 +302,7 @@ def test_a_figure_of_which_nothing_was_run_is_absent() -> None:
     for figure in PAPER.figures:
         if figure.draw and figure.needs:
             with pytest.raises(LackingError):
-                draw.drawn(figure, NOTHING)
+                line_figures.drawn(figure, NOTHING)
 
 
 def test_the_widest_gap_is_known_only_between_loads() -> None:
@@ -337,7 +343,7 @@ def test_odd_values_never_end_a_report(experiment: str, value: float | str | Non
         for figure in PAPER.figures:
             if experiment in figure.needs:
                 with suppress(LackingError):
-                    draw.drawn(figure, measured)
+                    line_figures.drawn(figure, measured)
 
 
 def test_a_throughput_that_no_load_reached_is_not_judged() -> None:
@@ -396,7 +402,7 @@ def test_mappings_are_sorted_by_energy() -> None:
 def test_a_figure_without_its_mechanism_says_so() -> None:
     (figure,) = PAPER.chosen(["12"])
     with pytest.raises(LackingError, match="TCEP was not run"):
-        draw.drawn(figure, changed("bound_uniform", lambda rows: rows.filter(pl.col("mechanism") == SLAC)))
+        line_figures.drawn(figure, changed("bound_uniform", lambda rows: rows.filter(pl.col("mechanism") == SLAC)))
 
 
 def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
@@ -473,7 +479,9 @@ def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: 
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads((out / "scoreboard-3-5-13.json").read_text())
     assert sum(told["count"].values()) == len(told["claims"]) == 88
-    assert {path.name for path in (out / "figures").iterdir()} == {f"fig{n}.{f}" for n in (3, 5) for f in draw.FORMATS}
+    assert {path.name for path in (out / "figures").iterdir()} == {
+        f"fig{n}.{f}" for n in (3, 5) for f in line_figures.FORMATS
+    }
     with (out / "scoreboard-3-5-13.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [claim["id"] for claim in told["claims"]]

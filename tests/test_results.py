@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import weft
-from weft.curves import panels
+from weft.results.curves import panels
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 SCENARIO = {
     "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 4}},

@@ -15,10 +15,10 @@ import pytest
 
 import weft
 from weft._engine import RESULT_MODEL_VERSION
-from weft.beacon import at_work
 from weft.cli import main
-from weft.execute import Status
-from weft.store import Store, replaced
+from weft.results.store import Store, replaced
+from weft.runs.beacon import at_work
+from weft.runs.execute import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable

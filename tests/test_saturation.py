@@ -10,15 +10,16 @@ import pytest
 
 import weft
 from weft.cli import main
-from weft.saturation import ABOVE, BELOW, FOUND, MIXED, Search, _over, steps
+from weft.runs.bisection import ABOVE, BELOW, FOUND, MIXED, Search
+from weft.runs.saturation_search import _over, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from weft._engine import Point
-    from weft.execute import Status
-    from weft.store import Store
+    from weft.results.store import Store
+    from weft.runs.execute import Status
 
 # Dimension order sends the tornado traffic of all 4 terminals of a router over one channel: it accepts at most 1/4. A
 # point is saturated when half a window accepts 3 % and three standard deviations of its packets less than it offers:

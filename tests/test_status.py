@@ -13,17 +13,18 @@ import pytest
 
 import weft
 from test_resume import start, wait_until
-from weft import saturation
-from weft.beacon import Beacon, at_work
 from weft.cli import main
-from weft.execute import Flight, Status
-from weft.scenario import Scenario
-from weft.store import Store
+from weft.results.result_set import ResultSet
+from weft.results.store import Store
+from weft.runs import saturation_search
+from weft.runs.beacon import Beacon, at_work
+from weft.runs.execute import Flight, Status
+from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 
 def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -158,9 +159,9 @@ def test_a_search_for_saturation_has_status_queries_and_comparisons(
     sql = 'select max("traffic.load") from points where not saturated'
     assert main(["query", str(out), sql, "--json"]) == 0
     (steady,) = json.loads(capsys.readouterr().out)[0].values()
-    frame, results = saturation.find(Scenario.from_file(small), list(sets.items()), out, tolerance=0.1)
+    frame, store = saturation_search.find(Scenario.from_file(small), list(sets.items()), out, tolerance=0.1)
     assert steady == frame["steady_load"].item()
-    assert results.missing == 0
+    assert ResultSet(store).missing == 0
     assert main(["compare", str(out), str(out)]) == 0
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conftest import made
-from weft import notes, table
 from weft.report.answer import sentences
 from weft.report.sources import Sources
-from weft.text import columns
+from weft.results import notes, tables
+from weft.text.columns import columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 
 def test_columns_are_flush() -> None:
@@ -26,7 +26,7 @@ def test_columns_are_flush() -> None:
 
 
 def test_loads_go_down_and_series_across(made_up: Results) -> None:
-    assert table.loads(made_up).splitlines()[11:] == [
+    assert tables.loads(made_up).splitlines()[11:] == [
         "",
         "tornado",
         "        always_on                    idle_timeout",
@@ -42,11 +42,11 @@ def test_loads_go_down_and_series_across(made_up: Results) -> None:
 def test_a_point_without_a_load_stands_at_what_it_offered(made_up: Results) -> None:
     for summary in made_up.summaries:
         summary["load"] = None
-    assert [line.split()[0] for line in table.loads(made_up).splitlines()[-4:]] == ["0.1", "0.2", "0.3", "0.4"]
+    assert [line.split()[0] for line in tables.loads(made_up).splitlines()[-4:]] == ["0.1", "0.2", "0.3", "0.4"]
 
 
 def test_jobs_have_a_table_of_their_own(made_up: Results) -> None:
-    assert table.jobs(made_up) == [], "points without jobs"
+    assert tables.jobs(made_up) == [], "points without jobs"
     job = {
         "job": "all",
         "terminals": 8,
@@ -61,12 +61,12 @@ def test_jobs_have_a_table_of_their_own(made_up: Results) -> None:
     }
     for summary in made_up.summaries:
         summary["jobs"] = [job]
-    assert table.jobs(made_up) == [], "one job is the point itself"
+    assert tables.jobs(made_up) == [], "one job is the point itself"
     del made_up.jobs
     done = {**job, "job": "fft", "batch_packets": 100, "batch_delivered_packets": 80}
     for summary in made_up.summaries:
         summary["jobs"] = [job, done]
-    lines = table.jobs(made_up)
+    lines = tables.jobs(made_up)
     assert len(lines) == 3 + 16 * 2
     assert lines[1].split()[:5] == ["traffic.pattern", "power.policy", "traffic.load", "job", "terminals"]
     assert lines[4].split()[-9:] == ["fft", "8", "0.100", "0.100", "21.0", "60", "1.50", "80/100", "-"]
@@ -100,11 +100,11 @@ def test_an_empty_list_has_a_name(tmp_path: Path) -> None:
     values: list[list[Any]] = [[], [{"router": 1, "at": "4us"}]]
     results = made(tmp_path / "faulty", [({"faults": value}, {}) for value in values])
     assert results.frame["faults"].to_list() == ["none", "router 1, at 4us"]
-    assert table.loads(results).splitlines()[3].split() == ["faults", "none", "router", "1,", "at", "4us"]
+    assert tables.loads(results).splitlines()[3].split() == ["faults", "none", "router", "1,", "at", "4us"]
     assert results.describe(0) == "faults = none"
 
 
 def test_what_does_not_fit_goes_below(made_up: Results) -> None:
-    lines = table.loads(made_up, width=40).splitlines()[2:]
+    lines = tables.loads(made_up, width=40).splitlines()[2:]
     assert max(map(len, lines)) <= 40
     assert sum(line.startswith("load") for line in lines) == 4

@@ -12,13 +12,13 @@ import pytest
 from matplotlib.text import Annotation
 
 import weft
+from weft._engine import CONTROL_PACKETS
 from weft.cli import main
 from weft.plot.choice import Choice
 from weft.plot.draw import figure
-from weft.talk import KINDS
 
 if TYPE_CHECKING:
-    from weft.results import Results
+    from weft.api.results import Results
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "messages.md"
 
@@ -43,7 +43,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
 
 def test_the_page_shows_every_kind_in_small_networks(shown: dict[str, Results]) -> None:
     said = {name: set(results.control_packets(0)["kind"]) for name, results in shown.items()}
-    assert set.union(*said.values()) == set(KINDS)
+    assert set.union(*said.values()) == set(CONTROL_PACKETS)
     wanted = {
         "activate": {"activate", "ack", "state"},
         "yours": {"activate_yours"},

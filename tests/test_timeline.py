@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
-from weft import timeline
-from weft import tracks as tracing
 from weft.cli import main
+from weft.timeline import trace_file
+from weft.timeline import tracks as tracing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.results import Results
+    from weft.api.results import Results
 
 SLEEPY = {
     "traffic.load": 0.05,
@@ -82,7 +82,7 @@ def _check_nesting(slices: list[dict[str, Any]]) -> None:
         open_ends.append(end)
 
 
-def laid_out(recorded: timeline.Timeline) -> dict[str, Any]:
+def laid_out(recorded: trace_file.Timeline) -> dict[str, Any]:
     """A trace as its file has it."""
     return {"displayTimeUnit": "ns", "otherData": recorded.about, "traceEvents": list(recorded.events())}
 
@@ -132,7 +132,7 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
 
 def test_named_packets_in_a_part_of_the_run(small: Path) -> None:
     point = weft.load(small, set=SLEEPY).points[0]
-    trace = laid_out(timeline.record(point, ["3:0-2"], from_cycle=100, to_cycle=200))
+    trace = laid_out(trace_file.record(point, ["3:0-2"], from_cycle=100, to_cycle=200))
     tracks = validate(trace)
     slices = [event for track in tracks.values() for event in track]
     assert slices
@@ -157,7 +157,7 @@ def test_an_empty_part_is_refused(small: Path, tmp_path: Path, capsys: pytest.Ca
 def test_a_trace_names_its_point_and_has_no_text_for_what_is_absent(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "trace.json"
     point = weft.load(small).points[0]
-    recorded = timeline.record(point, ["3:0"])
+    recorded = trace_file.record(point, ["3:0"])
     slices = recorded.write(out)
     trace = json.loads(out.read_text(encoding="utf-8"))
     assert slices == sum(event["ph"] == "X" for event in trace["traceEvents"])
@@ -204,7 +204,7 @@ def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
 
 def test_cycles_that_are_no_whole_nanoseconds_are_drawn_as_one(small: Path) -> None:
     point = weft.load(small, set={"cycle": "250ps"}).points[0]
-    trace = laid_out(timeline.record(point, first=20))
+    trace = laid_out(trace_file.record(point, first=20))
     slices = [event for track in validate(trace).values() for event in track]
     assert all(
         event["dur"] * 1000 == pytest.approx(event["args"]["to_cycle"] - event["args"]["from_cycle"])
@@ -240,7 +240,7 @@ def test_a_file_that_can_not_be_written_is_told_before_the_run(small: Path, monk
     def never(*_: object, **__: object) -> None:
         raise AssertionError("it ran")
 
-    monkeypatch.setattr("weft.timeline.record", never)
+    monkeypatch.setattr("weft.timeline.trace_file.record", never)
     assert main(["timeline", str(small), "--out", "/no/such/folder/x.json"]) == 2
 
 

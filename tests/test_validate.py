@@ -11,10 +11,10 @@ import pytest
 import weft
 from conftest import GOLDEN
 from weft.cli import main
-from weft.validate import report
-from weft.validate.case import Case, MustMatch, Numbers
-from weft.validate.judge import Ours, judge
-from weft.validate.read import read
+from weft.peers.validate import verdict_table
+from weft.peers.validate.case import Case, MustMatch, Numbers
+from weft.peers.validate.golden import read
+from weft.peers.validate.judge import Ours, judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,10 +91,10 @@ def test_a_run_without_latency_fails() -> None:
 
 def test_the_report_counts_and_explains() -> None:
     verdicts = [judge(a_case("latency"), ours()), judge(a_case("accepted"), ours(accepted=0.3))]
-    told = report.text(verdicts)
+    told = verdict_table.text(verdicts)
     assert "latency 1 of 1, accepted 0 of 1; 1 failed" in told
     assert "line 2, Peer made_up 0.5 (accepted): accepted load differs by -0.1 (-25.0%)" in told
-    document: dict[str, Any] = json.loads(json.dumps(report.document(verdicts)))
+    document: dict[str, Any] = json.loads(json.dumps(verdict_table.document(verdicts)))
     assert document["failed"] is True
     assert document["count"] == {"agrees": 1, "fails": 1}
     assert document["rows"][0]["latency"] == {"peer": 100.0, "weft": 100.0, "sigma": 0.0, "tolerance": 5.0}
@@ -112,7 +112,7 @@ def test_every_row_is_a_sound_scenario_or_says_what_is_missing(name: str) -> Non
         if case.scenario is None:
             missing.add(case.refusal)
         else:
-            weft.Scenario.from_dict(case.scenario).sweep().points[0].check()
+            weft.Scenario.from_dict(case.scenario).points()[0].check()
     kinds = {"allocator for max_size", "allocator for wavefront", "like par", "like graphshort"}
     assert all(any(kind in words for kind in kinds) for words in missing), missing
 

@@ -10,9 +10,10 @@ import pytest
 
 import weft
 from small import ROW_UNDER_TCEP
-from weft import watch, watch_words
 from weft.cli import main
 from weft.errors import ScenarioError
+from weft.runs import watch
+from weft.text import packet_lives
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def test_the_words_are_those_of_the_data(small: Path, tmp_path: Path, capsys: py
     text = capsys.readouterr().out
     journeys = weft.load(small, set=ADAPTIVE).journeys(PACKETS)
     for journey in journeys:
-        assert "\n".join(watch_words.lines(journey, {})) in text
+        assert "\n".join(packet_lives.lines(journey, {})) in text
     adaptive = [choice for journey in journeys for choice in _choices(journey) if len(choice["candidates"]) > 1]
     assert adaptive, "tornado makes UGAL compare"
     for choice in adaptive:
@@ -73,7 +74,7 @@ def test_the_words_are_those_of_the_data(small: Path, tmp_path: Path, capsys: py
             assert each["cost_flits"] == cost
             numbers = [each["queue_flits"], each["hops"], each["bias_flits"], cost]
             assert re.search(rf"of router {each['queue_router']} +" + " +".join(map(str, numbers)), text)
-    (total,) = re.findall(r"latency (\d+) cycles? = ", "\n".join(watch_words.lines(journeys[-1], {})))
+    (total,) = re.findall(r"latency (\d+) cycles? = ", "\n".join(packet_lives.lines(journeys[-1], {})))
     assert int(total) == journeys[-1]["life"]["latency"]["total_cycles"]
     # what is there is not run again, and watching changes nothing of it
     assert main(["run", str(small), *sets, "--out", out, "--watch", "5:0"]) == 0
@@ -98,7 +99,7 @@ def test_a_head_that_chooses_again_tells_each_change(small: Path) -> None:
 
 def test_packets_of_a_stuck_network_are_told_as_far_as_they_came(ring: Path) -> None:
     sweep = weft.load(ring, set={"traffic.load": 1.0})
-    lines = watch_words.lines(sweep.journeys(["0:2"])[0], {})
+    lines = packet_lives.lines(sweep.journeys(["0:2"])[0], {})
     assert "not delivered when the run ended" in lines[-1]
 
 
@@ -176,7 +177,7 @@ def test_a_discarded_packet_is_told_as_such(tmp_path: Path, capsys: pytest.Captu
 def test_what_is_not_known_of_a_packet_is_not_said() -> None:
     counted, other = {"measured": True}, {"measured": False}
     lost = {"dropped_packets": 2, "missing_packets": 0}
-    assert watch_words.until(counted, lost) == "when it was discarded: a router had failed"
+    assert packet_lives.until(counted, lost) == "when it was discarded: a router had failed"
     either = "when the run ended, or a router had failed and it was lost"
-    assert watch_words.until(other, lost) == watch_words.until(counted, lost | {"missing_packets": 1}) == either
-    assert watch_words.until(counted, lost | {"dropped_packets": 0}) == "when the run ended"
+    assert packet_lives.until(other, lost) == packet_lives.until(counted, lost | {"missing_packets": 1}) == either
+    assert packet_lives.until(counted, lost | {"dropped_packets": 0}) == "when the run ended"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from weft import _engine, parameters
+from weft import _engine
+from weft.scenario import parameters
 from weft_docs import markdown
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ FAMILIES = {
     "topology": Family(
         "Topologies", "Routers, terminals and the links between them.", "topology/src", "topology/src/lib.rs"
     ),
-    "routing": Family("Routings", "How packets find their way.", "engine/src/models/routing", "engine/src/models/routing/mod.rs"),
+    "routing": Family(
+        "Routings", "How packets find their way.", "engine/src/models/routing", "engine/src/models/routing/mod.rs"
+    ),
     "traffic.pattern": Family(
         "Traffic patterns", "Who sends to whom.", "traffic/src/pattern", "traffic/src/pattern.rs"
     ),
@@ -36,10 +39,16 @@ FAMILIES = {
         "Injection processes", "When sources create packets.", "traffic/src/injection", "traffic/src/injection.rs"
     ),
     "power.policy": Family(
-        "Power policies", "When channels change their power state.", "engine/src/models/power", "engine/src/models/power/mod.rs"
+        "Power policies",
+        "When channels change their power state.",
+        "engine/src/models/power",
+        "engine/src/models/power/mod.rs",
     ),
     "router.allocator": Family(
-        "Allocators", "Who crosses the switch in an allocation step.", "engine/src/models/allocation", "engine/src/models/allocation/mod.rs"
+        "Allocators",
+        "Who crosses the switch in an allocation step.",
+        "engine/src/models/allocation",
+        "engine/src/models/allocation/mod.rs",
     ),
 }
 # Whose measurements are in the repository, and where.
@@ -69,7 +78,9 @@ def source(root: Path, family: str, name: str) -> Path:
     else:
         registry = (root / "crates" / place.registry).read_text(encoding="utf-8")
         module = re.findall(rf'^\s*"{name}" => (\w+)::', registry, re.M)[0]
-    return root / "crates" / place.folder / f"{module}.rs"
+    folder = root / "crates" / place.folder
+    (file,) = folder.rglob(f"{module}.rs")  # in the folder of the family, or in one inside it
+    return file
 
 
 def header(path: Path) -> dict[str, str]:

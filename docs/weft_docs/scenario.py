@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft import _engine, parameters
+from weft import _engine
+from weft.scenario import parameters
 from weft_docs import markdown
 from weft_docs.models import FAMILY_OF, key_rows
 

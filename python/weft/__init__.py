@@ -6,6 +6,9 @@
 
 A scenario is one YAML file (or a dict of the same shape); its sweep has points; a point runs to a folder of
 results; the results of a sweep are one polars frame with a row per point.
+
+The code lies in rooms; a room imports only rooms before it: `text`, `scenario`, `results`, `runs`, then `analysis`,
+`plot`, `timeline` and `peers`, then `report`, `api`, `reproduce` and `cli`.
 """
 
 from __future__ import annotations
@@ -15,28 +18,40 @@ from typing import TYPE_CHECKING
 from weft.errors import PeerError, ResultsError, ScenarioError, WeftError
 
 if TYPE_CHECKING:
-    from weft.results import Results, open
-    from weft.scenario import Scenario, load
-    from weft.sweep import Sweep
+    from weft.api.loading import load
+    from weft.api.results import Results, open
+    from weft.api.sweep import Implied, Sweep
+    from weft.runs.bisection import Search
+    from weft.runs.execute import Status
+    from weft.runs.watch import journeys
+    from weft.scenario.scenario import Scenario
 
 __all__ = [
+    "Implied",
     "PeerError",
     "Results",
     "ResultsError",
     "Scenario",
     "ScenarioError",
+    "Search",
+    "Status",
     "Sweep",
     "WeftError",
+    "journeys",
     "load",
     "open",
 ]
 
 _HOME = {
-    "Results": "weft.results",
-    "Scenario": "weft.scenario",
-    "Sweep": "weft.sweep",
-    "load": "weft.scenario",
-    "open": "weft.results",
+    "Implied": "weft.api.sweep",
+    "Results": "weft.api.results",
+    "Scenario": "weft.scenario.scenario",
+    "Search": "weft.runs.bisection",
+    "Status": "weft.runs.execute",
+    "Sweep": "weft.api.sweep",
+    "journeys": "weft.runs.watch",
+    "load": "weft.api.loading",
+    "open": "weft.api.results",
 }
 
 

@@ -4,9 +4,31 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["RESULT_MODEL_VERSION", "Control", "Finished", "Point", "expand", "models", "read", "schema"]
+__all__ = [
+    "CONTROL_PACKETS",
+    "ENDINGS",
+    "LINK_STATES",
+    "RECORDS",
+    "RESULT_MODEL_VERSION",
+    "STALL_CAUSES",
+    "WAITING_REASONS",
+    "Control",
+    "Finished",
+    "Point",
+    "expand",
+    "models",
+    "read",
+    "schema",
+]
 
 RESULT_MODEL_VERSION: Final[int]
+# Words of results, each a whole list in the order of the engine.
+LINK_STATES: Final[tuple[str, ...]]
+CONTROL_PACKETS: Final[tuple[str, ...]]
+RECORDS: Final[tuple[str, ...]]
+ENDINGS: Final[tuple[str, ...]]
+WAITING_REASONS: Final[tuple[str, ...]]
+STALL_CAUSES: Final[tuple[str, ...]]
 
 def expand(
     file_name: str, text: str, sets: list[tuple[str, str]], attached: list[tuple[str, bytes]]

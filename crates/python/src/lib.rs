@@ -8,6 +8,7 @@ mod control;
 mod errors;
 mod point;
 mod value;
+mod words;
 
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -48,6 +49,7 @@ fn models(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
+    words::add(module)?;
     module.add_class::<control::Control>()?;
     module.add_class::<point::Point>()?;
     module.add_class::<point::Finished>()?;

@@ -25,14 +25,14 @@ import polars as pl
 
 from weft.analysis.prices import Prices
 from weft.errors import ResultsError, WeftError
-from weft.frames import frame_of
+from weft.results.rows import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from weft.results import Results
+    from weft.results.result_set import ResultSet
 
     Numbers = npt.NDArray[np.float64]
 
@@ -90,13 +90,13 @@ class Rates:
 
 
 def rate_scaled(
-    results: Results, rates: Rates | None = None, *, over_time: bool = False, points: Sequence[int] | None = None
+    results: ResultSet, rates: Rates | None = None, *, over_time: bool = False, points: Sequence[int] | None = None
 ) -> pl.DataFrame:
     """Bill the links between routers of every point at the lowest rates that carry their traffic.
 
     Parameters
     ----------
-    results : Results
+    results : ResultSet
         Finished points, usually of links that are always on.
     rates : Rates, optional
         Rates and their powers.
@@ -123,7 +123,7 @@ def rate_scaled(
     return frame_of([_row(results, point, rates, over_time=over_time) for point in chosen])
 
 
-def _row(results: Results, point: int, rates: Rates, *, over_time: bool) -> dict[str, Any]:
+def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> dict[str, Any]:
     summary, prices = results.summaries[point], Prices.of(results.scenario(point))
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])
     dark = float((channels["cycles_off"] * prices.off_fj).sum())  # billed as it was
@@ -153,7 +153,7 @@ def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers
 
 
 def _of_samples(
-    results: Results, point: int, channels: pl.DataFrame, prices: Prices
+    results: ResultSet, point: int, channels: pl.DataFrame, prices: Prices
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The same over the samples of the series that lie in the window; shapes (samples, channels).
 
@@ -182,7 +182,7 @@ def _of_samples(
     return flits, powered, energy
 
 
-def _cycles(results: Results, point: int, channels: pl.DataFrame, low: Numbers, high: Numbers) -> dict[str, Numbers]:
+def _cycles(results: ResultSet, point: int, channels: pl.DataFrame, low: Numbers, high: Numbers) -> dict[str, Numbers]:
     """Cycles of each channel (column) in each power state between the times `low` and `high` (rows)."""
     length = np.repeat((high - low)[:, None], channels.height, axis=1)
     summary = results.summaries[point]

@@ -20,10 +20,10 @@ import polars as pl
 
 from weft.analysis.prices import cycles_of
 from weft.errors import ResultsError
-from weft.frames import frame_of
+from weft.results.rows import frame_of
 
 if TYPE_CHECKING:
-    from weft.results import Results
+    from weft.results.result_set import ResultSet
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class Recovery:
 
 
 def recovery(
-    results: Results, point: int, fault_cycle: int, until_cycle: int | None = None, *, tolerance: float = 0.05
+    results: ResultSet, point: int, fault_cycle: int, until_cycle: int | None = None, *, tolerance: float = 0.05
 ) -> Recovery:
     """How a point recovers from a fault.
 
     Parameters
     ----------
-    results : Results
+    results : ResultSet
         With `measure.transient`.
     point : int
         Row of the point.
@@ -112,12 +112,12 @@ def recovery(
     return Recovery(before, during, after, worst, cycles, again, *shares, note)
 
 
-def table(results: Results, tolerance: float = 0.05) -> pl.DataFrame:
+def table(results: ResultSet, tolerance: float = 0.05) -> pl.DataFrame:
     """How each point that has faults recovers from the first of them.
 
     Parameters
     ----------
-    results : Results
+    results : ResultSet
         With `measure.transient`.
     tolerance : float
         Share by which the mean latency of a bin may exceed that before.

@@ -11,7 +11,7 @@ import yaml
 
 from weft.analysis import oracle
 from weft.errors import ScenarioError, WeftError
-from weft.scenario import Scenario
+from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -45,12 +45,12 @@ DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # names of files are not always text
+        sys.stdout.reconfigure(errors="backslashreplace")  # the name of a file need not be valid text
     arguments = sys.argv[1:] if arguments is None else arguments
     status = _status(_parser(next(iter(arguments), None)).parse_args(arguments))
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough: that changes nothing
+    except BrokenPipeError:  # the program that reads our output has closed it: the exit status stays
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
 
@@ -74,7 +74,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _parser(wanted: str | None) -> argparse.ArgumentParser:
-    """The parser of a command that is wanted alone; of all commands for any other word."""
+    """The parser of one command if `wanted` is its name; else the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="weft",
         description="Simulate interconnection networks flit by flit: speed, energy, robustness.",

@@ -230,7 +230,7 @@ def _add_oracle(kinds: Commands) -> None:
 def _oracle(options: argparse.Namespace) -> Answered:
     from weft.analysis import static
     from weft.cli import overrides
-    from weft.frames import frame_of
+    from weft.results.rows import frame_of
 
     answers = static.answers(overrides.sweep(options).points, options.target, options.hub)
     frame = frame_of([answer.row for answer in answers])
@@ -263,7 +263,7 @@ def _recovery(options: argparse.Namespace) -> Answered:
 
 
 def _table(frame: pl.DataFrame) -> list[str]:
-    from weft.text import columns
+    from weft.text.columns import columns
 
     shown = frame.select(column for column in frame.columns if _HEADS.get(column, column))
     words = [place for place, kind in enumerate(shown.dtypes) if not kind.is_numeric()]
@@ -272,7 +272,7 @@ def _table(frame: pl.DataFrame) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    from weft.labels import label
+    from weft.text.labels import label
 
     return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else label(value)
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how a command is added to the parser."""
+"""Adds commands to the parser, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 _SCENARIOS = (".yaml", ".yml")
-# Highest number of anything that is counted; the engine counts in so many bits.
+# The greatest number that an option takes: the engine counts in 32 bits.
 _MOST = (1 << 32) - 1
 
 
@@ -25,7 +25,7 @@ def command(commands: Commands, name: str, help: str, example: str) -> argparse.
 
 
 def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)") -> None:
-    """The file of a scenario and its overrides, as `weft.cli.overrides` reads them."""
+    """Add the options for the file of a scenario and its overrides, as `weft.cli.overrides` reads them."""
     parser.add_argument("file", metavar="FILE", help=help)
     parser.add_argument(
         "--set",
@@ -38,7 +38,7 @@ def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)")
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
-    """How many points, threads and blocks at a time."""
+    """Add the options for points at a time, threads and blocks."""
     parser.add_argument("--jobs", metavar="N", type=positive, help="points at a time (default: all cores)")
     parser.add_argument("--threads", metavar="N", type=positive, default=1, help="threads inside a point (default: 1)")
     parser.add_argument(
@@ -51,7 +51,7 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
 
 
 def add_points(parser: argparse.ArgumentParser) -> None:
-    """Which points of results to show, as `weft.plot.choice` reads them."""
+    """Add the option that chooses points of results, as `weft.plot.choice` reads it."""
     parser.add_argument(
         "--point",
         metavar="N|PATH=VALUE,...",
@@ -64,7 +64,7 @@ def add_points(parser: argparse.ArgumentParser) -> None:
 
 def page(text: str) -> Path:
     """A file for a page."""
-    from weft.report.page import checked
+    from weft.report.html_page import checked
 
     try:
         return checked(Path(_no_scenario(text)))
@@ -73,7 +73,7 @@ def page(text: str) -> Path:
 
 
 def packet(text: str) -> str:
-    """A packet, as `weft.watch.packets` reads it."""
+    """A packet, as `weft.runs.watch.packets` reads it."""
     return _no_scenario(text)
 
 

@@ -6,10 +6,10 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from weft import parameters
 from weft.cli import DONE, arguments
 from weft.errors import ScenarioError
-from weft.text import columns
+from weft.scenario import parameters
+from weft.text.columns import columns
 
 if TYPE_CHECKING:
     import argparse
@@ -82,7 +82,7 @@ def _rows(schema: dict[str, Any], parameter: parameters.Parameter) -> list[list[
 
 
 def _wrapped(rows: list[list[str]]) -> list[list[str]]:
-    """Rows whose last cell goes on in further rows where it is wider than the terminal leaves room for."""
+    """Rows of a table; a last cell that is too wide for the terminal goes on in further rows."""
     taken = sum(max(map(len, column)) + 2 for column in zip(*(row[:-1] for row in rows), strict=True))
     room = max(40, shutil.get_terminal_size((120, 24)).columns - taken)
     return [

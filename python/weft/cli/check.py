@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides
-from weft.labels import label
-from weft.text import columns
+from weft.text.columns import columns
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
 
     from weft._engine import Point
+    from weft.api.sweep import Implied, Sweep
     from weft.cli.arguments import Commands
-    from weft.sweep import Implied, Sweep
 
 _HEADS = {
     "terminals": "terminals",
@@ -64,7 +64,7 @@ def _sweep(sweep: Sweep) -> list[str]:
 
 
 def _implied(implied: list[Implied]) -> list[str]:
-    """What all points imply alike as a list, the rest as a table with a line per combination."""
+    """A list of what is the same for all points, and a table of the rest with a line per combination."""
     rows = [{key: _text(value) for key, value in each.facts.items() if key in _HEADS} for each in implied]
     shared = [key for key in _HEADS if len({row.get(key) for row in rows}) == 1]
     width = max((len(_HEADS[key]) for key in shared), default=0)

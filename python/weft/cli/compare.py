@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from weft.choose import Chosen
     from weft.cli.arguments import Commands
-    from weft.compare import Comparison
-    from weft.quantities import Quantity
+    from weft.results.choose import Chosen
+    from weft.results.comparison import Comparison
+    from weft.results.quantities import Quantity
 
-# Differences between scenarios, and places of only one set, that are listed.
+# At most so many differences between the scenarios, and places of only one set, are listed.
 _LISTED = 8
 
 
@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
     )
     chosen = "folder of results, or some of its points: DIR:path=value,..."
     parser.add_argument("a", metavar="A", help=chosen)
-    parser.add_argument("b", metavar="B", help="the same")
+    parser.add_argument("b", metavar="B", help="the result set to compare it with, written in the same way")
     on = "pair points by this coordinate (repeatable; default: all that have values in common)"
     parser.add_argument("--on", metavar="PATH", action="append", help=on)
     form = parser.add_mutually_exclusive_group()
@@ -41,9 +41,9 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Compare; returns the exit status."""
-    from weft.choose import Chosen
     from weft.cli import folders
-    from weft.compare import compare
+    from weft.results.choose import Chosen
+    from weft.results.comparison import compare
 
     a, b = (Chosen.named(text, folders.opened) for text in (options.a, options.b))
     compared = compare(a, b, options.on)
@@ -72,9 +72,9 @@ def _json(compared: Comparison) -> dict[str, Any]:
 
 
 def _text(compared: Comparison) -> list[str]:
-    from weft.compare import COMPARED
-    from weft.labels import label, setting
-    from weft.text import columns
+    from weft.results.comparison import COMPARED
+    from weft.text.columns import columns
+    from weft.text.labels import label, setting
 
     sides = (("A", compared.a), ("B", compared.b))
     lines = [f"{name}: {side.name}: {side.results.title}, {len(side.points)} points" for name, side in sides]
@@ -94,8 +94,8 @@ def _text(compared: Comparison) -> list[str]:
 
 def _table(compared: Comparison, quantity: Quantity) -> list[str]:
     """A quantity at each place, and how often it differs."""
-    from weft.labels import label
-    from weft.text import columns, number
+    from weft.text.columns import columns, number
+    from weft.text.labels import label
 
     rows = [pair.row(quantity) for pair in compared.pairs]
     digits = quantity.digits + 1
@@ -122,7 +122,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _legend(compared: Comparison) -> list[str]:
-    """What the signs mean, as far as they are there."""
+    """The meaning of the signs that the table uses."""
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
     if any(row["significant"] is None for row in rows):
@@ -131,9 +131,10 @@ def _legend(compared: Comparison) -> list[str]:
 
 
 def _value(value: float | None, ending: str, digits: int) -> str:
-    from weft.text import number
+    from weft.results import quantities as q
+    from weft.text.columns import number
 
-    short = {"stalled": "stall", "saturated": "sat", "": "-"}[ending]
+    short = {q.STALLED: "stall", q.SATURATED: "sat", "": "-"}[ending]
     return short if value is None else number(value, digits)
 
 

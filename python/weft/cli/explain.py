@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides, stalls
 from weft.errors import ScenarioError
-from weft.labels import label
-from weft.text import columns
+from weft.text.columns import columns
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
-    from weft.sweep import Sweep
 
 _BAR = 40
 # Lines at most for the candidates of a choice, and for the paths; `--json` has all.
@@ -66,7 +66,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
-    """Options of the other subjects would be left unheard."""
+    """Refuse options that belong to another subject."""
     given = {
         "--set": (options.sets, ("topology", "routing")),
         "--from": (options.source is not None, ("routing",)),
@@ -81,7 +81,7 @@ def _refuse_strange(options: argparse.Namespace) -> None:
 
 
 def _first(sweep: Sweep) -> list[str]:
-    """Which point of a sweep this is about."""
+    """Say which point of a sweep is explained."""
     if len(sweep) == 1:
         return []
     taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())

@@ -6,18 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments
+from weft.errors import ResultsError
 
 if TYPE_CHECKING:
     import argparse
 
     from weft.cli.arguments import Commands
 
-# What is asked for each; tables of files are scanned by several threads and need an order.
-_TABLES = {name: f"select * from {name}" for name in ("points", "jobs", "latencies")}
-_TABLES |= {
-    name: f"select * from {name} order by all" for name in ("channels", "series", "transient", "control_packets")
-}
-_TABLES["link_states"] = "select * exclude (state), state from link_states order by all"
+# Tables that every folder of results has.
+_SUMMARIES = ("points", "jobs", "latencies")
 
 
 def add(commands: Commands) -> None:
@@ -29,7 +26,8 @@ def add(commands: Commands) -> None:
         "weft export results/quickstart --table channels --out channels.csv",
     )
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folders of results")
-    parser.add_argument("--table", choices=_TABLES, default="points", help="which (default: points)")
+    which = "the table, one of those that `weft query DIR` lists (default: points)"
+    parser.add_argument("--table", metavar="TABLE", default="points", help=which)
     out = "where to; .csv, .json or .parquet (default: CSV on standard output)"
     parser.add_argument("--out", metavar="FILE", type=Path, help=out)
 
@@ -38,8 +36,26 @@ def main(options: argparse.Namespace) -> int:
     """Write; returns the exit status."""
     from weft.cli import folders
     from weft.cli.query import show
-    from weft.query import Database
+    from weft.results.database import Database
 
+    sql = _query(options.table)
     with Database([folders.opened(folder) for folder in options.folders]) as database:
-        show(database, _TABLES[options.table], "csv", options.out)
+        show(database, sql, "csv", options.out)
     return DONE
+
+
+def _query(table: str) -> str:
+    """What asks for all rows of a table. Several threads scan the tables of files, so these need an order.
+
+    Raises
+    ------
+    ResultsError
+        If there is no such table.
+    """
+    from weft._engine import RECORDS
+
+    if table not in (tables := (*_SUMMARIES, "channels", *RECORDS)):
+        raise ResultsError.saying(f"--table: there is no table {table!r}", f"the tables are {', '.join(tables)}")
+    if table == "link_states":  # by channel and time, not by state
+        return "select * exclude (state), state from link_states order by all"
+    return f"select * from {table}{'' if table in _SUMMARIES else ' order by all'}"

@@ -1,4 +1,4 @@
-"""Folders of results that a command line names: damaged points are told, and all else goes on without them."""
+"""Opens the folders of results that a command line names, and warns of damaged points, which are left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from weft.results import Results
+    from weft.api.results import Results
 
 
 def opened(folder: str) -> Results:
@@ -18,7 +18,8 @@ def opened(folder: str) -> Results:
     ResultsError
         If it was not written by a sweep, or has no point that can be used.
     """
-    from weft import notes, results
+    from weft.api import results
+    from weft.results import notes
 
     read = results.open(folder)
     if lines := notes.damage(read):
@@ -29,8 +30,8 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of runs that are at work in a folder in which another one begins."""
-    from weft.beacon import at_work
+    """Warn of other runs that work in the folder in which a run begins."""
+    from weft.runs.beacon import at_work
 
     for who in at_work(Path(folder)):
         words = f"{who['host']}, process {who['pid']}, is at work in {folder}: points that both run are run twice"

@@ -12,8 +12,8 @@ from weft.errors import PeerError
 if TYPE_CHECKING:
     import argparse
 
-    from weft.booksim.draft import Note
     from weft.cli.arguments import Commands
+    from weft.peers.booksim.draft import Note
 
 _WIDTH = 110
 
@@ -47,8 +47,8 @@ def _intermix(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Convert, write, tell what is not the same; returns the exit status."""
-    from weft.booksim.convert import convert, name_of
-    from weft.booksim.document import COUNTING
+    from weft.peers.booksim.convert import convert, name_of
+    from weft.peers.booksim.document import COUNTING
 
     source = next((word for word in options.words if "=" not in word), None)
     if source is None:

@@ -1,4 +1,4 @@
-"""A wish to end from outside, such as that of a batch system at its time limit, ends a run as Ctrl-C does."""
+"""Lets SIGTERM, which a batch system sends at its time limit, end a run as Ctrl-C does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--set path=value``."""
+"""Reads the scenario that a command line names, with its overrides ``--set path=value``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     import argparse
 
-    from weft.scenario import Scenario
-    from weft.sweep import Sweep
+    from weft.api.sweep import Sweep
+    from weft.scenario.scenario import Scenario
 
 
 def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str]]]:
@@ -21,7 +21,7 @@ def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str
     ScenarioError
         If the file can't be read or an override has no value.
     """
-    from weft.scenario import Scenario
+    from weft.scenario.scenario import Scenario
 
     return Scenario.from_file(options.file), list(dict(map(_split, options.sets)).items())
 
@@ -34,8 +34,10 @@ def sweep(options: argparse.Namespace) -> Sweep:
     ScenarioError
         If the scenario or an override is wrong.
     """
+    from weft.api.sweep import Sweep
+
     named, sets = scenario(options)
-    return named.sweep(dict(sets))
+    return Sweep.of(named, dict(sets))
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weft.cli.arguments import Commands
-    from weft.query import Database
+    from weft.results.database import Database
 
 _WIDTH = 110
 # Between a column and its type, so that no line ends there.
@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Ask; returns the exit status."""
     from weft.cli import folders
-    from weft.query import Database
+    from weft.results.database import Database
 
     *named, sql = options.words
     if _is_folder(sql) or (not named and len(sql.split()) == 1):
@@ -61,7 +61,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _is_folder(word: str) -> bool:
-    """Whether a word is a folder; a long query is none, though the system refuses to look for it."""
+    """Whether a word is a folder. A query may be too long for the name of a file; then it is none."""
     try:
         return bool(word) and Path(word).is_dir()
     except OSError:
@@ -86,7 +86,7 @@ def show(database: Database, sql: str, form: str | None, out: Path | None) -> No
 
 def _table(head: list[str], rows: Iterable[tuple[Any, ...]]) -> list[str]:
     """Lines of a table; numbers are flush right, and floats have six significant digits."""
-    from weft.text import columns
+    from weft.text.columns import columns
 
     kept = list(rows)
     words = {place for place in range(len(head)) if any(isinstance(row[place], str | bool) for row in kept)}
@@ -102,7 +102,7 @@ def _cell(value: object) -> str:
 
 def _listing(database: Database) -> list[str]:
     """What can be asked: tables with their columns, as a query names them."""
-    from weft.query import TABLES, quoted
+    from weft.results.database import TABLES, quoted
 
     lines = []
     for name, columns in database.columns().items():

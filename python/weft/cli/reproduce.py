@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from weft.cli.arguments import Commands
-    from weft.reproduce.run import Reproduction
+    from weft.reproduce.common.reproduced import Reproduction
 
 
 def add(commands: Commands) -> None:
@@ -41,9 +41,9 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run, draw, judge, print; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.progress import Bar
+    from weft.reproduce.common.reproduction import reproduce
     from weft.reproduce.registry import paper
-    from weft.reproduce.run import reproduce
+    from weft.runs.progress import Bar
 
     wanted = paper(options.paper)
     with interruptible():
@@ -56,7 +56,7 @@ def main(options: argparse.Namespace) -> int:
 
 def _text(done: Reproduction) -> str:
     """The scoreboard, what was not drawn, and where everything is."""
-    from weft.reproduce import scoreboard
+    from weft.reproduce.common import scoreboard
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]
     lines = [*scoreboard.table(done.rows), "", *absent, "", scoreboard.count_words(done.rows)]

@@ -47,10 +47,10 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
-    from weft import notes, table
     from weft.cli.interrupt import interruptible
-    from weft.progress import Bar
-    from weft.store import Store
+    from weft.results import notes, tables
+    from weft.results.store import Store
+    from weft.runs.progress import Bar
 
     sweep = overrides.sweep(options)
     store = Store(options.out or sweep.folder)
@@ -68,8 +68,8 @@ def main(options: argparse.Namespace) -> int:
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())
-    print(table.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
-    if of_jobs := table.jobs(results):
+    print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
+    if of_jobs := tables.jobs(results):
         print("\n".join(["", *of_jobs]))
         store.replace("jobs.csv", results.jobs.write_csv())
     if remarks := notes.lines(results):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import arguments, overrides, stalls
-from weft.labels import label
-from weft.quantities import TOLERANCE
+from weft.results.quantities import TOLERANCE
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
 
     import polars as pl
 
+    from weft.api.results import Results
     from weft.cli.arguments import Commands
-    from weft.results import Results
 
 
 def add(commands: Commands) -> None:
@@ -39,13 +39,14 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Search and print; returns the exit status."""
-    from weft import saturation
+    from weft.api.results import Results
     from weft.cli.interrupt import interruptible
-    from weft.progress import Bar
+    from weft.runs import saturation_search
+    from weft.runs.progress import Bar
 
     scenario, sets = overrides.scenario(options)
     with interruptible(), Bar("saturation") as bar:
-        frame, results = saturation.find(
+        frame, store = saturation_search.find(
             scenario,
             sets,
             options.out,
@@ -58,6 +59,7 @@ def main(options: argparse.Namespace) -> int:
             blocks=options.blocks,
             watch=bar,
         )
+    results = Results(store)
     csv = results.root / "saturation.csv"
     csv.write_text(frame.write_csv(), encoding="utf-8")
     print("\n".join(_text(frame, results, options.tolerance)))
@@ -66,9 +68,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
-    from weft import quantities as q
-    from weft.saturation import FOUND
-    from weft.text import columns, number
+    from weft.results import quantities as q
+    from weft.runs.bisection import FOUND
+    from weft.text.columns import columns, number
 
     measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "stuck", "runs"]
     apart = [column for column in frame.columns if column not in measured]

@@ -1,4 +1,4 @@
-"""Stuck points: what waits for what, and the command that runs one again."""
+"""Prints stuck points: what waits for what, and the command that runs such a point again."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from weft.errors import ResultsError
 if TYPE_CHECKING:
     import argparse
 
-    from weft.results import Results
+    from weft.results.result_set import ResultSet
 
 
-# Stuck points whose packets are listed; of further ones, which tend to look alike, only the first line.
+# The packets of so many stuck points are listed; of further points, which look alike, only the first line.
 _LISTED = 3
 
 
-def report(results: Results) -> int:
+def report(results: ResultSet) -> int:
     """Print the wait-for cycles of the stuck points; returns the exit status."""
     stalls = results.stalls
     for number, (row, text) in enumerate(stalls):
@@ -63,12 +63,12 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _some(rows: list[int]) -> str:
-    """Numbers of points, the first of many."""
+    """The numbers of points; of many only the first ones."""
     return ", ".join([*map(str, rows[:_LISTED]), *(["..."] if rows[_LISTED:] else [])])
 
 
-def _replay(results: Results, row: int) -> str:
-    """A command that runs a point and only that point, in a folder in which it has no results."""
+def _replay(results: ResultSet, row: int) -> str:
+    """A command that runs only this point, in a folder in which it has no results yet."""
     scenario, out = results.folder(row) / "scenario.yaml", results.root / "replay"
     return shlex.join([*_weft(), "run", str(scenario), "--out", str(out), "--force"])
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weft.cli.arguments import Commands
-    from weft.status import SweepStatus
+    from weft.runs.sweep_status import SweepStatus
 
 # Damaged points, and points in flight, that are listed.
 _LISTED = 8
@@ -34,7 +34,7 @@ def main(options: argparse.Namespace) -> int:
     """Look and print; returns the exit status."""
     from dataclasses import asdict
 
-    from weft.status import status
+    from weft.runs.sweep_status import status
 
     found = status(options.folder)
     if options.json:
@@ -46,7 +46,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _text(found: SweepStatus) -> list[str]:
-    from weft.text import clock
+    from weft.text.columns import clock
 
     counts = [f"{found.done} of {found.points} done"]
     counts += [
@@ -76,8 +76,8 @@ def _text(found: SweepStatus) -> list[str]:
 
 def _run(run: dict[str, Any]) -> list[str]:
     """A run at work, and its points in flight."""
-    from weft.execute import Flight, Status
-    from weft.progress import flight_words, words
+    from weft.runs.execute import Flight, Status
+    from weft.runs.progress import flight_words, words
 
     flights = [Flight(**flight) for flight in run["flying"]]
     status = Status(run["total"], run["done"], run["reused"], run["running"], flights, run["left_seconds"])
@@ -87,6 +87,6 @@ def _run(run: dict[str, Any]) -> list[str]:
 
 
 def _damaged(coordinates: dict[str, Any], hash: str, reason: str) -> str:
-    from weft.labels import setting
+    from weft.text.labels import setting
 
     return f"{setting(coordinates) or hash}: {reason}"

@@ -13,8 +13,8 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     import argparse
 
+    from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
-    from weft.sweep import Sweep
 
 
 def add(commands: Commands) -> None:
@@ -78,14 +78,15 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run the first point and write its trace; returns the exit status."""
-    from weft import timeline, watch
     from weft.cli.interrupt import interruptible
-    from weft.talk import Wanted
+    from weft.results.control_messages import Wanted
+    from weft.runs import watch
+    from weft.timeline import trace_file
 
     file = _writable(Path(options.out))
     sweep = _recording(options)
     with interruptible():
-        recorded = timeline.record(
+        recorded = trace_file.record(
             sweep.points[0],
             options.watch,
             options.packets,
@@ -117,7 +118,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _writable(file: Path) -> Path:
-    """The file, if it can be written: better told before the run than after it."""
+    """Check before the run that the file can be written."""
     if file.exists() and not file.is_file():
         raise ScenarioError.saying(f"--out: {file} is no file", "name a file, for example trace.json")
     if not file.parent.is_dir():
@@ -132,6 +133,8 @@ def _writable(file: Path) -> Path:
 def _recording(options: argparse.Namespace) -> Sweep:
     """The sweep, with the states of its links and its control packets recorded."""
     named, sets = overrides.scenario(options)
-    kept = named.sweep(dict(sets)).points[0].resolved["measure"]
+    kept = named.points(sets)[0].resolved["measure"]
     more = [(f"measure.{name}", "{}") for name in ("link_states", "control_packets") if name not in kept]
-    return named.sweep(dict([*sets, *more]))
+    from weft.api.sweep import Sweep
+
+    return Sweep.of(named, dict([*sets, *more]))

@@ -31,10 +31,10 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run, compare, print; returns the exit status."""
-    from weft.progress import Bar
-    from weft.validate import report
-    from weft.validate.read import read
-    from weft.validate.run import validate
+    from weft.peers.validate import verdict_table
+    from weft.peers.validate.golden import read
+    from weft.peers.validate.run_cases import validate
+    from weft.runs.progress import Bar
 
     try:
         wanted = re.compile(options.filter)
@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
         raise PeerError.saying("there is no row to compare", "name files with rows, or a --filter that some match")
     with Bar("validate") as bar:
         verdicts = validate(cases, seeds=options.seeds, jobs=options.jobs, watch=bar)
-    print(json.dumps(report.document(verdicts), indent=1) if options.json else report.text(verdicts))
+    print(json.dumps(verdict_table.document(verdicts), indent=1) if options.json else verdict_table.text(verdicts))
     return FAILED if any(verdict.answer == "fails" for verdict in verdicts) else DONE
 
 

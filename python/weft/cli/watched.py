@@ -1,4 +1,4 @@
-"""What ``--watch`` prints: the lives of packets of the first point of a sweep."""
+"""Prints what ``--watch`` asks for: the lives of packets of the first point of a sweep."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft.sweep import Sweep
+    from weft.api.sweep import Sweep
 
 
 def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> list[str]:
@@ -20,18 +20,19 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> 
     """
     if not names:
         return []
-    from weft import watch, watch_words
+    from weft.runs import watch
+    from weft.text import packet_lives
 
     finished = watch.run(sweep.points[0], watch.packets(names), threads=threads, blocks=blocks)
     head = [*taken(sweep, "watched at"), *watch.missing(finished)]
     made = [journey for journey in finished.journeys if journey["life"] is not None]
-    lives = [line for journey in made for line in ["", *watch_words.lines(journey, finished.summary)]]
+    lives = [line for journey in made for line in ["", *packet_lives.lines(journey, finished.summary)]]
     return [*head, *(lives if head else lives[1:])]
 
 
 def taken(sweep: Sweep, what: str) -> list[str]:
     """Which point it is, where there are several."""
-    from weft.labels import label
+    from weft.text.labels import label
 
     if len(sweep) == 1:
         return []

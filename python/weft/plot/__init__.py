@@ -1,4 +1,4 @@
-"""Figures: results in, a file out; nothing here runs a network.
+"""Draws figures of results into files. Nothing here runs a simulation.
 
-A module per kind of figure, each with ``figure(choice)``; `weft.plot.kinds` lists them.
+Each kind of figure is a module with ``figure(choice)``; `weft.plot.kinds` lists them.
 """

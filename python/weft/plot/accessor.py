@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from weft.choose import Wanted
-    from weft.results import Results
+    from weft.results.choose import Wanted
+    from weft.results.result_set import ResultSet
 
 
 class Plots:
@@ -28,7 +28,7 @@ class Plots:
     figure itself, which a notebook shows.
     """
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: ResultSet) -> None:
         self._results = results
 
     def __call__(self, path: str | Path | None = None) -> Path:
@@ -49,7 +49,7 @@ class Plots:
         path: str | Path | None = None,
         *,
         point: Wanted | Iterable[Wanted] | None = None,
-        others: Sequence[Results] = (),
+        others: Sequence[ResultSet] = (),
     ) -> Path:
         """Draw a figure into a file.
 
@@ -63,19 +63,19 @@ class Plots:
         point : int, str, dict or a list of them, optional
             Points by number, or by coordinates: ``"routing=ugal_p,load=0.3"``, ``{"load": 0.3}``. By default all;
             a negative number counts from the last.
-        others : sequence of Results, optional
+        others : sequence of ResultSet, optional
             Further results in the same figure.
         """
         path = self._results.root / f"{kind}.png" if path is None else Path(path)
         return save(self.figure(kind, point=point, others=others), path)
 
     def figure(
-        self, kind: str, *, point: Wanted | Iterable[Wanted] | None = None, others: Sequence[Results] = ()
+        self, kind: str, *, point: Wanted | Iterable[Wanted] | None = None, others: Sequence[ResultSet] = ()
     ) -> Figure:
         """Give a matplotlib figure to be shown or changed; parameters as of `draw`."""
         return figure(kind, self._choice(point, others))
 
-    def _choice(self, point: Wanted | Iterable[Wanted] | None, others: Sequence[Results]) -> Choice:
+    def _choice(self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet]) -> Choice:
         several = isinstance(point, Iterable) and not isinstance(point, str | Mapping)
         wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # as just asked
         if not (wanted or point is None or isinstance(point, tuple)):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
-from weft import quantities as q
 from weft.plot import over_load, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Panel
     from weft.plot.choice import Choice
     from weft.plot.style import Look
-    from weft.quantities import Billed
+    from weft.results.curves import Panel
+    from weft.results.quantities import Billed
 
 # Two dashes for the references.
 _ALWAYS_ON: dict[str, Any] = {"linestyle": (0, (5, 1.5)), "linewidth": 0.9}

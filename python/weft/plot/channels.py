@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from weft import quantities as q
-from weft.choose import Chosen, matching, names, parsed
-from weft.curves import Panel, overlay, short
 from weft.errors import ResultsError
-from weft.labels import label
+from weft.results import quantities as q
+from weft.results.choose import Chosen, matching, names, parsed
+from weft.results.curves import Panel, overlay, short
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft.choose import Wanted
-    from weft.results import Results
+    from weft.results.choose import Wanted
+    from weft.results.result_set import ResultSet
 
 # Curves in one panel that an eye can tell apart; lines of a message.
 _MOST, _LISTED = 14, 8
@@ -28,7 +28,7 @@ class Spot:
 
     Attributes
     ----------
-    results : Results
+    results : ResultSet
         Where it is.
     point : int
         Its row in the frame.
@@ -36,7 +36,7 @@ class Spot:
         What sets it apart from the others in the figure; empty if it is alone.
     """
 
-    results: Results
+    results: ResultSet
     point: int
     label: str
 
@@ -58,7 +58,7 @@ class Choice:
     parts: list[Chosen]
 
     @classmethod
-    def of(cls, results: Sequence[Results], wanted: Sequence[Wanted] = ()) -> Choice:
+    def of(cls, results: Sequence[ResultSet], wanted: Sequence[Wanted] = ()) -> Choice:
         """The points that any of the choices means: numbers, or coordinates as text or mapping; all without a choice.
 
         Raises

@@ -1,6 +1,6 @@
-"""What routers say to each other: a line per router over time, arrows of control packets, states of the links below.
+"""Control packets as arrows between the lines of routers over time; below them the states of the links.
 
-Where there are too many packets for arrows, only marks stand where they leave.
+With too many packets for arrows, only a mark stands where a packet leaves.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import polars as pl
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from weft._engine import CONTROL_PACKETS
 from weft.errors import ResultsError
-from weft.labels import at
 from weft.plot import link_states, over_time, style
-from weft.talk import KINDS
+from weft.text.labels import at
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Packets up to which each is an arrow; channels up to which each has a name.
+# Up to so many packets each is an arrow; up to so many channels each has a name.
 _ARROWS, _NAMES = 300, 32
-# Inches: between routers, between channels; a panel at least and at most.
+# Inches between routers and between channels; least and greatest height of a panel.
 _ROUTER, _CHANNEL, _LEAST, _MOST = 0.42, 0.16, 0.9, 4.0
 _HEAD = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
 
@@ -36,7 +36,7 @@ def figure(choice: Choice) -> Figure:
     packets, cut = _packets(spot)
     spans, kept = link_states.spans_of(spot)
     routers = sorted({*packets["from_router"], *packets["to_router"]})
-    kinds = [kind for kind in KINDS if kind in packets["kind"].unique()]
+    kinds = [kind for kind in CONTROL_PACKETS if kind in packets["kind"].unique()]
     states = [state for state in style.STATES if state in spans["state"].unique()]
     heights = [
         min(_MOST, max(_LEAST, rows * of))
@@ -110,8 +110,8 @@ def _entries(kinds: list[str]) -> list[Artist]:
 
 
 def _look(kind: str) -> dict[str, Any]:
-    """Colour and marker of a kind, the same in every figure; a second round pairs them anew, with dashes."""
-    number = list(KINDS).index(kind)
+    """Colour and marker of a kind, the same in every figure; after the last colour they repeat with dashes."""
+    number = CONTROL_PACKETS.index(kind)
     turn, count = number // len(style.COLOURS), len(style.MARKERS)
     return {
         "label": kind,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from matplotlib.lines import Line2D
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

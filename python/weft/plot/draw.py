@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from weft.errors import WeftError
 from weft.plot.kinds import known
 from weft.plot.style import RC
-from weft.store import replaced
+from weft.results.store import replaced
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import over_load, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Panel
     from weft.plot.choice import Choice
     from weft.plot.style import Look
+    from weft.results.curves import Panel
 
 _RING: dict[str, Any] = {
     "marker": "o",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from weft import quantities as q
 from weft.plot import style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

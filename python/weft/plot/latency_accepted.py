@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft import quantities as q
 from weft.plot import over_load
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Spans above which a file holds their picture instead of themselves, drawn without hatching and gaps between rows.
+# With more spans than this the file holds a picture of them, without hatching and without gaps between rows.
 _MANY = 5_000
-# Inches: a row at most, all rows at least and at most.
+# Inches: greatest height of a row; least and greatest height of all rows.
 _ROW, _LEAST, _MOST = 0.16, 1.5, 6.5
 
 
@@ -71,7 +71,7 @@ def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: s
 
 
 def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
-    """Spans of every channel, and what of them is missing.
+    """Spans of every channel, and words for what is missing of them.
 
     Raises
     ------

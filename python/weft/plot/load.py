@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft import quantities as q
 from weft.plot import over_load, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Panel
     from weft.plot.choice import Choice
     from weft.plot.style import Look
+    from weft.results.curves import Panel
 
 
 def figure(choice: Choice) -> Figure:

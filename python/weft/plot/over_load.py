@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Curve, Panel
     from weft.plot.choice import Choice
     from weft.plot.style import Look
-    from weft.quantities import Quantity
+    from weft.results.curves import Curve, Panel
+    from weft.results.quantities import Quantity
 
 _LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
 # Inches: height of a panel where so many stand side by side.

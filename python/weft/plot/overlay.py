@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import Patch
 
-from weft import quantities as q
 from weft.plot import load, over_load, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Panel
     from weft.plot.choice import Choice
     from weft.plot.style import Look
-    from weft.quantities import Quantity
+    from weft.results.curves import Panel
+    from weft.results.quantities import Quantity
 
 _PALE = 0.25
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from matplotlib import colormaps
 from matplotlib.lines import Line2D
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import over_load, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Curve
     from weft.plot.choice import Choice
+    from weft.results.curves import Curve
 
 _SHADES = colormaps["viridis_r"]
 

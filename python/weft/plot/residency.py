@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import over_load, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.curves import Curve
     from weft.plot.choice import Choice
+    from weft.results.curves import Curve
 
 
 def figure(choice: Choice) -> Figure:
@@ -43,7 +43,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _stack(axes: Axes, curve: Curve, states: list[str]) -> None:
-    """Bars as wide as the way to the next load allows, at even distances: loads tend to be denser at one end."""
+    """Bars at even distances whatever the loads are: loads tend to be denser at one end."""
     frame = curve.frame.drop_nulls(_share("on"))
     places, floor = range(frame.height), [0.0] * frame.height
     for state in states:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from math import cos, degrees, pi, sin
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 
-from weft import quantities as q
 from weft.errors import ResultsError
 from weft.plot import style
+from weft.results import quantities as q
+from weft.text.engine_words import STALL_CAUSES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +24,15 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Why a head waits: words, colour and dashes of its arrow.
-_REASONS: dict[str, tuple[str, str, LineStyleType]] = {
-    "no_room": ("no room over its link", "#D55E00", "-"),
-    "held": ("the output VC is held", "#0072B2", "--"),
-    "behind": ("its own flits are ahead", "#009E73", ":"),
-}
-# Members up to which labels stand upright; beyond that they stand along the radius.
+# Colour and dashes of an arrow, by the cause in the order of the engine; with more causes the looks repeat.
+_LOOKS: tuple[tuple[str, LineStyleType], ...] = (
+    ("#D55E00", "-"),
+    ("#0072B2", "--"),
+    ("#009E73", ":"),
+    ("#CC79A7", "-."),
+)
+_CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_CAUSES.items(), cycle(_LOOKS), strict=False)}
+# Up to so many members the labels stand upright; with more they stand along the radius.
 _UPRIGHT = 8
 # Inches: around the circle for a member; beyond the circle for its label, to the sides and up and down.
 _AROUND = {True: 1.0, False: 0.42}
@@ -74,13 +78,13 @@ def _title(choice: Choice, spot: Spot) -> str:
 
 
 def _entries(members: Sequence[dict[str, Any]]) -> list[Artist]:
-    present = [reason for reason in _REASONS if any(member["reason"] == reason for member in members)]
+    present = [cause for cause in _CAUSES if any(member["reason"] == cause for member in members)]
     routers = Line2D([], [], marker="o", markerfacecolor="white", color=style.GREY, linestyle="", label="router")
     return [
         routers,
         *(
             Line2D([], [], color=colour, linestyle=dashes, label=f"waits: {words}")
-            for words, colour, dashes in (_REASONS[reason] for reason in present)
+            for words, colour, dashes in (_CAUSES[cause] for cause in present)
         ),
     ]
 
@@ -89,7 +93,7 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
     """A queue with its label outside, and the arrow to the next one; clockwise from the top."""
     angle, following = (pi / 2 - 2 * pi * place / count for place in (number, number + 1))
     x, y = radius * cos(angle), radius * sin(angle)
-    _, colour, dashes = _REASONS[member["reason"]]
+    _, colour, dashes = _CAUSES[member["reason"]]
     # The arrow follows the circle; alone, a queue waits for itself.
     end = (radius * cos(following), radius * sin(following))
     bend = -0.5 * sin(min(pi / 2, 2 * pi / count))
@@ -128,5 +132,5 @@ def _label(member: dict[str, Any], comma: str) -> str:
     """Packet, the queue that it is in, and why it waits."""
     packet = member["packet"]
     who = "body of a packet" if packet is None else f"packet {packet['seq']} of {packet['src']} to {packet['dst']}"
-    why = f"no room behind port {member['output']}" if member["reason"] == "no_room" else _REASONS[member["reason"]][0]
+    why = f"no room behind port {member['output']}" if member["reason"] == "no_room" else _CAUSES[member["reason"]][0]
     return comma.join([who, f"port {member['at']['port']} VC {member['at']['vc']}", why])

@@ -1,4 +1,4 @@
-"""Colours, markers, sizes and heads of all figures; colours are told apart by colour-blind eyes (Okabe and Ito 2008).
+"""Colours, markers, sizes and heads of all figures. Colour-blind readers can tell the colours apart (Okabe, Ito 2008).
 
 Nothing is told by colour alone: series differ in marker and line, states in hatching, saturated points are hollow.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -16,6 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+from weft._engine import LINK_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +30,25 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
-# Power states of a link, in the order of a stack: colour and hatching.
-STATES = {
+# Colour and hatching of power states that have their own look; further states take the looks of `_OTHERS` in turn.
+_OWN = {
     "on": ("#0072B2", ""),
     "shadow": ("#56B4E9", "...."),
     "draining": ("#E69F00", "////"),
     "waking": ("#D55E00", "xxxx"),
     "off": ("#DDDDDD", ""),
 }
+_OTHERS = [(colour, hatch) for hatch in ("----", "++++", "\\\\\\\\") for colour in ("#009E73", "#CC79A7", "#F0E442")]
+
+
+def state_looks(states: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Colour and hatching of each power state, in the order of a stack: `off` is on top."""
+    others = chain.from_iterable(repeat(_OTHERS))
+    return {state: _OWN.get(state) or next(others) for state in sorted(states, key=lambda state: state == "off")}
+
+
+# Every power state that the engine names.
+STATES = state_looks(LINK_STATES)
 GREY = "#777777"
 # From pale to dark, and dark in print too.
 HEAT = "cividis_r"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.lines import Line2D
 
-from weft import quantities as q
 from weft.plot import over_time, style
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,5 +1,5 @@
-"""Reports: results in, one HTML file out that needs no network; nothing here runs one either."""
+"""Writes results as one HTML file that opens without the internet. Nothing here runs a simulation."""
 
-from weft.report.page import write
+from weft.report.html_page import write
 
 __all__ = ["write"]

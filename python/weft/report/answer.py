@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft import notes
-from weft import quantities as q
+from weft.results import notes
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
-    from weft.quantities import Quantity
     from weft.report.sources import Line, Sources
+    from weft.results.quantities import Quantity
 
 
 def sentences(sources: Sources) -> list[str]:

@@ -1,4 +1,4 @@
-"""All that a page shows, as one value that JSON can hold."""
+"""Collects all that a page shows as one value that JSON can hold."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from weft import notes
-from weft import quantities as q
+from weft._engine import LINK_STATES
 from weft.errors import ResultsError
-from weft.labels import label
 from weft.plot.style import HEAT, STATES, looks
-from weft.report import answer, pack, quantities, question
-from weft.report.network import Gallery
+from weft.report import answer, columns_shown, pack, question
+from weft.report.network_view import Gallery
+from weft.results import notes
+from weft.results import quantities as q
+from weft.text.labels import label
 
 if TYPE_CHECKING:
-    from weft.quantities import Quantity
     from weft.report.sources import Line, Sources
-    from weft.results import Results
+    from weft.results.quantities import Quantity
+    from weft.results.result_set import ResultSet
 
 # Bytes that the latency histograms of all points may take.
 HISTOGRAM_BYTES = 700_000
@@ -43,12 +44,14 @@ def collect(sources: Sources) -> dict[str, Any]:
         "title": ", ".join(sources.names),
         "digits": pack.DIGITS,
         "points": _points(sources),
-        "tables": {name: [quantities.described(each) for each in of] for name, of in quantities.TABLES.items()},
+        "tables": {name: [columns_shown.described(each) for each in of] for name, of in columns_shown.TABLES.items()},
         "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
         "states": {state: colour for state, (colour, _) in STATES.items()},
-        "state_order": quantities.STATES,
+        # a hatch of matplotlib repeats a letter, which Plotly takes once
+        "state_patterns": {state: hatch[:1] for state, (_, hatch) in STATES.items()},
+        "state_order": LINK_STATES,
         "heat": _heat(),
-        "billed": quantities.billed(),
+        "billed": columns_shown.billed(),
         "curves": _curves(sources),
         "curve_table": [_rounded(row) for row in answer.curves(sources)],
         "histograms": _histograms(sources),
@@ -99,7 +102,7 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "points": line.points,
                 "means": {
                     each.column: [pack.rounded(mean and mean.value) for mean in sources.means(line, each)]
-                    for each in quantities.charted()
+                    for each in columns_shown.charted()
                 },
                 "half": {each.column: _half_widths(sources, line, each) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)},
                 "colour": style.line["color"],
@@ -214,7 +217,7 @@ def _question(sources: Sources, each: int) -> dict[str, Any]:
     }
 
 
-def _first_scenario(results: Results) -> tuple[int, dict[str, Any]]:
+def _first_scenario(results: ResultSet) -> tuple[int, dict[str, Any]]:
     """Row and scenario of the first point whose scenario can be read."""
     for row in range(len(results) - 1):
         with suppress(ResultsError):

@@ -10,7 +10,7 @@ import polars as pl
 from weft.report import pack
 
 if TYPE_CHECKING:
-    from weft.results import Results
+    from weft.results.result_set import ResultSet
 
 # Bytes that all points may take; intervals of a point at most.
 BYTES = 400_000
@@ -23,7 +23,7 @@ class Histories:
     def __init__(self) -> None:
         self._left = BYTES
 
-    def of(self, results: Results, row: int, channels: pl.DataFrame) -> dict[str, Any] | None:
+    def of(self, results: ResultSet, row: int, channels: pl.DataFrame) -> dict[str, Any] | None:
         """The history of a point; none if nothing was recorded, or there is no room left."""
         if self._left <= 0:
             return None

@@ -9,8 +9,8 @@ import yaml
 
 from weft._engine import schema
 from weft.errors import ScenarioError
-from weft.labels import at, label
-from weft.scenario import Scenario
+from weft.scenario.scenario import Scenario
+from weft.text.labels import at, label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft.choose import Chosen, names
-from weft.curves import Curve, overlay
 from weft.errors import ResultsError
-from weft.labels import label
+from weft.results.choose import Chosen, names
+from weft.results.curves import Curve, overlay
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft.quantities import Quantity
-    from weft.results import Results
-    from weft.student import Mean
+    from weft.results.confidence import Mean
+    from weft.results.quantities import Quantity
+    from weft.results.result_set import ResultSet
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Sources:
         If no point is finished.
     """
 
-    def __init__(self, results: Sequence[Results]) -> None:
+    def __init__(self, results: Sequence[ResultSet]) -> None:
         self.results = list(results)
         if not any(map(len, self.results)):
             places = ", ".join(str(each.root) for each in self.results)

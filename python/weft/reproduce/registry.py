@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    from weft.reproduce.paper import Paper
+    from weft.reproduce.common.paper import Paper
 
 # Name of each paper, and what it is.
 PAPERS = {"tcep": "Kim, Choi and Kim: TCEP, ISCA 2018"}

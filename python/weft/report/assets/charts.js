@@ -137,15 +137,13 @@ function curveCharts(curve) {
   const shares = Object.entries(report.states).map(([state, colour]) => [state, colour, curve.means[`links_${state}_share`]]);
   draw("chart-residency", "Power states of the managed links", OFFERED, "Share of the window",
     shares.filter(([, , values]) => values.some((value) => value)).map(([state, colour, values]) => ({
-      x: places, text: labels, textposition: "none", y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: PATTERNS[state] } },
+      x: places, text: labels, textposition: "none", y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: report.state_patterns[state] } },
       hovertemplate: `${state}: %{y:.4f} at %{text}<extra></extra>`,
     })), { barmode: "stack", xaxis: { tickvals: places, ticktext: labels }, yaxis: { range: [0, 1] } });
   const { links, energy, power } = report.billed[byId("billed-select").value];
   references("chart-energy-references", `Energy per delivered bit, ${links}`, "Energy per delivered bit [pJ/bit]", curve, offered, energy, true);
   references("chart-power-references", `Mean power, ${links}`, "Mean power [W]", curve, offered, power, false);
 }
-
-const PATTERNS = { on: "", shadow: ".", draining: "/", waking: "x", off: "" };
 
 function shade(alpha) {
   return `rgba(0,114,178,${Math.max(alpha, 0.05)})`;

@@ -7,9 +7,20 @@ from importlib.resources import files
 
 import yaml
 
-from weft.reproduce.paper import Experiment, Figure, Paper
-from weft.reproduce.tcep import curves, examples, jobs, links, paths, rates, settings, synthetic, theory, workloads
-from weft.reproduce.tcep.frames import frame
+from weft.reproduce.common.paper import Experiment, Figure, Paper
+from weft.reproduce.tcep import (
+    example_figures,
+    job_figures,
+    links,
+    mechanism_curves,
+    path_figures,
+    rates,
+    settings,
+    synthetic,
+    theory,
+    workloads,
+)
+from weft.reproduce.tcep.mechanisms import frame
 
 _FOLDER = "2018-kim-tcep"
 _TRACES = "application traces, for which Weft has no engine yet"
@@ -111,28 +122,33 @@ FIGURES = (
     Figure(
         "3",
         "Paths over a star and six more links",
-        paths.fig3,
+        path_figures.fig3,
         wide=True,
         reading="The paper prints 56 and 40 paths: those are the counts with at most two paths of a pair.",
     ),
     Figure(
         "4",
         "Paths of concentrated links against random ones",
-        paths.fig4,
+        path_figures.fig4,
         reading="1 with the root network alone and with all links on, and a peak below a fifth of the links.",
     ),
     Figure(
-        "5", "Which of two links to drop", examples.fig5, reading="The sums that the paper prints are 0.55 and 0.7."
+        "5",
+        "Which of two links to drop",
+        example_figures.fig5,
+        reading="The sums that the paper prints are 0.55 and 0.7.",
     ),
-    Figure("6", "Inner and outer links", examples.fig6, reading="Three inner links: a budget of 1.9 against 1.2."),
+    Figure(
+        "6", "Inner and outer links", example_figures.fig6, reading="Three inner links: a budget of 1.9 against 1.2."
+    ),
     *(
         Figure(
             f"9{letter}",
             f"Latency over load, {words}",
-            curves.latency(f"Fig. 9{letter}: latency, {words}", name),
+            mechanism_curves.latency(f"Fig. 9{letter}: latency, {words}", name),
             (name,),
             reading=_LATENCIES[letter],
-            remark=curves.remark(name),
+            remark=mechanism_curves.remark(name),
         )
         for letter, name, words in _PATTERNS
     ),
@@ -140,24 +156,24 @@ FIGURES = (
         Figure(
             f"10{letter}",
             f"Network energy per flit over load, {words}",
-            curves.energy(f"Fig. 10{letter}: energy, {words}", name),
+            mechanism_curves.energy(f"Fig. 10{letter}: energy, {words}", name),
             (name,),
             reading=_ENERGIES[letter],
-            remark=curves.remark(name),
+            remark=mechanism_curves.remark(name),
         )
         for letter, name, words in _PATTERNS
     ),
     Figure(
         "11a",
         "Latency of packets of 5,000 flits, uniform random",
-        curves.latency("Fig. 11a: latency, packets of 5,000 flits", "bursty"),
+        mechanism_curves.latency("Fig. 11a: latency, packets of 5,000 flits", "bursty"),
         ("bursty",),
         reading="In the paper SLaC takes 1.81 times as long as the baseline at load 0.05, TCEP at most 1.1 times.",
     ),
     Figure(
         "11b",
         "Energy of packets of 5,000 flits, uniform random",
-        curves.energy("Fig. 11b: energy, packets of 5,000 flits", "bursty"),
+        mechanism_curves.energy("Fig. 11b: energy, packets of 5,000 flits", "bursty"),
         ("bursty",),
         reading="In the paper SLaC may need less energy than TCEP.",
     ),
@@ -173,15 +189,15 @@ FIGURES = (
     Figure(
         "15a",
         "Two batch jobs, uniform traffic in each",
-        jobs.ratios("Fig. 15a: two jobs, uniform", jobs.UNIFORM),
-        (jobs.UNIFORM,),
+        job_figures.ratios("Fig. 15a: two jobs, uniform", job_figures.UNIFORM),
+        (job_figures.UNIFORM,),
         reading="In the paper SLaC needs up to 1.12 times the energy of TCEP, in about the same time.",
     ),
     Figure(
         "15b",
         "Two batch jobs, a random permutation in each",
-        jobs.ratios("Fig. 15b: two jobs, random permutation", jobs.PERMUTATION),
-        (jobs.PERMUTATION,),
+        job_figures.ratios("Fig. 15b: two jobs, random permutation", job_figures.PERMUTATION),
+        (job_figures.PERMUTATION,),
         reading="In the paper SLaC needs up to 3.7 times the energy of TCEP, and 1.9 to 3.6 times as long.",
     ),
     Figure(

@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from weft import quantities as q
 from weft.analysis import bound
 from weft.plot import style
-from weft.reproduce import draw
-from weft.reproduce.draw import Series
-from weft.reproduce.measured import LackingError
-from weft.reproduce.tcep.frames import ENERGY, TCEP, greatest, of, ratio, steady
+from weft.reproduce.common import line_figures
+from weft.reproduce.common.frames import ENERGY
+from weft.reproduce.common.line_figures import Series
+from weft.reproduce.common.measured import LackingError
+from weft.reproduce.common.questions import greatest, of, ratio, steady
+from weft.reproduce.tcep.mechanisms import TCEP
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from matplotlib.figure import Figure as Drawing
 
-    from weft.reproduce.measured import Measured
+    from weft.reproduce.common.measured import Measured
 
 # The network of Fig. 12; a quick run takes a smaller one that has as many routers as a router has terminals, too.
 ROUTERS, TERMINALS = 32, 1024
@@ -80,7 +82,7 @@ def fig12(measured: Measured) -> Drawing:
         series.append(Series(f"bound, {words}", within, shares[: len(within)], theory_of=f"TCEP, {words}"))
     if not series:
         raise LackingError(f"neither {UNIFORM} nor {ADVERSARIAL} was run")
-    drawing, axes = draw.curves("Fig. 12: active links, 1D flattened butterfly", q.OFFERED.axis, _SHARE, series)
+    drawing, axes = line_figures.curves("Fig. 12: active links, 1D flattened butterfly", q.OFFERED.axis, _SHARE, series)
     axes.set_ylim(0, 1.05)
     return drawing
 
@@ -95,7 +97,7 @@ def control(measured: Measured) -> Drawing:
             series.append(Series(name.replace("_", " "), points["load"].to_list(), shares))
     if not series:
         raise LackingError(f"none of {', '.join(CONTROL)} was run")
-    drawing, axes = draw.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)
+    drawing, axes = line_figures.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)
     for printed, words in ((0.34, "mean on traces, as printed"), (0.65, "most on traces, as printed")):
         axes.axhline(printed, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label=f"_{words}")
         axes.text(axes.get_xlim()[1], printed, words, ha="right", va="bottom", fontsize=6.5, color="#444444")

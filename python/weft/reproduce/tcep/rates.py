@@ -10,17 +10,18 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from weft import quantities as q
 from weft.plot import style
-from weft.reproduce import draw
-from weft.reproduce.measured import LackingError
-from weft.reproduce.tcep.curves import ENERGY, energies
-from weft.reproduce.tcep.frames import BASELINE, COMBINED, DVFS, TCEP
+from weft.reproduce.common import line_figures
+from weft.reproduce.common.frames import BASELINE
+from weft.reproduce.common.measured import LackingError
+from weft.reproduce.tcep.mechanism_curves import ENERGY, energies
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, TCEP
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-    from weft.reproduce.measured import Measured
+    from weft.reproduce.common.measured import Measured
 
 PATTERNS = ("uniform", "tornado", "bit_reverse")
 _MECHANISMS = (BASELINE, DVFS, TCEP, COMBINED)
@@ -40,14 +41,14 @@ def figure(measured: Measured) -> Drawing:
     # an entry for each curve, and one for saturated points if any panel has some
     named = {each.label: each for series in panels.values() for each in series}
     over = [any(any(each.over) for series in panels.values() for each in series)]
-    entries = draw.legend([replace(named[each], over=over) for each in _MECHANISMS], looks)
+    entries = line_figures.legend([replace(named[each], over=over) for each in _MECHANISMS], looks)
     drawing = style.canvas("TCEP and rate scaling (not in the paper)", entries, width=style.PAGE, height=_HEIGHT)
     for axes, (name, series) in zip(style.grid(drawing, len(panels), len(panels)), panels.items(), strict=True):
         axes.set_title(name.replace("_", " "), loc="left")
         axes.set_xlabel(q.OFFERED.axis)
         axes.set_ylabel(ENERGY)
         for each in series:
-            draw.line(axes, each, looks[each.label])
+            line_figures.line(axes, each, looks[each.label])
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
     return drawing

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import weft
 from weft.analysis.dvfs import Rates
 from weft.analysis.prices import TIME, Prices, number
-from weft.labels import at
-from weft.reproduce.rules import approx, constructed, exact, given
+from weft.api.loading import load
+from weft.reproduce.common.rules import approx, constructed, exact, given
+from weft.text.labels import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft._engine import Point
-    from weft.reproduce.measured import Measured
-    from weft.reproduce.rules import Rule
+    from weft.reproduce.common.measured import Measured
+    from weft.reproduce.common.rules import Rule
 
-_FOLDER = Path(weft.__file__).parent / "experiments" / "2018-kim-tcep"
+_FOLDER = Path(str(files("weft"))) / "experiments" / "2018-kim-tcep"
 
 
 @cache
 def _points() -> dict[str, Point]:
     """A point of each mechanism of Figs. 9 and 10, by the name of its power policy."""
-    points = weft.load(_FOLDER / "uniform.yaml").points
+    points = load(_FOLDER / "uniform.yaml").points
     return {next(iter(at(point.resolved, "power.policy"))): point for point in points}
 
 

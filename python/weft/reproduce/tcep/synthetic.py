@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from weft import quantities as q
 from weft.analysis import bound
-from weft.reproduce.measured import LackingError
-from weft.reproduce.rules import WITHIN_LATENCY, Part, approx, exact, trend, untestable
-from weft.reproduce.tcep.frames import (
-    BASELINE,
-    DVFS,
-    ENERGY,
-    SLAC,
-    TCEP,
+from weft.reproduce.common.frames import BASELINE, ENERGY
+from weft.reproduce.common.measured import LackingError
+from weft.reproduce.common.questions import (
     beside,
     compared,
     greatest,
@@ -32,14 +26,17 @@ from weft.reproduce.tcep.frames import (
     steady,
     throughput,
 )
+from weft.reproduce.common.rules import WITHIN_LATENCY, Part, approx, exact, trend, untestable
 from weft.reproduce.tcep.links import ADVERSARIAL, adversarial_share, gaps, network
 from weft.reproduce.tcep.links import UNIFORM as LINE
+from weft.reproduce.tcep.mechanisms import DVFS, SLAC, TCEP
+from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft.reproduce.measured import Measured
-    from weft.reproduce.rules import Rule
+    from weft.reproduce.common.measured import Measured
+    from weft.reproduce.common.rules import Rule
 
 UNIFORM, TORNADO, BITREV, BURSTY, ROOT = "uniform", "tornado", "bit_reverse", "bursty", "root"
 _HARD = (TORNADO, BITREV)

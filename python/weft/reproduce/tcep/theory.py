@@ -9,18 +9,18 @@ import polars as pl
 
 from weft.analysis import bound, examples, paths
 from weft.analysis.overhead import overhead
-from weft.reproduce.measured import LackingError
-from weft.reproduce.rules import approx, constructed, exact, trend, untestable
-from weft.reproduce.tcep.examples import utilisations
-from weft.reproduce.tcep.frames import greatest
+from weft.reproduce.common.measured import LackingError
+from weft.reproduce.common.questions import greatest
+from weft.reproduce.common.rules import approx, constructed, exact, trend, untestable
+from weft.reproduce.tcep.example_figures import utilisations
 from weft.reproduce.tcep.links import ROUTERS, TERMINALS
-from weft.reproduce.tcep.paths import FIG3_COUNT, FIG3B, FIG4_COUNT, SAMPLES, placements, ratios
+from weft.reproduce.tcep.path_figures import FIG3_COUNT, FIG3B, FIG4_COUNT, SAMPLES, placements, ratios
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft.reproduce.measured import Measured
-    from weft.reproduce.rules import Rule
+    from weft.reproduce.common.measured import Measured
+    from weft.reproduce.common.rules import Rule
 
 # Loads at which the bound of Fig. 12 is tabulated, with its share and number of links.
 _BOUNDS = {

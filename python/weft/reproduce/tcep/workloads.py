@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from weft.reproduce.measured import LackingError
-from weft.reproduce.rules import WITHIN, approx, trend, waits
-from weft.reproduce.tcep.frames import TCEP, greatest, of, steady
-from weft.reproduce.tcep.jobs import PERMUTATION, UNIFORM, counted, mappings
+from weft.reproduce.common.measured import LackingError
+from weft.reproduce.common.questions import greatest, of, steady
+from weft.reproduce.common.rules import WITHIN, approx, trend, waits
+from weft.reproduce.tcep.job_figures import PERMUTATION, UNIFORM, counted, mappings
 from weft.reproduce.tcep.links import CONTROL, variations
+from weft.reproduce.tcep.mechanisms import TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft.reproduce.measured import Measured
-    from weft.reproduce.rules import Rule
+    from weft.reproduce.common.measured import Measured
+    from weft.reproduce.common.rules import Rule
     from weft.reproduce.tcep.links import Variation
 
 _EPOCHS = "epochs"

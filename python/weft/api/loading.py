@@ -1,0 +1,86 @@
+"""`weft.load` makes a sweep of a scenario: of a file, a text, a dict, a graph or a traffic matrix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.api.sweep import Sweep
+from weft.errors import ScenarioError
+from weft.scenario import attach
+from weft.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def load(
+    scenario: str | Path | Mapping[str, Any] | Scenario,
+    *,
+    set: Mapping[str, Any] | None = None,
+    topology: object = None,
+    terminals_per_router: int | None = None,
+    matrix: ArrayLike | None = None,
+) -> Sweep:
+    """Load a scenario and expand its sweep.
+
+    Parameters
+    ----------
+    scenario : path, YAML text, dict or Scenario
+        A string with a line break is taken as text, any other as the path of a file.
+    set : mapping of str to value, optional
+        Overrides by dotted path, as ``--set`` on the command line.
+    topology : networkx.Graph, optional
+        A network in place of that of the scenario: nodes are routers, in their order; the node attribute ``terminals``
+        says how many terminals a router has, the edge attribute ``class`` names the class of a link.
+    terminals_per_router : int, optional
+        Terminals of each router of `topology` without the attribute; none if left out.
+    matrix : array_like, optional
+        A traffic matrix in place of the pattern of the scenario: row s, column d is what terminal s sends to d, in any
+        unit. The row with the largest sum has the load of the scenario.
+
+    Returns
+    -------
+    Sweep
+        Every point checked, none run.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario can't be read or makes no sense.
+    """
+    if isinstance(scenario, Mapping):
+        scenario = Scenario.from_dict(scenario)
+    elif isinstance(scenario, str) and "\n" in scenario:
+        scenario = Scenario(scenario, "scenario", "<text>")
+    elif isinstance(scenario, str | Path):
+        scenario = Scenario.from_file(scenario)
+    attached: dict[str, Any] = {}
+    files = dict(scenario.files)
+    if topology is not None:
+        files[attach.GRAPH] = attach.graph(topology)
+        each = {} if terminals_per_router is None else {"terminals_per_router": terminals_per_router}
+        attached["topology"] = {"graph": {"file": attach.GRAPH} | each}
+    elif terminals_per_router is not None:
+        what = "terminals_per_router says something about a topology that is not given"
+        raise ScenarioError.saying(what, "give topology too, or set={'topology.hyperx.terminals_per_router': 4}")
+    if matrix is not None:
+        files[attach.MATRIX] = attach.matrix(matrix)
+        attached["traffic.pattern"] = {"matrix": {"file": attach.MATRIX}}
+    sweep = Sweep.of(replace(scenario, files=files), attached | dict(set or {}))
+    for path, word, name in (("topology", "topology", attach.GRAPH), ("traffic.pattern", "matrix", attach.MATRIX)):
+        if path in attached and not any(_uses(point.resolved, name) for point in sweep.points):
+            what = f"{word}= decides nothing: a `set` or the patterns of all jobs replace it"
+            raise ScenarioError.saying(what, f"leave out {word}=, or what replaces it", path)
+    return sweep
+
+
+def _uses(resolved: Mapping[str, Any], name: str) -> bool:
+    """Whether a point uses a file of this name."""
+    traffic = dict(resolved["traffic"])
+    if (jobs := traffic.get("jobs")) and all("pattern" in job for job in jobs):
+        traffic.pop("pattern", None)
+    return f'"{name}#' in json.dumps([resolved["topology"], traffic])

@@ -1,0 +1,248 @@
+"""`weft.Sweep`: the points of a scenario; it checks them, runs those without results, and searches for saturation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from weft.api.results import Results
+from weft.results.quantities import TOLERANCE
+from weft.results.store import Store
+from weft.runs import saturation_search, watch
+from weft.runs.beacon import Beacon
+from weft.runs.execute import execute
+from weft.scenario.scenario import written
+from weft.text.labels import at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
+
+    from weft._engine import Point
+    from weft.runs.execute import Status
+    from weft.scenario.scenario import Scenario
+
+# Keys of the resolved scenario that change none of these facts.
+_FREE = ("name", "seed", "measure", "power", "traffic.load", "traffic.loads")
+
+
+@dataclass(frozen=True)
+class Implied:
+    """What is known of some points before they run.
+
+    Attributes
+    ----------
+    points : list of Point
+        Points whose facts are the same.
+    facts : dict
+        ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
+        ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ...
+    """
+
+    points: list[Point]
+    facts: dict[str, Any]
+
+
+class Sweep:
+    """Points of one scenario, in the order of the sweep.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Where the points come from.
+    points : list of Point
+        At least one; each with ``coordinates``, ``resolved``, ``hash``.
+    sets : list of tuple
+        Overrides, as pairs of path and text.
+    name : str
+        Name of the folder of its results: that of the scenario, and a mark of the overrides if there are any.
+    title : str
+        Head of its table and its picture: the name, and the overrides.
+    """
+
+    def __init__(self, scenario: Scenario, points: Sequence[Point], sets: Sequence[tuple[str, str]] = ()) -> None:
+        self.scenario = scenario
+        self.points = list(points)
+        self.sets = list(sets)
+        self.name, self.title = scenario.title(self.points[0], sets)
+
+    @classmethod
+    def of(cls, scenario: Scenario, set: Mapping[str, Any] | None = None) -> Self:
+        """Check a scenario and expand its sweep.
+
+        Parameters
+        ----------
+        scenario : Scenario
+            What a person wrote.
+        set : mapping of str to value, optional
+            Overrides by dotted path, applied before the sweep expands: ``{"power.policy": "always_on"}``.
+            Values are strings as on the command line, or anything that JSON can write.
+
+        Raises
+        ------
+        ScenarioError
+            With file, line, column, what is wrong and what to do.
+        """
+        sets = [(path, written(value)) for path, value in (set or {}).items()]
+        return cls(scenario, scenario.points(sets), sets)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"<weft.Sweep {self.name!r}: {len(self)} points>"
+
+    @property
+    def folder(self) -> Path:
+        """Folder of its results, if no other is named."""
+        return Path("results") / self.name
+
+    def check(self) -> list[Implied]:
+        """Check every point, and say what each distinct network, routing and pattern implies.
+
+        Raises
+        ------
+        ScenarioError
+            For the first point that can't run.
+        """
+        return [Implied(points, points[0].imply()) for points in self._alike()]
+
+    def _alike(self) -> list[list[Point]]:
+        """Points in groups with the same network, routing and pattern; every point's sizes and units are checked."""
+        alike: dict[str, list[Point]] = {}
+        for point in self.points:
+            point.check()
+            alike.setdefault(_essence(point.resolved), []).append(point)
+        return list(alike.values())
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        *,
+        jobs: int | None = None,
+        threads: int = 1,
+        blocks: int = 0,
+        force: bool = False,
+        watch: Callable[[Status], None] | None = None,
+    ) -> Results:
+        """Run every point that has no results yet.
+
+        Parameters
+        ----------
+        out : path, optional
+            Folder of the results, by default ``results/<name>``.
+        jobs : int, optional
+            Points at a time, by default as many as cores allow.
+        threads, blocks : int
+            Threads and blocks of routers inside a run; results do not depend on them. Blocks 0: chosen.
+        force : bool
+            Run all points again.
+        watch : callable, optional
+            Told the `Status` now and then.
+
+        Raises
+        ------
+        ScenarioError
+            Before anything runs if a point can't run.
+        KeyboardInterrupt
+            After Ctrl-C; finished points are saved.
+        """
+        for points in self._alike():
+            points[0].check_network()
+        store = Store(self.folder if out is None else out)
+        command = self.scenario.command("run", self.sets)
+        store.write_manifest(self.name, self.scenario.source, self.points, self.title, command)
+        distinct = {point.hash: point for point in self.points}
+        missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
+        with Beacon(store, watch) as beacon:
+            execute(
+                missing,
+                lambda place, finished, run: store.save(missing[place], finished, run),
+                jobs=jobs,
+                threads=threads,
+                blocks=blocks,
+                reused=len(distinct) - len(missing),
+                watch=beacon,
+            )
+        return Results(store)
+
+    def journeys(self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
+        """Run the first point once more and give the lives of some packets: see `weft.journeys`."""
+        return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks)
+
+    def saturation(
+        self,
+        out: str | Path | None = None,
+        *,
+        tolerance: float = TOLERANCE,
+        lower: float | None = None,
+        upper: float = 1.0,
+        seeds: int = 1,
+        jobs: int | None = None,
+        threads: int = 1,
+        blocks: int = 0,
+        watch: Callable[[Status], None] | None = None,
+    ) -> pl.DataFrame:
+        """Search the saturation load of every curve (combination of what is swept besides ``traffic.load``).
+
+        A load is too much when the point's results are ``saturated`` or the network gets stuck. The search looks at
+        both ends of the range, halves it until two neighbouring loads differ, and looks once on each side of them.
+        Runs are kept as those of `run` are: what was found once is not run again.
+
+        Parameters
+        ----------
+        out : path, optional
+            Folder of the results, by default ``results/<name>-saturation``.
+        tolerance : float
+            Distance of the loads that are told apart [flits/terminal/cycle].
+        lower, upper : float, optional
+            Range of the search [flits/terminal/cycle], by default from `tolerance` to 1.
+        seeds : int
+            Runs of each load, with the seed of the scenario and those after it; half of them decide.
+        jobs, threads, blocks, watch
+            As for `run`.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` or ``above_range`` if all loads
+            are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not); ``steady_load``, up
+            to which no load is too much; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
+            ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
+            ``saturated_load``; ``runs``.
+
+        Raises
+        ------
+        ScenarioError
+            If a point can't run, or there is no such range.
+        KeyboardInterrupt
+            After Ctrl-C; finished points are saved.
+        """
+        frame, _ = saturation_search.find(
+            self.scenario,
+            self.sets,
+            out,
+            tolerance=tolerance,
+            lower=lower,
+            upper=upper,
+            seeds=seeds,
+            jobs=jobs,
+            threads=threads,
+            blocks=blocks,
+            watch=watch,
+        )
+        return frame
+
+
+def _essence(resolved: dict[str, Any]) -> str:
+    """The part of a resolved scenario that decides these facts, as text."""
+    kept = json.loads(json.dumps(resolved))
+    for path in _FREE:
+        *parents, last = path.split(".")
+        place = at(kept, ".".join(parents)) if parents else kept
+        if isinstance(place, dict):
+            place.pop(last, None)
+    return json.dumps(kept, sort_keys=True)

@@ -1,0 +1,212 @@
+"""A configuration of BookSim2 as a scenario that runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import getpid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.errors import PeerError, ScenarioError
+from weft.peers.booksim.config import read
+from weft.peers.booksim.document import document
+from weft.peers.booksim.draft import Draft
+from weft.peers.booksim.measure import measure
+from weft.peers.booksim.router import buffers, router
+from weft.peers.booksim.topology import links, network
+from weft.peers.booksim.traffic import SIZES, packet_flits, reply_flits, traffic
+from weft.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft.peers.booksim.config import Config
+    from weft.peers.booksim.draft import Note
+
+_PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
+# Keys behind one entry of a part that has many.
+_NARROW = {
+    "widths": ("k",),
+    "terminals_per_router": ("c", "k"),
+    "vcs": ("num_vcs",),
+    "buffer": ("vc_buf_size", "buf_size"),
+    "delay": _PIPELINE,
+    "routing_delay": ("routing_delay",),
+    "speedup": ("internal_speedup",),
+    "credit_delay": ("credit_delay",),
+    "allocator": ("sw_allocator",),
+    "priority": ("priority",),
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A scenario with what stays beside it.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Text and files; every point was checked.
+    notes : list of Note
+        Keys that have no effect, and what is approximated.
+    zero_load : float or None
+        Mean packet latency without contention [cycles], of the first point; ``None`` if packets have too many ways.
+    """
+
+    scenario: Scenario
+    notes: list[Note]
+    zero_load: float | None
+
+    def save(self, path: Path) -> list[Path]:
+        """Write the scenario and its files, all or none; returns what was written.
+
+        Raises
+        ------
+        PeerError
+            If another file would be lost, or if files can't be written there.
+        """
+        contents = {path: self.scenario.text.encode()}
+        contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
+        try:
+            if path.is_dir():
+                raise PeerError.saying("it is a folder", f"give a file: --out {path / self.scenario.source}", str(path))
+            for file, content in contents.items():
+                if file.exists() and file.read_bytes() != content:
+                    raise PeerError.saying(
+                        "it is there, with another content", "give another --out, or delete it", str(file)
+                    )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(contents)
+        except OSError as problem:
+            what = f"it can't be written: {problem.strerror or problem}"
+            remedy = "give --out a file in a folder in which you may write"
+            raise PeerError.saying(what, remedy, str(path)) from problem
+        return list(contents)
+
+
+def _write(contents: Mapping[Path, bytes]) -> None:
+    """Write files beside their places and rename them when all are whole."""
+    beside = {file: file.with_name(f".{file.name}.{getpid()}") for file in contents}
+    try:
+        for file, content in contents.items():
+            beside[file].write_bytes(content)
+        for file, partial in beside.items():
+            partial.replace(file)
+    finally:
+        for partial in beside.values():
+            partial.unlink(missing_ok=True)
+
+
+def convert(words: Sequence[str], name: str) -> Imported:
+    """Read a configuration and check the scenario that it makes.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Files and ``key=value``, as BookSim2 takes them.
+    name : str
+        Name of the scenario, and beginning of the names of the files beside it.
+
+    Raises
+    ------
+    PeerError
+        For what BookSim2 refuses, and for what can't be expressed.
+    """
+    draft = Draft(read(words), name)
+    classes = _classes(draft)
+    flits = packet_flits(draft, classes)
+    built = network(draft)
+    lengths = {flits, reply_flits(draft, classes) or flits}
+    buffer, flow_control = buffers(draft, lengths)
+    asked = links(draft, built, buffer)
+    model = router(draft, max(lengths)) | flow_control | asked
+    draft.put("router", model, *_PIPELINE, "internal_speedup", "credit_delay", "sw_allocator", "priority")
+    measure(draft)
+    traffic(draft, built, flits, classes)
+    draft.finish()
+    return _checked(draft, words)
+
+
+def _classes(draft: Draft) -> int:
+    """Number of traffic classes; they are one stream here, so they may differ in patterns and rates only."""
+    config = draft.config
+    classes = config.at_least("classes", 1)
+    if classes > 64:
+        config.fail("classes", "so many classes are a slip", "write classes = 64; or less")
+    measured = config.wholes("measure_stats", classes)
+    if not any(measured):
+        draft.refuse("measure_stats", "BookSim2 measures nothing then", "write measure_stats = 1;")
+    elif "measure_stats" in config.given:
+        draft.idle("measure_stats", "all packets of the window are measured")
+    if classes == 1:
+        return 1
+    numbers: list[Sequence[float]] = [config.wholes("use_read_write", classes), measured]
+    if numbers[0][0]:
+        numbers += [config.wholes(key, classes) for key in SIZES]
+        numbers.append(config.reals("write_fraction", classes))
+    processes = set(config.texts("injection_process", classes))
+    differ = len(processes) > 1 or any(len(set(one)) > 1 for one in numbers)
+    if differ or config.text("priority") == "class":
+        what = "classes differ in more than pattern and rate, and here they are one stream of packets"
+        draft.refuse("classes", what, "write classes = 1;")
+    draft.approximate("classes", "one stream of packets with a mix of patterns: latencies are those of all classes")
+    return classes
+
+
+def _checked(draft: Draft, words: Sequence[str]) -> Imported:
+    """The scenario, with every key's place in its comments, after the checks of the engine."""
+    files = {name: text.encode() for name, text in draft.files.items()}
+    behind = {part.path: part.keys for part in draft.parts}
+    draft.parts = [
+        replace(part, keys=tuple(draft.config.origin(key) for key in dict.fromkeys(part.keys))) for part in draft.parts
+    ]
+    source = " ".join(words)
+
+    def scenario() -> Scenario:
+        return Scenario(document(draft, source), draft.name, f"{draft.name}.yaml", files)
+
+    found = scenario()
+    try:
+        try:
+            zero_load = _check(found)
+        except ScenarioError as problem:
+            if "allow_dependency_cycle" not in problem.help + problem.path:
+                raise
+            why = "the paths close a cycle, on which BookSim2 may deadlock, too"
+            draft.put("allow_dependency_cycle", True, why=why)
+            draft.approximate("routing_function", "a deadlock ends the run; BookSim2 warns of it and goes on")
+            found = scenario()
+            zero_load = _check(found)
+    except ScenarioError as problem:
+        raise _refused(draft.config, behind, problem, source) from problem
+    return Imported(found, draft.notes, zero_load)
+
+
+def _refused(
+    config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
+) -> PeerError:
+    """What the engine refuses, told of the keys behind it."""
+    place = tuple(problem.path.split("."))
+    parts = [path for path in behind if path == place[: len(path)]]
+    keys = behind[max(parts, key=len)] if parts else ()
+    narrow = {key for word in place for key in _NARROW.get(word, ())}
+    keys = tuple(key for key in keys if key in narrow) or keys
+    keys = tuple(key for key in keys if key in config.given) or keys
+    if not keys:
+        return PeerError.saying(f"the scenario that it makes is refused: {problem.what}", problem.help, source)
+    shown, remedy = ", ".join(map(config.shown, keys)), f"change {' or '.join(keys)}: in {problem.path} of the scenario"
+    return PeerError.saying(f"{shown}: {problem.what}", f"{remedy}, {problem.help}", config.place(keys[0]))
+
+
+def _check(scenario: Scenario) -> float | None:
+    points = scenario.points()
+    for point in points:
+        point.check()
+    found: float | None = points[0].imply()["zero_load_latency_cycles"]
+    return found
+
+
+def name_of(word: str) -> str:
+    """Name of a scenario from that of a file."""
+    kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
+    return kept.strip("-") or "booksim"

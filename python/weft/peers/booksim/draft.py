@@ -1,0 +1,125 @@
+"""A scenario in the making: its parts with where they come from, and what has no counterpart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from weft.errors import PeerError
+from weft.peers.booksim.config import where
+from weft.peers.booksim.keys import IDLE
+
+if TYPE_CHECKING:
+    from weft.peers.booksim.config import Config
+    from weft.peers.booksim.grammar import Assignment
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value of the scenario.
+
+    Attributes
+    ----------
+    path : tuple of str
+        Where it stands.
+    value : object
+        The value.
+    keys : tuple of str
+        BookSim2's keys behind it.
+    why : str
+        What a reader should know beside them.
+    """
+
+    path: tuple[str, ...]
+    value: Any
+    keys: tuple[str, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A key without an exact counterpart: it has no effect, or what it does is approximated.
+
+    Attributes
+    ----------
+    kind : str
+        Which of the two.
+    key : str
+        The key with its value.
+    text : str
+        Why, or what follows from it.
+    """
+
+    kind: Literal["no effect", "approximated"]
+    key: str
+    text: str
+
+
+@dataclass
+class Draft:
+    """What an import has found so far.
+
+    Attributes
+    ----------
+    config : Config
+        The configuration.
+    name : str
+        Of the scenario and of the files beside it.
+    parts, notes : list
+        What is written, and what is told.
+    files : dict of str to str
+        Files beside the scenario.
+    refusals : list of (str, str, str)
+        Key, what and help of everything that can't be expressed.
+    """
+
+    config: Config
+    name: str
+    parts: list[Part] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    refusals: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def put(self, path: str, value: Any, *keys: str, why: str = "") -> None:
+        """Write a value, with the keys that it comes from."""
+        self.parts.append(Part(tuple(path.split(".")), value, keys, why))
+
+    def approximate(self, key: str, text: str) -> None:
+        """Tell that a key has another effect here."""
+        self.notes.append(Note("approximated", self.config.shown(key), text))
+
+    def idle(self, key: str, text: str) -> None:
+        """Tell that a key has no effect here."""
+        self.notes.append(Note("no effect", self.config.shown(key), text))
+
+    def refuse(self, key: str, what: str, help: str) -> None:
+        """Keep what can't be expressed, to tell all of it at once."""
+        self.refusals.append((key, what, help))
+
+    def finish(self) -> None:
+        """Account for every key that was given.
+
+        Raises
+        ------
+        PeerError
+            If something can't be expressed.
+        """
+        if self.refusals:
+            self.refusals = list(dict.fromkeys(self.refusals))
+            what = "; ".join(f"{self.config.shown(key)}: {missing}" for key, missing, _ in self.refusals)
+            remedy = "; ".join(dict.fromkeys(remedy for *_, remedy in self.refusals)).replace(";;", ";")
+            place = self.config.place(self.refusals[0][0])
+            raise PeerError.saying(what, remedy, place)
+        told = {note.key.partition(" = ")[0] for note in self.notes}
+        for key in self.config.given:
+            if key not in self.config.read and key not in told:
+                self.idle(key, IDLE.get(key, "Weft does not read it with these settings"))
+        for one in self.config.replaced:
+            text = f"{self.config.shown(one.key)} comes later and counts"
+            self._outdone(one, text)
+        for one in self.config.outranked:
+            text = f"{self.config.shown(one.key)} counts: a text goes before a number, and an empty list after it"
+            self._outdone(one, text)
+
+    def _outdone(self, one: Assignment, text: str) -> None:
+        self.notes.append(Note("no effect", f"{one.key} = {one.value} ({where(one)})", text))

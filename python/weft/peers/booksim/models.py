@@ -1,0 +1,269 @@
+"""BookSim2's models and their counterparts here: the mapping that ``weft import`` and ``weft validate`` share.
+
+What its numbers mean: hops are routers visited (links + 1); load and accepted rate are flits/node/cycle; a channel of
+latency L delivers after L + 1 cycles, the extra one is in our router delay and ejection delay (1), so that
+T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same; credits need one cycle more than the wire; a packet takes a
+VC without asking whether it fits (wormhole), a step before it crosses the switch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft.peers.booksim.grammar import call, leading_int, tokenize
+from weft.peers.expressible import NotExpressible, amount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Model = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Routing:
+    """A routing function of BookSim2.
+
+    Attributes
+    ----------
+    model : dict
+        The routing here.
+    vcs : mapping of str to int
+        VCs of link classes that use fewer than ``num_vcs``.
+    router : mapping
+        What it asks of the router.
+    classes : int
+        VC classes here where BookSim2 has one: links between routers have so many times ``num_vcs``, as far as they go.
+    least_vcs : int
+        VCs that BookSim2 needs.
+    parts : int
+        Classes of packets that it gives VCs to, by halves: what a half leaves over belongs to both.
+    differs : str
+        What is not the same, and what follows from it; empty if nothing.
+    """
+
+    model: Model
+    vcs: Mapping[str, int] = field(default_factory=dict)
+    router: Mapping[str, Any] = field(default_factory=dict)
+    classes: int = 1
+    least_vcs: int = 1
+    parts: int = 1
+    differs: str = ""
+
+
+# VC 0 before the global link, VC 1 on it and after; other VCs are used for injection only, ejection is on the last one.
+_DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
+# Its bias of 30 is compiled in; it keeps one VC all the way to the intermediate, which can deadlock.
+_DRAGONFLY_UGAL = Routing(
+    {"dragonfly_ugal": {"intermediate": "router", "threshold": "30flits", "sensor": "used_credits"}},
+    {"local": 4, "global": 2},
+    least_vcs=3,
+    differs="it keeps one VC on the whole way to the intermediate, which can deadlock; here VCs rise with the hops",
+)
+_FLATFLY_UGAL = {"ugal": {"threshold": "2flits", "sensor": "used_credits", "intermediate": "differing_dimensions"}}
+_ADAPTIVE = "it decides one hop ahead and asks for all its VCs at once; here a head asks for the best link in each step"
+
+ROUTINGS = {
+    ("fly", "dest_tag"): Routing({"dimension_order": {}}),
+    ("torus", "dim_order"): Routing({"dimension_order": {"dateline": "entry"}}, least_vcs=2, parts=2),
+    ("torus", "dim_order_bal"): Routing(
+        {"dimension_order": {"dateline": "entry"}},
+        least_vcs=2,
+        parts=2,
+        differs="it draws the VC class of packets that cross neither of its two datelines; here the way decides",
+    ),
+    ("torus", "valiant"): Routing(
+        {"valiant": {}},
+        least_vcs=4,
+        parts=4,
+        differs="it takes the VC class on a ring from a variable that it has not set, and may stop at it; "
+        "here the class changes at the wrap link",
+    ),
+    ("torus", "min_adapt"): Routing(
+        {"minimal_adaptive": {"leave_escape": False}}, {"default": 3}, least_vcs=4, differs=_ADAPTIVE
+    ),
+    ("mesh", "dor"): Routing({"dimension_order": {}}),
+    ("mesh", "dim_order"): Routing({"dimension_order": {}}),
+    ("mesh", "valiant"): Routing({"valiant": {}}, least_vcs=2, parts=2),
+    ("mesh", "min_adapt"): Routing({"minimal_adaptive": {"leave_escape": False}}, least_vcs=2, differs=_ADAPTIVE),
+    ("flatfly", "ran_min"): Routing({"dimension_order": {}}),
+    ("flatfly", "ugal"): Routing(_FLATFLY_UGAL, least_vcs=2, parts=2),
+    ("dragonflynew", "min"): _DRAGONFLY_MIN,
+    ("dragonflynew", "ugal"): _DRAGONFLY_UGAL,
+    ("fattree", "nca"): Routing({"up_down": {}}),
+    ("fattree", "anca"): Routing(
+        {"up_down": {"ascent": "adaptive", "sensor": "output_queue"}},
+        differs="it takes the better of two random links up, by the credits in use; here a head takes the best of "
+        "all, by the flits that wait",
+    ),
+    ("tree4", "nca"): Routing(
+        {"shortest_path": {}},
+        classes=4,
+        differs="all VCs serve every hop; here each of the 4 hops has as many of its own, of 16 on a link at most",
+    ),
+}
+
+# Routings of which every router and destination have one next hop: written out as a table.
+TABLED = {
+    ("flatfly", "ran_min"),
+    ("cmesh", "dor"),
+    ("cmesh", "dor_no_express"),
+    ("qtree", "nca"),
+    ("anynet", "min"),
+}
+
+# Routing functions that BookSim2 has and that have no counterpart.
+FOREIGN = {
+    "torus": ("dim_order_ni", "valiant_ni", "chaos"),
+    "mesh": ("dim_order_ni", "dim_order_pni", "xy_yx", "adaptive_xy_yx", "romm", "romm_ni", "planar_adapt", "chaos"),
+    "cmesh": ("xy_yx", "xy_yx_no_express"),
+    "tree4": ("anca",),
+    "flatfly": ("valiant", "xyyx", "adaptive_xyyx", "ugal_xyyx", "ugal_pni"),
+}
+
+ALLOCATORS = ("islip", "separable_input_first", "separable_output_first")
+FOREIGN_ALLOCATORS = ("pim", "loa", "wavefront", "rr_wavefront", "select", "max_size")
+
+
+def grid(kind: str, k: int, n: int, terminals: int) -> Model:
+    """Mesh, torus or flattened butterfly: k routers in each of n dimensions."""
+    return {kind: {"widths": [k] * n, "terminals_per_router": terminals}}
+
+
+def dragonfly(p: int, a: int, h: int, g: int) -> Model:
+    """Dragonfly: group link i of a group sits on router i div h, i counting the other groups."""
+    return {
+        "dragonfly": {
+            "terminals_per_router": p,
+            "routers_per_group": a,
+            "global_links_per_router": h,
+            "groups": g,
+            "arrangement": "absolute",
+        }
+    }
+
+
+def fattree(k: int, n: int) -> Model:
+    """Its level 0 is the top, ours the leaves."""
+    return {"k_ary_n_tree": {"k": k, "n": n}}
+
+
+def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
+    """The input-queued router.
+
+    It routes a head when the packet before has left its VC, then asks for a VC; ours asks so much earlier and leaves so
+    much later. A credit of a head makes its round in the same time: both its ends are early.
+    """
+    return {
+        "delay": amount(delay, "cycle"),
+        "routing_delay": amount(routing_delay, "cycle"),
+        "vc_realloc": 1,
+        "speedup": speedup,
+        "credit_delay": amount(1 + credit_delay, "cycle"),
+        "ejection_delay": "1cycle",
+        "flow_control": "wormhole",
+        "allocator": allocator,
+    }
+
+
+def allocator(text: str) -> Model:
+    """``islip`` is one iteration, ``islip(4)`` four; separable allocators have one, and round-robin arbiters."""
+    name, arguments = call(text)
+    if name not in ALLOCATORS:
+        raise NotExpressible(f"Weft has no allocator for {text}")
+    if name == "islip":
+        return {name: {"iterations": leading_int(arguments[0]) if arguments else 1}}
+    if arguments and arguments[0] != "round_robin":
+        raise NotExpressible(f"Weft has no arbiters for {text}")
+    return {name: {"iterations": 1}}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A traffic pattern with its arguments.
+
+    Attributes
+    ----------
+    name : str
+        As BookSim2 calls it.
+    radix, digits : int
+        Of the terminal ids that tornado and neighbor shift; group and row sizes of others follow from the radix.
+    targets : tuple of (int, int)
+        Hot spots with their weights.
+    excluded : tuple of int
+        Terminals that `background` spares.
+    seed : int
+        Of `randperm`.
+    """
+
+    name: str
+    radix: int = 0
+    digits: int = 0
+    targets: tuple[tuple[int, int], ...] = ()
+    excluded: tuple[int, ...] = ()
+    seed: int = 0
+
+
+PLAIN: dict[str, Model] = {
+    "uniform": {"uniform": {"include_self": True}},
+    "bitcomp": {"bit_complement": {}},
+    "bitrev": {"bit_reverse": {}},
+    "shuffle": {"shuffle": {}},
+    "transpose": {"transpose": {}},
+    "asymmetric": {"asymmetric": {}},
+}
+# Patterns that are written out as a matrix.
+WRITTEN_OUT = ("background", "diagonal", "taper64", "badperm_yarc")
+PATTERNS = (*PLAIN, *WRITTEN_OUT, "tornado", "neighbor", "bad_dragon", "hotspot", "randperm")
+
+
+def read_pattern(text: str, setting: Callable[[str], int]) -> Pattern:
+    """Read the name and the arguments of a pattern; those left out are settings (k, n, xr, perm_seed).
+
+    ``tornado({8,3,1})`` has three arguments, ``tornado(8,3,1)`` one: BookSim2 reads it as 8.
+    """
+    name, arguments = call(text)
+
+    def argument(place: int, key: str) -> int:
+        return leading_int(arguments[place]) if place < len(arguments) else setting(key)
+
+    if name in ("tornado", "neighbor", "badperm_yarc"):
+        k, n, xr = argument(0, "k"), argument(1, "n"), argument(2, "xr")
+        return Pattern(name, radix=k * xr, digits=n)
+    if name == "bad_dragon":
+        return Pattern(name, radix=argument(0, "k"))
+    if name == "hotspot":
+        targets = [leading_int(one) for one in tokenize(arguments[0])] if arguments else [-1]
+        weights = [leading_int(one) for one in tokenize(arguments[1])] if len(arguments) > 1 else [1]
+        spread = [weights[min(place, len(weights) - 1)] if weights else 0 for place in range(len(targets))]
+        return Pattern(name, targets=tuple(zip(targets, spread, strict=True)))
+    if name == "background":
+        return Pattern(name, excluded=tuple(leading_int(one) for one in tokenize("".join(arguments[:1]))))
+    if name == "randperm":
+        return Pattern(name, seed=argument(0, "perm_seed"))
+    return Pattern(name)
+
+
+def pattern(found: Pattern, terminals: int | None = None) -> Model | None:
+    """The pattern here; ``None`` if there is none, and it has to be written out as a matrix.
+
+    Parameters
+    ----------
+    found : Pattern
+        The pattern.
+    terminals : int, optional
+        Number of terminals; where it is more than the digits give, everybody sends to the first.
+    """
+    if found.name in ("tornado", "neighbor"):
+        whole = terminals in (None, found.radix**found.digits)
+        by = "digits" if whole else "booksim_digits"
+        return {found.name: {"by": {by: {"radix": found.radix, "digits": found.digits}}}}
+    if found.name == "hotspot":
+        if len({weight for _, weight in found.targets}) == 1 and len(set(found.targets)) == len(found.targets):
+            return {"hot_spot": {"targets": [target for target, _ in found.targets]}}
+        return None
+    if found.name == "bad_dragon":
+        return {"group_shift": {"shift": 1, "local": "random"}}
+    if found.name == "randperm":
+        return {"random_permutation": {"fixed_points": True, "draw": found.seed}}
+    return PLAIN.get(found.name)

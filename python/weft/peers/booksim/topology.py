@@ -1,0 +1,287 @@
+"""BookSim2's topologies and routing functions as those of a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.peers.booksim import anynet, models, wiring
+from weft.peers.booksim.config import text_of
+from weft.peers.expressible import amount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.peers.booksim.config import Config
+    from weft.peers.booksim.draft import Draft
+    from weft.peers.booksim.wiring import Wiring
+
+# Largest network: beyond it k^n is a slip, and the arithmetic alone takes long.
+_MOST = 1 << 20
+_MOST_VCS = 16
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network of BookSim2.
+
+    Attributes
+    ----------
+    topology : dict
+        The topology here.
+    terminals : int
+        Number of terminals.
+    latencies : dict of str to int
+        Latency [cycles] of link classes; none for networks that are written out, whose file has them.
+    keys : tuple of str
+        Keys that made it.
+    homes : list of int or None
+        Router of each terminal, where BookSim2 does not number terminals router by router.
+    """
+
+    topology: dict[str, Any]
+    terminals: int
+    latencies: dict[str, int]
+    keys: tuple[str, ...]
+    homes: list[int] | None = None
+
+
+def network(draft: Draft) -> Network:
+    """Put the topology into the draft."""
+    config = draft.config
+    topology = config.choose("topology", _BUILDERS)
+    if config.text("routing_function") == "none":
+        remedy = f"write routing_function = {', '.join(_functions(topology))}"
+        config.fail("routing_function", "BookSim2 needs one, and its default is none", remedy)
+    function = config.choose("routing_function", _functions(topology))
+    if config.whole("subnets") != 1:
+        draft.refuse("subnets", "there is one network", "write subnets = 1;")
+    if config.whole("link_failures") > 0:
+        draft.refuse("link_failures", "links do not fail", "write link_failures = 0;")
+    found = _BUILDERS[topology](draft, function)
+    if found.terminals > _MOST:
+        config.fail("k", f"that makes {found.terminals} terminals", f"stay below {_MOST}")
+    draft.put("topology", found.topology, "topology", *found.keys)
+    return found
+
+
+def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any]:
+    """Put links and routing into the draft; returns what the routing asks of the router."""
+    config = draft.config
+    topology, function = config.text("topology"), config.text("routing_function")
+    vcs = config.at_least("num_vcs", 1)
+    if vcs > _MOST_VCS:
+        draft.refuse("num_vcs", f"a link has {_MOST_VCS} VCs at most", f"write num_vcs = {_MOST_VCS};")
+    routing = models.ROUTINGS.get((topology, function), models.Routing({}))
+    if vcs < routing.least_vcs:
+        what = f"BookSim2 needs {routing.least_vcs} for {function} on {topology}"
+        config.fail("num_vcs", what, f"write num_vcs = {routing.least_vcs};")
+    if (topology, function) == ("dragonflynew", "ugal") and vcs != routing.least_vcs:
+        config.fail("num_vcs", "BookSim2 runs ugal on dragonflynew with 3 only", "write num_vcs = 3;")
+    latencies: dict[str, int | None] = {**found.latencies} or {"default": None, "terminal": 1}
+    for name, latency in latencies.items():
+        entry = {} if latency is None else {"latency": amount(latency, "cycle")}
+        entry |= {"vcs": _vcs(routing, name, vcs)} | buffer
+        draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
+    if routing.differs:
+        draft.approximate("routing_function", routing.differs)
+    if vcs % routing.parts:
+        text = (
+            f"they do not divide into {routing.parts} equal parts: in BookSim2 classes of packets share what is left "
+            "over, here every VC has one class; saturation comes earlier"
+        )
+        draft.approximate("num_vcs", text)
+    if not found.topology.get("graph") or (topology, function) not in models.TABLED:
+        draft.put("routing", routing.model, "routing_function")
+    return dict(routing.router)
+
+
+def _vcs(routing: models.Routing, name: str, vcs: int) -> int:
+    """VCs of a link class."""
+    if name in routing.vcs:
+        return routing.vcs[name]
+    return vcs if name == "terminal" else min(vcs * routing.classes, _MOST_VCS)
+
+
+def _link_keys(config: Config, name: str) -> list[str]:
+    keys = ["num_vcs", "vc_buf_size" if config.whole("buf_size") <= 0 else "buf_size"]
+    keys += ["wait_for_tail_credit"] if config.whole("wait_for_tail_credit") else []
+    return keys + (["use_noc_latency"] if name == "default" and "use_noc_latency" in config.read else [])
+
+
+def _why(config: Config, name: str, fewer: bool) -> str:
+    """What the keys do not say."""
+    fixed = name != "default" or "use_noc_latency" not in config.read
+    told = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
+    told = told or ("the latency is fixed in BookSim2" if fixed else "")
+    return "; ".join(filter(None, [told, "VCs are those that the routing function uses" if fewer else ""]))
+
+
+def _functions(topology: str) -> list[str]:
+    """Routing functions that BookSim2 has for a topology."""
+    mapped = {name for owner, name in {*models.ROUTINGS, *models.TABLED} if owner == topology}
+    return sorted(mapped | set(models.FOREIGN.get(topology, ())))
+
+
+def _foreign(draft: Draft, topology: str, function: str) -> None:
+    if function in models.FOREIGN.get(topology, ()):
+        known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
+        remedy = f"write routing_function = {' or '.join(known)};"
+        draft.refuse("routing_function", f"no routing of {topology} takes the same paths here", remedy)
+
+
+def _grid(kind: str) -> Callable[[Draft, str], Network]:
+    def build(draft: Draft, function: str) -> Network:
+        config = draft.config
+        _foreign(draft, kind, function)
+        k, n = config.at_least("k", 2), config.at_least("n", 1)
+        routers = _power(config, k, n)
+        if kind == "torus" and k == 2:
+            draft.refuse("k", "a ring of two routers has two links between them", "write k = 3; or more")
+        if "c" in config.given:
+            draft.idle("c", f"BookSim2 puts one terminal on each router of a {kind}")
+        latencies = {"default": 1, "terminal": 1}
+        if kind == "torus" and config.whole("use_noc_latency") == 1:
+            latencies["default"] = 2
+        elif kind == "mesh":
+            config.whole("use_noc_latency")
+        return Network(models.grid(kind, k, n, 1), routers, latencies, ("k", "n"))
+
+    return build
+
+
+def _fly(draft: Draft, function: str) -> Network:  # noqa: ARG001 - all builders have one signature
+    config = draft.config
+    k = config.at_least("k", 2)
+    if config.at_least("n", 1) > 1:
+        what = "terminals enter a butterfly at its first stage and leave at its last, here each has one router"
+        draft.refuse("n", what, "write n = 1; or topology = fattree;")
+    return Network({"single_router": {"terminals": k}}, k, {"terminal": 1}, ("k", "n"))
+
+
+def _fattree(draft: Draft, function: str) -> Network:  # noqa: ARG001
+    k, n = draft.config.at_least("k", 2), draft.config.at_least("n", 1)
+    return Network(models.fattree(k, n), _power(draft.config, k, n), {"default": 1, "terminal": 1}, ("k", "n"))
+
+
+def _dragonfly(draft: Draft, function: str) -> Network:  # noqa: ARG001
+    config = draft.config
+    p = config.at_least("k", 1)
+    if config.whole("n") != 1:
+        config.fail("n", "BookSim2's dragonflynew has one dimension in a group", "write n = 1;")
+    a, groups = 2 * p, 2 * p * p + 1
+    latencies = {"local": 10, "global": 100, "terminal": 1}
+    return Network(models.dragonfly(p, a, p, groups), p * a * groups, latencies, ("k",))
+
+
+def _floor(draft: Draft) -> tuple[int, int]:
+    """Terminals of a router, and routers in a row of the floor."""
+    config = draft.config
+    c = config.at_least("c", 1)
+    x, y, xr, yr = (config.at_least(key, 1) for key in ("x", "y", "xr", "yr"))
+    if xr != yr or xr * yr != c:
+        side = max(round(c**0.5), 1)
+        remedy = f"write c = {side * side}, xr = {side} and yr = {side}"
+        config.fail("c", f"BookSim2 needs xr = yr and xr * yr = c, and they are {xr} and {yr}", remedy)
+    if x != y:
+        config.fail("x", f"BookSim2 needs x = y, and y is {y}", f"write y = {x};")
+    return c, x
+
+
+def _flatfly(draft: Draft, function: str) -> Network:
+    config = draft.config
+    _foreign(draft, "flatfly", function)
+    c, row = _floor(draft)
+    k, n = config.at_least("k", 2), config.at_least("n", 1)
+    routers = _power(config, k, n)
+    if c > 1 and routers % row:
+        remedy = f"write x = {k} and y = {k}"
+        config.fail("x", f"rows of {row} routers leave a part of a row of k^n = {routers}", remedy)
+    if n > 4:
+        config.fail("n", "BookSim2's flatfly has 4 dimensions at most", "write n = 4; or less")
+    noc = config.whole("use_noc_latency") == 1
+    if noc and len(wiring.terminal_latencies(c)) > 1:
+        what = f"the {c} links of a router to its terminals have different lengths, here they are alike"
+        draft.refuse("use_noc_latency", what, "write use_noc_latency = 0;")
+    keys = ("k", "n", "c", "x", "y", "xr", "yr", "use_noc_latency")
+    if noc and function == "ran_min":
+        built = wiring.flatfly(k, n, c, row, noc)
+        return _written(draft, built, wiring.dimension_order(k), keys)
+    if noc:
+        what = "links are as long as their way over the floor, and this routing needs links of one length"
+        draft.refuse("use_noc_latency", what, "write use_noc_latency = 0; or routing_function = ran_min;")
+    homes = wiring.homes(routers, c, row) if c > 1 else None
+    return Network(models.grid("hyperx", k, n, c), c * routers, {"default": 1, "terminal": 1}, keys, homes)
+
+
+def _cmesh(draft: Draft, function: str) -> Network:
+    config = draft.config
+    _foreign(draft, "cmesh", function)
+    if config.whole("c") != 4 or config.whole("n") != 2:
+        key = "c" if config.whole("c") != 4 else "n"
+        config.fail(key, "BookSim2's cmesh has 2 dimensions and 4 terminals at a router", "write n = 2 and c = 4")
+    _floor(draft)
+    k = config.whole("k")
+    _power(config, k, 2)
+    if k < 4 or k % 2:
+        draft.refuse("k", "the express links at the edges join no two routers once", "write an even k, 4 or more")
+        k = 4
+    built = wiring.cmesh(k, config.whole("use_noc_latency") == 1)
+    keys = ("k", "n", "c", "x", "y", "xr", "yr", "use_noc_latency")
+    return _written(draft, built, wiring.mesh_order(k, function == "dor"), keys)
+
+
+def _tree(draft: Draft, function: str) -> Network:
+    config = draft.config
+    _foreign(draft, config.text("topology"), function)
+    if (config.whole("k"), config.whole("n")) != (4, 3):
+        key = "k" if config.whole("k") != 4 else "n"
+        config.fail(key, "BookSim2's qtree and tree4 have 4 children in 3 levels", "write k = 4 and n = 3")
+    if config.text("topology") == "qtree":
+        return _written(draft, wiring.qtree(), wiring.down_or_up, ("k", "n"))
+    return _written(draft, wiring.tree4(), None, ("k", "n"))
+
+
+def _anynet(draft: Draft, function: str) -> Network:  # noqa: ARG001
+    config = draft.config
+    file = config.text("network_file")
+    if not file:
+        config.fail("network_file", "topology = anynet needs one", "write network_file = FILE;")
+    path = config.folder("network_file") / file
+    if not path.exists():
+        path = Path(file)  # BookSim2 looks in the folder in which it is started
+    built = anynet.read(text_of(path), str(path))
+    return _written(draft, built, anynet.shortest(built, str(path)), ("network_file",))
+
+
+def _written(
+    draft: Draft, built: Wiring, following: Callable[[int, int], int] | None, keys: tuple[str, ...]
+) -> Network:
+    """A network as a file, and its routing as a table if each next hop is given."""
+    draft.files[f"{draft.name}.anynet"] = built.graph()
+    topology = {"graph": {"file": f"{draft.name}.anynet", "format": "anynet"}}
+    if following:
+        draft.files[f"{draft.name}-routes.csv"] = built.table(following)
+        draft.put("routing", {"table": {"file": f"{draft.name}-routes.csv"}}, "routing_function")
+    return Network(topology, len(built.terminals), {}, keys)
+
+
+def _power(config: Config, k: int, n: int) -> int:
+    if n > 30 or k**n > _MOST:
+        config.fail("k", f"k^n with n = {n} is beyond {_MOST} routers", "write smaller numbers")
+    return int(k**n)
+
+
+_BUILDERS: dict[str, Callable[[Draft, str], Network]] = {
+    "fly": _fly,
+    "torus": _grid("torus"),
+    "mesh": _grid("mesh"),
+    "cmesh": _cmesh,
+    "flatfly": _flatfly,
+    "dragonflynew": _dragonfly,
+    "fattree": _fattree,
+    "qtree": _tree,
+    "tree4": _tree,
+    "anynet": _anynet,
+}

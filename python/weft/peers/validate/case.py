@@ -1,0 +1,72 @@
+"""A row of peer results, and the scenario that should give the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+MustMatch = Literal["latency", "accepted", "order", "info"]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What one run measured; ``None`` where the run says nothing.
+
+    Attributes
+    ----------
+    latency : float or None
+        Mean packet latency, creation to delivery of the tail [cycles].
+    hops : float or None
+        Mean number of router-to-router links, whatever the peer counts.
+    accepted : float or None
+        Accepted load [flits/terminal/cycle].
+    """
+
+    latency: float | None
+    hops: float | None
+    accepted: float | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row.
+
+    Attributes
+    ----------
+    line : int
+        Line in the file, from 1.
+    peer, name : str
+        The simulator and what it ran.
+    load : float
+        Offered load [flits/terminal/cycle].
+    theirs : Numbers
+        What the peer measured.
+    must_match, why, band
+        What must hold: see `weft.peers.validate.judge`. The band is relative.
+    scenario : dict or None
+        The same network for Weft; ``None`` if it can't be expressed, and `refusal` says why.
+    oblivious : bool
+        Whether the channel-load bound of the route holds (an adaptive routing may exceed its minimal bound).
+    """
+
+    line: int
+    peer: str
+    name: str
+    load: float
+    theirs: Numbers
+    must_match: MustMatch
+    why: str
+    band: float
+    scenario: dict[str, Any] | None
+    refusal: str = ""
+    oblivious: bool = True
+
+    @property
+    def title(self) -> str:
+        """What ``--filter`` searches."""
+        return f"{self.peer} {self.name} {self.load:g}"
+
+
+def number(text: str) -> float | None:
+    """A number of the file, ``None`` if the field is empty."""
+    return float(text) if text else None

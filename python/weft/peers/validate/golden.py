@@ -1,0 +1,45 @@
+"""Reads a file of peer results; its header says which simulator they are of."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.errors import PeerError
+from weft.peers.validate import booksim_rows, caminos_rows
+
+if TYPE_CHECKING:
+    from weft.peers.validate.case import Case
+
+_READERS = {"case_id": booksim_rows.case, "simulator": caminos_rows.case}
+_COMMON = {"must_match", "why", "band"}
+
+
+def read(path: str | Path) -> list[Case]:
+    """Rows of a file with the columns of ``tests/data/golden/booksim.csv`` or ``caminos.csv``.
+
+    Raises
+    ------
+    PeerError
+        If the file can't be read, or a row has a field that makes no sense.
+    """
+    path = Path(path)
+    try:
+        with path.open(newline="", encoding="utf-8") as lines:
+            rows = csv.DictReader(lines)
+            reader = next((_READERS[name] for name in rows.fieldnames or [] if name in _READERS), None)
+            if reader is None or not set(rows.fieldnames or []) >= _COMMON:
+                raise PeerError.saying(
+                    f"{path} has neither the columns of BookSim2 nor of CAMINOS results",
+                    "compare its first line with tests/data/golden/booksim.csv and caminos.csv",
+                )
+            cases = []
+            for row in rows:
+                try:
+                    cases.append(reader(row, rows.line_num))
+                except (ValueError, TypeError, KeyError) as problem:
+                    raise PeerError.saying(f"{path}:{rows.line_num}: {problem}", "mend or remove this row") from problem
+    except (OSError, UnicodeDecodeError) as problem:
+        raise PeerError.saying(f"{path} can't be read: {problem}", "name a CSV file of peer results") from problem
+    return cases

@@ -1,0 +1,144 @@
+"""Whether Weft agrees with the peer, by the column ``must_match``.
+
+latency   latency, hops and accepted load within the band, or within 3 sigma of both runs, whichever is wider
+accepted  accepted load within the band
+order     accepted load at most the bound, and not below the peer's by more than the band
+info      nothing; printed only
+
+Sigma of one run is estimated from the spread of our seeds. The peer has one run of the same length, so its error is
+that of one run; ours is that of the mean over the seeds: 3 sigma = 3 s sqrt(1 + 1/n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.peers.validate.case import Case, Numbers
+
+Answer = Literal["agrees", "fails", "info"]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What our runs of one case gave.
+
+    Attributes
+    ----------
+    runs : sequence of Numbers
+        One per seed.
+    bound : float
+        Channel-load bound of the route [flits/terminal/cycle].
+    stalled : int
+        Runs that got stuck.
+    """
+
+    runs: Sequence[Numbers]
+    bound: float
+    stalled: int = 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One number of peer and Weft.
+
+    Attributes
+    ----------
+    peer, ours : float or None
+        The peer's run and the mean of ours.
+    sigma : float
+        Spread of one of our runs.
+    tolerance : float
+        How far apart they may be.
+    """
+
+    peer: float | None
+    ours: float | None
+    sigma: float
+    tolerance: float
+
+    @property
+    def comparable(self) -> bool:
+        """Whether both measured it."""
+        return self.peer is not None and self.ours is not None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether they are no further apart than the tolerance; false where one says nothing."""
+        if self.peer is None or self.ours is None:
+            return False
+        return abs(self.ours - self.peer) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one case, with its reasons where it fails."""
+
+    case: Case
+    answer: Answer
+    latency: Comparison
+    hops: Comparison
+    accepted: Comparison
+    reasons: tuple[str, ...]
+
+
+def judge(case: Case, ours: Ours | None) -> Verdict:
+    """Compare a case with our runs; ``None`` if there are none, because Weft can't run it."""
+    runs = ours.runs if ours else ()
+    latency, hops, accepted = (
+        _compare(getattr(case.theirs, name), [getattr(run, name) for run in runs], case.band)
+        for name in ("latency", "hops", "accepted")
+    )
+    if ours is None:
+        reasons = [f"not expressible: {case.refusal}"]
+    elif ours.stalled:
+        reasons = [f"{ours.stalled} of {len(runs)} runs got stuck"]
+    elif case.must_match == "latency":
+        reasons = [
+            _apart(name, compared)
+            for name, compared in (("latency", latency), ("hops", hops), ("accepted load", accepted))
+            if not compared.agrees
+        ]
+    elif case.must_match == "accepted":
+        within = Comparison(accepted.peer, accepted.ours, 0.0, case.band * abs(accepted.peer or 0.0))
+        reasons = [] if within.agrees else [_apart("accepted load", within)]
+    elif case.must_match == "order":
+        reasons = _order(case, accepted, ours, len(runs))
+    else:
+        reasons = []
+    answer: Answer = "info" if case.must_match == "info" else "fails" if reasons else "agrees"
+    return Verdict(case, answer, latency, hops, accepted, tuple(reasons))
+
+
+def _compare(peer: float | None, ours: Sequence[float | None], band: float) -> Comparison:
+    values = [value for value in ours if value is not None]
+    if len(values) < len(ours) or not values:
+        return Comparison(peer, None, 0.0, 0.0)
+    sigma = stdev(values) if len(values) > 1 else 0.0
+    tolerance = max(band * abs(peer or 0.0), 3 * sigma * sqrt(1 + 1 / len(values)))
+    return Comparison(peer, fmean(values), sigma, tolerance)
+
+
+def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]:
+    if accepted.peer is None or accepted.ours is None:
+        return ["no accepted load to compare"]
+    bound = min(case.load, ours.bound) if case.oblivious else case.load
+    error = 3 * accepted.sigma / sqrt(runs)
+    reasons = []
+    if accepted.ours > bound + error:
+        reasons.append(f"accepted load {accepted.ours:.4f} is above the bound {bound:.4f}")
+    if accepted.ours < (1 - case.band) * accepted.peer:
+        reasons.append(f"accepted load {accepted.ours:.4f} is more than {case.band:.0%} below {accepted.peer:.4f}")
+    return reasons
+
+
+def _apart(name: str, compared: Comparison) -> str:
+    if compared.peer is None or compared.ours is None:
+        return f"no {name} to compare"
+    apart = compared.ours - compared.peer
+    return f"{name} differs by {apart:+.4g} ({apart / compared.peer:+.1%}), {compared.tolerance:.4g} is allowed"

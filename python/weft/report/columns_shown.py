@@ -1,0 +1,83 @@
+"""The columns that the tables and charts of a report show."""
+
+from __future__ import annotations
+
+from weft._engine import LINK_STATES
+from weft.results import quantities as q
+from weft.results.quantities import Quantity
+
+# In the order of the table of points.
+TABLE = (
+    q.ENDING,
+    q.OFFERED,
+    q.ACCEPTED,
+    q.LATENCY,
+    Quantity("packet_latency_ci95_cycles", "Half width of the 95 % confidence interval of the mean", "cycles", "+-", 2),
+    q.P99,
+    Quantity("packet_latency_max_cycles", "Longest packet latency", "cycles", "max", 0),
+    q.HOPS,
+    q.MINIMAL,
+    q.ENERGY,
+    Quantity("power_mean_w", "Mean power of all links", "W", "power", 2),
+    Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
+    Quantity("link_transitions", "Changes of link state", "transitions", "transitions", 0),
+    Quantity("packets", "Packets of the window", "packets", "packets", 0),
+)
+
+JOBS = (
+    Quantity("terminals", "Terminals of the job", "terminals", "terminals", 0),
+    q.OFFERED,
+    q.ACCEPTED,
+    q.LATENCY,
+    q.P99,
+    q.HOPS,
+    Quantity("packets", "Packets of the window", "packets", "packets", 0),
+    Quantity("missing_packets", "Packets of the window neither delivered nor dropped", "packets", "missing", 0),
+    Quantity("dropped_packets", "Packets of the window that a dead router dropped", "packets", "dropped", 0),
+    Quantity("request_latency_mean_cycles", "Mean latency of requests", "cycles", "request", 1),
+    Quantity("reply_latency_mean_cycles", "Mean latency of replies", "cycles", "reply", 1),
+    Quantity("round_trip_mean_cycles", "Mean round trip", "cycles", "round trip", 1),
+    Quantity("batch_delivered_packets", "Packets of the batch that were delivered", "packets", "delivered", 0),
+    Quantity("completion_cycles", "Completion of the batch", "cycles", "completion", 0),
+)
+
+LINK_CLASSES = (
+    Quantity("channels", "Channels of the class", "channels", "channels", 0),
+    Quantity("utilisation_mean", "Mean utilisation", "flits/cycle", "mean utilisation", 4),
+    Quantity("utilisation_max", "Utilisation of the busiest channel", "flits/cycle", "max utilisation", 4),
+    Quantity("energy_j", "Energy in the window", "J", "energy", 6),
+)
+
+TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
+
+
+def described(quantity: Quantity) -> dict[str, object]:
+    """A quantity as the page holds it; the page shows shares in per cent."""
+    share = quantity.column.endswith("_share")
+    return {
+        "column": quantity.column,
+        "label": quantity.label,
+        "unit": "%" if share else quantity.unit,
+        "scale": 100 if share else 1,
+        "short": quantity.short,
+        "digits": 1 if share else quantity.digits,
+    }
+
+
+def charted() -> list[Quantity]:
+    """Quantities of which charts show means over the runs of each load."""
+    shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in LINK_STATES]
+    costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
+    return list(dict.fromkeys([q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values(), *shares, *costs]))
+
+
+def billed() -> list[dict[str, object]]:
+    """Columns of the charts with references, for each choice of links: as run, always on, ideal."""
+    return [
+        {
+            "links": energy.links,
+            "energy": [each.column for each in (energy.actual, energy.always_on, energy.ideal)],
+            "power": [each.column for each in (power.actual, power.always_on, power.ideal)],
+        }
+        for energy, power in zip(q.ENERGIES, q.POWERS, strict=True)
+    ]

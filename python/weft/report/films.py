@@ -1,0 +1,99 @@
+"""Films of channels: each picture holds flits and power state of every channel in one interval."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft._engine import LINK_STATES
+from weft.report import pack
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from weft.results.result_set import ResultSet
+
+    Ints = NDArray[np.int64]
+
+# Most bytes of all films of a report, most bytes of one film, and most pictures of one film.
+BYTES = 1_100_000
+_OF_ONE = 1_000_000
+_PICTURES = 240
+
+
+class Budget:
+    """Makes films until the bytes of the report for films are used up."""
+
+    def __init__(self) -> None:
+        self._left = BYTES
+
+    def film(self, order: Ints, results: ResultSet, row: int) -> dict[str, Any] | None:
+        """The film of a point; ``None`` if nothing was recorded per channel, or no room is left."""
+        # flits take up to two bytes and states one; base64 makes four bytes of three
+        pictures = min(_PICTURES, min(_OF_ONE, self._left) // (4 * max(1, len(order))))
+        if pictures < 2:
+            return None
+        folder = results.folder(row)
+        if (folder / "series.parquet").is_file():
+            series = results.series(row)
+            made = of_series(series, order, pictures) if "channel" in series.columns else None
+        else:
+            made = None
+        if made is None and (folder / "link_states.parquet").is_file():
+            made = of_spans(results.link_states(row), order, pictures)
+        if made is not None:
+            self._left -= len(json.dumps(made))
+        return made
+
+
+def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any]:
+    """A picture per sample. With too many samples several become one picture: flits add up, the last state counts."""
+    channels = int(series["channel"].n_unique())
+    samples = series.height // channels
+    merged = -(-samples // pictures)
+    begin = np.arange(0, samples, merged)
+
+    def table(values: Any) -> Ints:
+        return np.asarray(values, dtype=np.int64).reshape(samples, channels)
+
+    def taken(values: Ints) -> Ints:
+        padded = np.concatenate([values, np.zeros((len(values), 1), dtype=np.int64)], axis=1)
+        return padded[:, order]
+
+    flits = np.add.reduceat(table(series["flits"]), begin, axis=0)
+    length = np.add.reduceat(table(series["interval_cycles"])[:, 0], begin)
+    state = np.zeros((samples, channels), dtype=np.int64)
+    for number, name in enumerate(LINK_STATES):
+        state[table(series[f"channels_{name}"]) > 0] = number
+    last = np.append(begin[1:], samples) - 1
+    return _film(table(series["from_cycle"])[begin, 0], length, merged, taken(flits), taken(state[last]))
+
+
+def of_spans(spans: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any] | None:
+    """States at the ends of equal intervals."""
+    if spans.is_empty():
+        return None
+    end = int(spans["to_cycle"].to_numpy().max())
+    edges = np.linspace(0, end, min(pictures, end) + 1).astype(np.int64)
+    spans = spans.sort("channel", "to_cycle")
+    channel, begin, stop = (spans[name].to_numpy().astype(np.int64) for name in ("channel", "from_cycle", "to_cycle"))
+    numbers = spans["state"].replace_strict(LINK_STATES, range(len(LINK_STATES))).to_numpy().astype(np.int64)
+    # The picture of an interval shows the state in its last cycle: that of the first span that ends behind it.
+    asked = order[None, :] * (end + 1) + edges[1:, None] - 1
+    span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)
+    inside = (channel[span] == order[None, :]) & (begin[span] < edges[1:, None])
+    return _film(edges[:-1], np.diff(edges), 1, None, np.where(inside, numbers[span], 0))
+
+
+def _film(begin: Ints, length: Ints, merged: int, flits: Ints | None, state: Ints) -> dict[str, Any]:
+    return {
+        "pictures": len(begin),
+        "merged": merged,
+        "from_cycle": pack.counts(begin),
+        "cycles": pack.counts(length),
+        "flits": None if flits is None else pack.counts(flits.ravel()),
+        "state": pack.counts(state.ravel()) if state.any() else None,
+    }

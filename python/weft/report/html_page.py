@@ -1,0 +1,85 @@
+"""Writes the page: data, scripts, styles and Plotly in one file."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from weft.errors import ResultsError
+from weft.report import data
+from weft.report.sources import Sources
+from weft.results.store import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from weft.results.result_set import ResultSet
+
+_ENDINGS = (".html", ".htm")
+# In the order in which they need each other.
+_SCRIPTS = ("data.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
+
+
+def write(results: Sequence[ResultSet], path: Path) -> None:
+    """Write the report of one or several results.
+
+    Parameters
+    ----------
+    results : sequence of ResultSet
+        Finished points; further results overlay the first.
+    path : Path
+        The file; it appears when it is whole.
+
+    Raises
+    ------
+    ResultsError
+        If no point is finished, or the name is none of a page.
+    """
+    checked(path)
+    sources = Sources(results)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(_asset("page.html.jinja"))
+    html = template.render(
+        **data.facts(sources),
+        style=Markup(_asset("page.css")),
+        plotly=Markup(_vendored("plotly-basic.min.js")),
+        scripts=Markup("\n".join(_asset(name) for name in _SCRIPTS)),
+        data=Markup(_json(data.collect(sources))),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(path) as partial:
+        partial.write_text(html, encoding="utf-8", errors="backslashreplace")  # names of files are not always text
+
+
+def checked(path: Path) -> Path:
+    """The file of a page, whose name can't be that of a scenario or of results.
+
+    Raises
+    ------
+    ResultsError
+        If it does not end as pages do, or is a folder.
+    """
+    if path.suffix.lower() not in _ENDINGS:
+        raise ResultsError.saying(f"{path} is no name of a page", f"end it with {' or '.join(_ENDINGS)}")
+    if path.is_dir():
+        raise ResultsError.saying(f"{path} is a folder", f"name a file in it: {path / 'report.html'}")
+    return path
+
+
+def _json(value: object) -> str:
+    """JSON that can't end the element that it stands in."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _asset(name: str) -> str:
+    return files("weft.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _vendored(name: str) -> str:
+    return files("weft.report").joinpath("vendor", name).read_text(encoding="utf-8")

@@ -1,0 +1,213 @@
+"""The networks of a report: places of routers, links, and what each channel did at some points."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from weft._engine import LINK_STATES
+from weft.errors import WeftError
+from weft.report import films, pack
+from weft.report.history import Histories
+from weft.report.layout import lay_out
+from weft.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from weft.results.result_set import ResultSet
+
+    Ints = NDArray[np.int64]
+
+# Most links that are drawn, and most bytes of the channels of all points.
+MOST_LINKS = 30_000
+BYTES = 1_500_000
+
+
+@dataclass
+class Network:
+    """A network as the page draws it.
+
+    Attributes
+    ----------
+    page : dict
+        What the page holds of it.
+    order : array of int
+        Channels as the page counts them: one direction of each link, then the other (-1: there is none).
+    """
+
+    page: dict[str, Any]
+    order: Ints
+
+
+def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
+    """Lay a network out.
+
+    Parameters
+    ----------
+    network : mapping
+        As `weft._engine.Point.network` gives it.
+    channels : polars.DataFrame
+        Channels of a point; where there are more links than can be drawn, those with the most flits here are.
+    """
+    links = _links(channels)
+    left_out = max(0, links.height - MOST_LINKS)
+    if left_out:
+        links = links.sort("flits", descending=True).head(MOST_LINKS).sort("channel")
+    routers = len(network["routers"]) or _routers(channels)
+    ends = [links[name].to_numpy().astype(np.int64) for name in ("from_router", "to_router")]
+    drawn = lay_out(network, routers, *ends)
+    classes = links["link_class"].unique(maintain_order=True).to_list()
+    names = network["names"]
+    page = {
+        "topology": network["topology"],
+        "kind": network["kind"],
+        "routers": routers,
+        "names": names,
+        "coordinates": network["routers"],
+        "x": pack.floats(drawn.x),
+        "y": pack.floats(drawn.y),
+        "bend": pack.floats(drawn.bend),
+        "words": drawn.words,
+        "links": links.height,
+        "left_out": left_out,
+        "from": pack.counts(ends[0]),
+        "to": pack.counts(ends[1]),
+        "from_port": pack.counts(links["from_port"]),
+        "to_port": pack.counts(links["to_port"]),
+        "class": pack.counts([classes.index(name) for name in links["link_class"]]),
+        "classes": classes,
+        # 0 stands for no channel, so that all numbers are natural
+        "forward": pack.counts(links["channel"] + 1),
+        "backward": pack.counts(links["back"].fill_null(-1) + 1),
+    }
+    order = np.concatenate([links["channel"].to_numpy(), links["back"].fill_null(-1).to_numpy()]).astype(np.int64)
+    return Network(page, order)
+
+
+def _routers(channels: pl.DataFrame) -> int:
+    most = [channels[name].max() for name in ("from_router", "to_router")]
+    return 1 + max(int(each) for each in most if isinstance(each, int))
+
+
+def _links(channels: pl.DataFrame) -> pl.DataFrame:
+    """A row per link between routers: one channel, and the channel that goes back (null if there is none)."""
+    between = channels.filter(pl.col("from_router").is_not_null() & pl.col("to_router").is_not_null())
+    keys = ["from_router", "from_port", "to_router", "to_port"]
+    back = between.select(
+        pl.col("channel").alias("back"),
+        pl.col("flits").alias("back_flits"),
+        *(pl.col(key).alias(turned) for key, turned in zip(keys, [*keys[2:], *keys[:2]], strict=True)),
+    )
+    both = between.join(back, on=keys, how="left", maintain_order="left")
+    once = both.filter(pl.col("back").is_null() | (pl.col("channel") <= pl.col("back")))
+    return once.with_columns(pl.col("flits") + pl.col("back_flits").fill_null(0))
+
+
+def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
+    """What the channels of a point did in the window. A state in which no channel ever was is left out."""
+
+    def take(name: str) -> Ints:
+        values = np.append(channels[name].to_numpy(), 0)  # -1, no channel, takes this zero
+        taken: Ints = values[network.order]
+        return taken
+
+    cycles = {state: take(f"cycles_{state}") for state in LINK_STATES}
+    kept_states = {state: pack.counts(values) for state, values in cycles.items() if values.any()}
+    return {
+        "flits": pack.counts(take("flits")),
+        "transitions": pack.counts(take("transitions")),
+        "energy_j": pack.floats(take("energy_fj") * 1e-15),
+        "cycles": kept_states,
+        "terminals": _terminals(network, channels),
+    }
+
+
+def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
+    """Terminals of each router and the flits that it took from them and gave to them."""
+    routers = network.page["routers"]
+    columns = {}
+    for name, end in (("injected", "to_router"), ("ejected", "from_router")):
+        side = channels.filter(pl.col("terminal").is_not_null() & pl.col(end).is_not_null())
+        at = side[end].to_numpy()
+        columns[name] = pack.counts(
+            np.bincount(at, weights=side["flits"].to_numpy(), minlength=routers).astype(np.int64)
+        )
+        columns["count"] = pack.counts(np.bincount(at, minlength=routers))
+    return columns
+
+
+@dataclass
+class Drawings:
+    """Networks, and the channels of as many points as there is room for.
+
+    Attributes
+    ----------
+    networks : list of dict
+        Each network once.
+    channels, frames, histories : dict
+        By number of the point: what its channels did in the window (and the number of its network), what each did over
+        time, and what its link classes did over time.
+    unreadable : dict
+        Why a point could not be drawn.
+    crowded_out : int
+        Points for which there was no room.
+    """
+
+    networks: list[dict[str, Any]] = field(default_factory=list)
+    channels: dict[int, dict[str, Any]] = field(default_factory=dict)
+    frames: dict[int, dict[str, Any]] = field(default_factory=dict)
+    histories: dict[int, dict[str, Any]] = field(default_factory=dict)
+    unreadable: dict[int, str] = field(default_factory=dict)
+    crowded_out: int = 0
+
+
+class Gallery:
+    """Collects the drawings of a report; points with the same topology share a network."""
+
+    def __init__(self) -> None:
+        self.drawings = Drawings()
+        self._built: list[Network] = []
+        self._known: dict[str, int] = {}
+        self._left = BYTES
+        self._films = films.Budget()
+        self._histories = Histories()
+
+    def hang(self, number: int, results: ResultSet, row: int) -> None:
+        """Add the channels of point `number` of the report, if there is room."""
+        if self._left <= 0:
+            self.drawings.crowded_out += 1
+            return
+        try:
+            channels = results.channels(row)
+            known = self._network(results, row, channels)
+            film = self._films.film(self._built[known].order, results, row)
+            history = self._histories.of(results, row, channels)
+        except WeftError as problem:
+            self.drawings.unreadable[number] = problem.what
+            return
+        page = {"network": known, **of_point(self._built[known], channels)}
+        self._left -= len(json.dumps(page))
+        self.drawings.channels[number] = page
+        if film is not None:
+            self.drawings.frames[number] = film
+        if history is not None:
+            self.drawings.histories[number] = history
+
+    def _network(self, results: ResultSet, row: int, channels: pl.DataFrame) -> int:
+        """Number of the network of a point."""
+        scenario = results.scenario(row)
+        key = json.dumps([scenario["topology"], sorted(scenario["links"])])
+        if key not in self._known:
+            scenario_file = results.folder(row) / "scenario.yaml"
+            built = build(Scenario.from_file(scenario_file).points()[0].network(), channels)
+            self._known[key] = len(self._built)
+            self._built.append(built)
+            self.drawings.networks.append(built.page)
+        return self._known[key]

@@ -1,0 +1,1 @@
+"""What several papers need: experiments, claims, rules, frames of results, figures and the page."""

@@ -1,0 +1,80 @@
+"""Finished points as the rows of a frame, with the numbers that figures and claims of papers look at."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.results import quantities as q
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft.results.result_set import ResultSet
+
+ENERGY = "energy_network_per_bit_pj"
+# The mechanism that the others are held against.
+BASELINE = "baseline"
+# Numbers of a summary that frames keep; one that a version or a policy does not have is null.
+NUMBERS = (
+    "seed",
+    "terminals",
+    "offered_load",
+    "accepted_load",
+    "packet_latency_mean_cycles",
+    "hops_mean",
+    "energy_network_j",
+    "energy_network_per_bit_pj",
+    "links_on_mean",
+    "control_share",
+    "completion_cycles",
+    "window_cycles",
+    "warmup_cycles",
+)
+_FLAGS = ("saturated", "warmup_settled", "power_settled")
+SCHEMA: dict[str, Any] = {
+    "mechanism": pl.String,
+    "policy": pl.String,
+    "load": pl.Float64,
+    "hops_max": pl.Int64,
+    "stalled": pl.Boolean,
+    "derived": pl.Boolean,
+    **dict.fromkeys(_FLAGS, pl.Boolean),
+    **dict.fromkeys(NUMBERS, pl.Float64),
+}
+
+
+def rows(results: ResultSet, mechanisms: Mapping[str, str]) -> list[dict[str, Any]]:
+    """A row per finished point; `mechanisms` says what the paper calls each power policy.
+
+    Returns
+    -------
+    list of dict
+        ``mechanism``, ``policy`` (its parameters as JSON), ``load`` (as set) [flits/terminal/cycle], ``saturated``,
+        ``warmup_settled``, ``power_settled``, ``hops_max`` [links], ``stalled``, ``derived`` (whether a row was worked
+        out from another one: false here) and the numbers of `NUMBERS`.
+    """
+    return [_row(results, point, mechanisms) for point in range(len(results))]
+
+
+def frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """A frame of such rows; a number that is not finite is null."""
+    floats = pl.col(pl.Float64)
+    finite = floats.is_finite()
+    return pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.when(finite).then(floats).name.keep())
+
+
+def _row(results: ResultSet, point: int, mechanisms: Mapping[str, str]) -> dict[str, Any]:
+    summary = results.summaries[point]
+    policy = results.scenario(point)["power"]["policy"]
+    return {
+        "mechanism": mechanisms.get(summary["policy"], summary["policy"]),
+        "policy": json.dumps(policy, sort_keys=True),
+        "load": summary["load"],
+        "hops_max": len(summary.get("hop_histogram") or [0]) - 1,
+        "stalled": summary[q.ENDING.column] == q.STALLED,
+        "derived": False,
+        **{name: summary.get(name) for name in (*_FLAGS, *NUMBERS)},
+    }

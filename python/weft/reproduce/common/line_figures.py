@@ -1,0 +1,148 @@
+"""Draws curves of a paper in the look of `weft.plot`: a line per series, hollow markers where it is saturated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib.lines import Line2D
+
+from weft.plot import style
+from weft.plot.draw import save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+    from weft.reproduce.common.measured import Measured
+    from weft.reproduce.common.paper import Figure
+
+_HEIGHT = 2.3
+# The first is for the report, the others for papers and slides.
+FORMATS = ("svg", "pdf", "png")
+_DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve.
+
+    Attributes
+    ----------
+    label : str
+        For the legend.
+    x, y : sequence of float
+        Its points.
+    over : sequence of bool
+        Points that are saturated; empty if none is.
+    theory_of : str
+        Label of the series that it is the theory of: a dashed line in its colour, without markers.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    over: Sequence[bool] = field(default=())
+    theory_of: str = ""
+
+
+def curves(
+    title: str,
+    x: str,
+    y: str,
+    series: Sequence[Series],
+    *,
+    at_top: bool = False,
+    most: float = inf,
+    looks: Sequence[str] = (),
+) -> tuple[Drawing, Axes]:
+    """A figure of one panel, a column wide.
+
+    Parameters
+    ----------
+    title, x, y : str
+        Head and axes, with units.
+    series : sequence of Series
+        The curves.
+    at_top : bool
+        Whether saturated points have no value: they stand at the upper edge, and lines end before them.
+    most : float
+        Upper end of the axis at most; higher points lie outside.
+    looks : sequence of str
+        Labels in the order of their looks, so that a label looks the same in several figures.
+    """
+    known = style.looks([*looks, *(each.theory_of or each.label for each in series)])
+    shown = {each.label: known[each.theory_of or each.label] for each in series}
+    drawing = style.canvas(title, legend(series, shown), width=style.COLUMN, height=_HEIGHT)
+    axes = drawing.add_subplot()
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    for each in series:
+        line(axes, each, shown[each.label], at_top=at_top)
+    values = [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
+    ends = [end for each in series for end in each.x]
+    axes.set_xlim(0, 1.04 * max(ends, default=1.0))
+    axes.set_ylim(0, min(most, 1.15 * max(values, default=1.0) or 1.0))
+    if at_top:
+        _over_the_top(axes, series, shown)
+    return drawing, axes
+
+
+def legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
+    """Entries for curves."""
+    lines = [
+        Line2D([], [], label=each.label, **(looks[each.label].line | _DASHED))
+        if each.theory_of
+        else style.entries({each.label: looks[each.label]}, saturated=False)[0]
+        for each in series
+    ]
+    over = [Line2D([], [], label="saturated", **style.SATURATED)] if any(any(each.over) for each in series) else []
+    return [*lines, *over]
+
+
+def _steady(series: Series) -> list[bool]:
+    return [not over for over in series.over] or [True] * len(series.x)
+
+
+def line(axes: Axes, series: Series, look: style.Look, *, at_top: bool = False) -> None:
+    """A curve in a panel."""
+    if series.theory_of:
+        axes.plot(series.x, series.y, label=series.label, zorder=2, **(look.line | _DASHED))
+        return
+    points = list(zip(series.x, series.y, _steady(series), strict=True))
+    shown = [(x, y) for x, y, full in points if full or not at_top]
+    axes.plot(*_columns(shown), label=series.label, zorder=3, **look.line)
+    axes.plot(*_columns([(x, y) for x, y, full in points if full]), label="_steady", zorder=3, **look.full)
+    if not at_top:
+        hollow = [(x, y) for x, y, full in points if not full]
+        axes.plot(*_columns(hollow), label="_saturated", zorder=4, **look.hollow)
+
+
+def _over_the_top(axes: Axes, series: Sequence[Series], looks: dict[str, style.Look]) -> None:
+    top = axes.get_ylim()[1]
+    options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
+    for each in series:
+        places = [x for x, full in zip(each.x, _steady(each), strict=True) if not full]
+        axes.plot(places, [top] * len(places), **options, **looks[each.label].hollow)
+
+
+def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def drawn(figure: Figure, measured: Measured) -> Drawing:
+    """The drawing of a figure, in the look of all."""
+    assert figure.draw
+    with mpl.rc_context(style.RC):  # type: ignore[arg-type] # its keys are a closed list of literals
+        return figure.draw(measured)
+
+
+def saved(drawing: Drawing, folder: Path, name: str) -> list[Path]:
+    """Write a drawing in all formats."""
+    return [save(drawing, folder / f"{name}.{form}") for form in FORMATS]

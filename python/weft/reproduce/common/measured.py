@@ -1,0 +1,63 @@
+"""What the experiments of a paper measured: a frame per experiment with a row per finished point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class LackingError(Exception):
+    """A figure or a claim needs something that was not run; the text says what."""
+
+
+def unsettled() -> pl.Expr:
+    """Whether a point that is not saturated was measured before latencies, or links that are on, had settled.
+
+    Points whose warm-up had a fixed length do not say.
+    """
+    late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled")).fill_null(value=False)
+    return ~pl.col("saturated") & late
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Frames of experiments.
+
+    Attributes
+    ----------
+    frames : mapping of str to polars.DataFrame
+        By the name of the experiment; one that was not run is missing. Each has the columns ``saturated``,
+        ``warmup_settled``, ``power_settled`` and ``derived``: what was worked out from another row was not run.
+    quick : bool
+        Whether fewer loads and shorter windows were run, so that analyses should take fewer samples, too.
+    """
+
+    frames: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    quick: bool = True
+
+    def __getitem__(self, experiment: str) -> pl.DataFrame:
+        """The frame of an experiment.
+
+        Raises
+        ------
+        LackingError
+            If it was not run.
+        """
+        if experiment not in self.frames:
+            raise LackingError(f"the experiment {experiment} was not run")
+        return self.frames[experiment]
+
+    def unsettled(self, experiments: Iterable[str]) -> str:
+        """How many points of these had not settled, in words; empty if none."""
+        ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
+        found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
+        return ", ".join(f"{name}: {late} of {all_} points not settled" for name, (late, all_) in found.items() if late)
+
+    def has(self, experiments: Iterable[str]) -> bool:
+        """Whether all of these were run."""
+        return all(name in self.frames for name in experiments)

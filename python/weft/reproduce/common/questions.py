@@ -1,0 +1,167 @@
+"""What figures and claims ask of a frame: the points of a mechanism, ratios, throughput, settled points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from weft.reproduce.common.frames import BASELINE, ENERGY
+from weft.reproduce.common.measured import LackingError, unsettled
+from weft.results import quantities as q
+
+# Loads of different mechanisms that are the same.
+_SAME = 1e-9
+# A load is too much where less of it is accepted: the accepted load no longer follows the offered one.
+_ACCEPTED = 0.95
+# A load that stands in for one that the paper names, but that was not run, lies this near.
+_NEAR = 0.25
+
+
+def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
+    """The points of a mechanism in the order of load, without those that stalled.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    found = frame.filter(pl.col("mechanism") == mechanism)
+    if found.is_empty():
+        raise LackingError(f"{mechanism} was not run")
+    found = found.filter(~pl.col("stalled").fill_null(value=False)).sort("load", "seed", nulls_last=True)
+    if found.is_empty():
+        raise LackingError(f"every run of {mechanism} stalled")
+    return found
+
+
+def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
+    """Points of a mechanism that another one ran, too: the columns of the other one end in ``_reference``."""
+    both = of(frame, mechanism).join(of(frame, reference), on=["load", "seed"], suffix="_reference", nulls_equal=True)
+    if both.is_empty():
+        raise LackingError(f"{mechanism} and {reference} have no load in common")
+    return both
+
+
+def ratio(column: str, reference: str = "reference") -> pl.Expr:
+    """A column against that of the same name with a suffix; null where either is unknown or nothing."""
+    found = pl.col(column) / pl.col(f"{column}_{reference}")
+    return pl.when(found.is_finite() & (found > 0)).then(found)
+
+
+def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
+    """Energy per flit of a mechanism: ``load``, ``energy`` (1 is that of the baseline), ``saturated``."""
+    both = beside(frame, mechanism)
+    return both.select("load", ratio(ENERGY).alias("energy"), "saturated").drop_nulls("energy")
+
+
+def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
+    """Latency against the baseline's where neither is saturated: ``load``, ``latency`` (1: the baseline's)."""
+    both = steady(beside(frame, mechanism))
+    return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """What a mechanism accepts [flits/terminal/cycle].
+
+    Attributes
+    ----------
+    knee : float
+        At the lowest load of which it accepts less than `_ACCEPTED`. Claims are judged by it: the paper does not define
+        its throughput, but shows latency curves.
+    most : float
+        At any load. Far beyond the knee the mean over the terminals may rise: sources that share no busy channel send
+        on.
+    """
+
+    knee: float
+    most: float
+
+
+def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
+    """Throughput against that of another mechanism, and the same of what is accepted at any load, in words."""
+    ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
+    return ours.knee / theirs.knee, f"{ours.most / theirs.most:.3f} of the most at any load"
+
+
+def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
+    """What is accepted at the lowest load that is too much, and at most.
+
+    Raises
+    ------
+    LackingError
+        If no load was too much: then nobody knows; or if nothing was accepted.
+    """
+    points = of(frame, mechanism).drop_nulls("accepted_load")
+    over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
+    if over.is_empty():
+        raise LackingError(f"{mechanism} accepted all that was offered up to load {greatest(points, 'load'):g}")
+    knee = greatest(over.filter(pl.col("load") == over["load"][0]), "accepted_load")
+    if knee <= 0:
+        raise LackingError(f"{mechanism} accepted nothing")
+    return Throughput(knee, greatest(points, "accepted_load"))
+
+
+def steady(frame: pl.DataFrame) -> pl.DataFrame:
+    """Points that are not saturated, neither they nor those beside them."""
+    return frame.filter(~pl.any_horizontal("^saturated.*$"))
+
+
+def settled(frame: pl.DataFrame) -> pl.DataFrame:
+    """The points, for numbers that exist in the settled state only.
+
+    Raises
+    ------
+    LackingError
+        If the window of one began before its latencies or its links had settled.
+    """
+    if late := frame.filter(unsettled()).height:
+        raise LackingError(f"{late} of {frame.height} points had not settled")
+    return frame
+
+
+def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, list[dict[str, Any]]]:
+    """The lowest load at which a number of all these mechanisms is known, and their rows there.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    rows = [of(frame, each).drop_nulls(column).unique("load", keep="first") for each in mechanisms]
+    common = set.intersection(*({*each["load"]} for each in rows))
+    if not common:
+        raise LackingError(f"no load at which {' and '.join(mechanisms)} say their {column} was run")
+    load = min(common)
+    return load, [each.row(by_predicate=pl.col("load") == load, named=True) for each in rows]
+
+
+def greatest(frame: pl.DataFrame, column: str) -> float:
+    """The greatest of a column.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    values = frame[column].drop_nulls().to_list()
+    if not values:
+        raise LackingError(f"no {column} is known: no point that is not saturated was run")
+    return float(max(values))
+
+
+def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:
+    """The row whose load is nearest to one that the paper names.
+
+    Raises
+    ------
+    LackingError
+        If none is within a quarter of it.
+    """
+    if not frame.is_empty():
+        row = frame.sort((pl.col("load") - load).abs()).row(0, named=True)
+        if abs(row["load"] - load) <= _NEAR * load + _SAME:
+            return row
+    raise LackingError(f"no load near {load:g} was run, or it was saturated")

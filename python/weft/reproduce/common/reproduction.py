@@ -1,0 +1,138 @@
+"""Runs the experiments of a paper, draws its figures, judges its claims, and writes all of it into one folder."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.api.loading import load
+from weft.errors import ResultsError
+from weft.reproduce.common import line_figures, reproduction_page, scoreboard
+from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.common.reproduced import Reproduction, Shown, mode
+from weft.results.store import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from weft.reproduce.common.paper import Experiment, Figure, Paper
+    from weft.results.result_set import ResultSet
+    from weft.runs.execute import Status
+
+    Told = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
+
+
+# Stems and endings of the page for people, and of the scoreboard for tables and programs.
+_FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
+
+
+def reproduce(
+    paper: Paper,
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    only: Iterable[str] = (),
+    jobs: int | None = None,
+    told: Told | None = None,
+) -> Reproduction:
+    """Run what has no results yet, then draw and judge; what was run before is not run again.
+
+    Parameters
+    ----------
+    paper : Paper
+        See `weft.reproduce.registry`.
+    quick : bool
+        Fewer loads, shorter windows and scaled batches, for minutes in place of hours.
+    out : path, optional
+        Folder of everything, by default ``results/PAPER-quick`` or ``results/PAPER-full``.
+    only : iterable of str, optional
+        Names of figures; by default all. Claims that need other experiments are not judged.
+    jobs : int, optional
+        Points at a time, by default as many as cores allow.
+    told : callable, optional
+        Given the name of an experiment, makes the context that is told its status.
+
+    Raises
+    ------
+    WeftError
+        If there is no such figure, the folder can't be used, or a scenario can't run.
+    KeyboardInterrupt
+        After Ctrl-C; finished points are saved.
+    """
+    only = list(only)
+    figures = paper.chosen(only)
+    root = Path("results") / f"{paper.name}-{mode(quick=quick)}" if out is None else Path(out)
+    part = _part(figures) if len(figures) < len(paper.figures) else ""
+    _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
+    needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
+    ran: list[tuple[Experiment, ResultSet]] = []
+    for number, (each, name, sets) in enumerate(needed, 1):
+        sweep = load(paper.path(f"{each.name}.yaml"), set=sets)
+        with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
+            ran.append((each, sweep.run(root / "runs" / name, jobs=jobs, watch=watch)))
+    measured = Measured(_frames(paper, ran), quick)
+    shown = [_draw(figure, measured, root / "figures") for figure in figures]
+    words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
+    words += ["--out", str(out)] if out is not None else []
+    done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
+    _write(done)
+    return done
+
+
+def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:
+    """The points of each experiment, of all its sweeps."""
+    frames: dict[str, pl.DataFrame] = {}
+    for each, results in ran:
+        frame = paper.frame(results)
+        frames[each.name] = pl.concat([frames[each.name], frame]) if each.name in frames else frame
+    return frames
+
+
+def _part(figures: Iterable[Figure]) -> str:
+    return "".join(f"-{each.name}" for each in figures)
+
+
+def _check(root: Path, names: Iterable[str]) -> None:
+    """Before anything is run: whether all of it can be written."""
+    for place in (root, *root.parents):
+        if place.is_file():
+            what = f"{place} is a file, where the folder of the reproduction belongs"
+            raise ResultsError.saying(what, "name another folder with --out")
+    if (root / "sweep.json").is_file():
+        what = f"{root} holds the results of a sweep"
+        raise ResultsError.saying(what, "name another folder with --out")
+    try:
+        for folder in (root / "figures", root / "runs"):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        what = f"{root} can't hold a reproduction: {problem}"
+        raise ResultsError.saying(what, "name another folder with --out") from None
+    for place in (root / name for name in names):
+        if place.is_dir():
+            what = f"{place} is a folder, where a file of the reproduction belongs"
+            raise ResultsError.saying(what, "move it away, or name another folder with --out")
+
+
+def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
+    if figure.draw is None:
+        return Shown(figure, absent=f"waits for {figure.waits}")
+    try:
+        files = line_figures.saved(line_figures.drawn(figure, measured), folder, f"fig{figure.name}")
+        return Shown(figure, files, remark=figure.remark(measured) if figure.remark else "")
+    except LackingError as problem:
+        return Shown(figure, absent=str(problem))
+
+
+def _write(done: Reproduction) -> None:
+    """The scoreboard for programs, and the page for people."""
+    document = json.dumps(done.document(), indent=1) + "\n"
+    texts = (reproduction_page.html(done), scoreboard.as_csv(done.rows), document)
+    for name, text in zip(_FILES, texts, strict=True):
+        with replaced(done.file(*name)) as partial:
+            partial.write_text(text, encoding="utf-8")

@@ -1,0 +1,210 @@
+"""When a claim is met. Tolerances are those of the kind of claim, not of what was measured.
+
+``exact``   the measured value is the printed one, up to the digits that are printed
+``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %
+``trend``   an inequality over the measured curve holds, stated in words
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Literal
+
+from weft.reproduce.common.measured import LackingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.reproduce.common.measured import Measured
+
+Answer = Literal["met", "by construction", "missed", "waits", "untestable", "not run"]
+WORDS: dict[Answer, str] = {
+    "met": "met",
+    "by construction": "by construction",
+    "missed": "missed",
+    "waits": "waits for traces",
+    "untestable": "not testable",
+    "not run": "not run",
+}
+UNKNOWN = "cause not isolated"
+WITHIN, WITHIN_LATENCY = 0.10, 0.05
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found.
+
+    Attributes
+    ----------
+    answer : str
+        One of `WORDS`.
+    measured : str
+        What was measured, in words with units; empty if nothing was.
+    value : float or None
+        The same as a number, where it is one.
+    because : str
+        Why a claim is not met: of a miss, what was measured where, and what was asked.
+    cause : str
+        What makes a miss one, where that was checked.
+    """
+
+    answer: Answer
+    measured: str = ""
+    value: float | None = None
+    because: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a trend, such as one pattern or one mechanism.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the inequality holds there.
+    told : str
+        What was measured, and where.
+    cause : str
+        What makes it fail, where that was checked.
+    """
+
+    holds: bool
+    told: str
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a claim is met.
+
+    Attributes
+    ----------
+    words : str
+        What has to hold.
+    needs : tuple of str
+        Experiments that it looks at.
+    judge : callable
+        Looks at what was measured.
+    """
+
+    words: str
+    needs: tuple[str, ...]
+    judge: Callable[[Measured], Finding]
+
+
+def exact(
+    printed: float | str,
+    of: Callable[[Measured], float | str],
+    *needs: str,
+    digits: int = 6,
+    unit: str = "",
+    cause: str = UNKNOWN,
+) -> Rule:
+    """The same value; a number is rounded to so many decimal places, those that are printed."""
+    asked = printed if isinstance(printed, str) else _number(printed, unit)
+
+    def judge(measured: Measured) -> Finding:
+        found = of(measured)
+        if isinstance(found, str) or isinstance(printed, str):
+            holds, told, value = found == printed, str(found), None
+        else:
+            holds, told, value = round(_finite(found), digits) == round(printed, digits), _number(found, unit), found
+        return _found(holds, told, value, f"{told} is not {asked}", cause)
+
+    return Rule(f"equal to {asked}", needs, judge)
+
+
+def approx(
+    printed: float,
+    of: Callable[[Measured], float | tuple[float, str]],
+    *needs: str,
+    within: float = WITHIN,
+    unit: str = "",
+    cause: str = UNKNOWN,
+) -> Rule:
+    """Within a share of the printed value; what was measured may come with a remark."""
+    low, high = sorted(((1 - within) * printed, (1 + within) * printed))
+
+    def judge(measured: Measured) -> Finding:
+        found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
+        told = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
+        off = f"{abs(found / printed - 1):.1%} off {_number(printed, unit)}, where {within:.0%} is allowed"
+        return _found(low <= found <= high, told, found, f"{told}, which is {off}", cause)
+
+    return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
+
+
+def trend(
+    words: str, of: Callable[[Measured], tuple[bool, str] | list[Part]], *needs: str, cause: str = UNKNOWN
+) -> Rule:
+    """An inequality; the function says whether it holds, of each part, and what was measured there."""
+
+    def judge(measured: Measured) -> Finding:
+        found = of(measured)
+        parts = found if isinstance(found, list) else [Part(*found)]
+        failed = [part for part in parts if not part.holds]
+        told, off = ("; ".join(part.told for part in some) for some in (parts, failed))
+        causes = "; ".join(dict.fromkeys(part.cause or cause for part in failed))
+        return _found(not failed, told, None, f"{off}; asked: {words}", causes)
+
+    return Rule(words, needs, judge)
+
+
+def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
+    """A claim about application traces; the function tells of an analogue on synthetic traffic."""
+
+    def judge(measured: Measured) -> Finding:
+        return Finding("waits", _beside(of, needs, measured))
+
+    return Rule("application traces", (), judge)
+
+
+def given(words: str) -> Rule:
+    """A claim that the model is built on: no run can contradict it."""
+    return Rule("part of the model", (), lambda _: Finding("by construction", words))
+
+
+def constructed(rule: Rule) -> Rule:
+    """A claim whose formula or parameter the model repeats: where its rule holds, nothing was put to the test."""
+
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        return replace(found, answer="by construction") if found.answer == "met" else found
+
+    return replace(rule, judge=judge)
+
+
+def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
+    """A claim that no run can decide; the function tells what was measured beside it."""
+
+    def judge(measured: Measured) -> Finding:
+        return Finding("untestable", _beside(of, needs, measured), because=because)
+
+    return Rule("nothing to compare", (), judge)
+
+
+def _beside(of: Callable[[Measured], str] | None, needs: tuple[str, ...], measured: Measured) -> str:
+    """What is told where nothing is judged; empty if it was not run."""
+    with suppress(LackingError):
+        return of(measured) if of and measured.has(needs) else ""
+    return ""
+
+
+def _finite(value: float) -> float:
+    if not isfinite(value):
+        raise LackingError("what was measured is not a number")
+    return value
+
+
+def _found(holds: bool, told: str, value: float | None, because: str, cause: str) -> Finding:
+    return Finding("met", told, value) if holds else Finding("missed", told, value, because, cause)
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "%":
+        return f"{100 * value:+.1f} %"
+    words = f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
+    return f"{words} {unit}".rstrip()

@@ -1,0 +1,47 @@
+"""What was run for an experiment, in numbers: for the page of a reproduction and for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weft.results.result_set import ResultSet
+
+
+def facts(results: ResultSet) -> dict[str, Any]:
+    """What was run for an experiment, in numbers."""
+    summaries = results.summaries
+    seconds = [results.run_info(row).get("seconds") or 0.0 for row in range(len(results))]
+    return {
+        "points": len(results),
+        "missing": results.missing,
+        "seeds": sorted({summary["seed"] for summary in summaries}),
+        "warmup_cycles": _span(summary["warmup_cycles"] for summary in summaries),
+        "window_cycles": _span(summary["window_cycles"] for summary in summaries),
+        "cycles": sum(summary["cycles_total"] for summary in summaries),
+        "flit_hops": sum(summary["flit_hops"] for summary in summaries),
+        "seconds": sum(seconds),
+        "saturated": sum(bool(summary["saturated"]) for summary in summaries),
+        "unsettled": sum(_unsettled(summary) for summary in summaries) if any(map(_looked, summaries)) else None,
+        "weft_versions": sorted({str(summary.get("weft_version")) for summary in summaries}),
+        "hashes": [point["hash"] for point in results.points],
+    }
+
+
+def _span(values: Iterable[int]) -> list[int]:
+    """Least and most; nothing of nothing."""
+    known = sorted(values)
+    return [known[0], known[-1]] if known else []
+
+
+def _looked(summary: dict[str, Any]) -> bool:
+    """Whether a warm-up ended by itself, and not at a length that was given."""
+    return summary.get("warmup_settled") is not None
+
+
+def _unsettled(summary: dict[str, Any]) -> bool:
+    """Whether a run that was not saturated began to measure before it had settled."""
+    settled = (summary.get("warmup_settled"), summary.get("power_settled"))
+    return not summary["saturated"] and False in settled

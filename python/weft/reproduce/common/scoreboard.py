@@ -1,0 +1,140 @@
+"""The scoreboard: every claim of a paper, what is printed, what was measured, and the verdict."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+from weft.reproduce.common import claims
+from weft.reproduce.common.measured import LackingError
+from weft.reproduce.common.rules import WORDS, Finding
+from weft.text.columns import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.reproduce.common.claims import Claim
+    from weft.reproduce.common.measured import Measured
+    from weft.reproduce.common.paper import Paper
+    from weft.reproduce.common.rules import Rule
+
+# Letters of a cell of the table on a screen.
+_WIDEST = {"metric": 44, "printed": 26, "measured": 40}
+_SHOWN = ("id", "section", "metric", "printed", "measured", "answer")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim and what became of it.
+
+    Attributes
+    ----------
+    claim : Claim
+        What is printed.
+    rule : Rule
+        What has to hold.
+    finding : Finding
+        What was found.
+    """
+
+    claim: Claim
+    rule: Rule
+    finding: Finding
+
+    @property
+    def verdict(self) -> str:
+        """The answer with its reason, as a sentence reads it."""
+        word = WORDS[self.finding.answer]
+        return f"{word} because {self.reason}" if self.finding.answer in _REASONED else word
+
+    @property
+    def reason(self) -> str:
+        """Why it is not met; the cause of a miss stands at the end."""
+        return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
+
+    def document(self) -> dict[str, Any]:
+        """For programs and tables."""
+        claim, finding = self.claim, self.finding
+        return {
+            "id": claim.id,
+            "section": claim.section,
+            "scenario": claim.scenario,
+            "metric": claim.metric,
+            "kind": claim.kind,
+            "printed": claim.printed,
+            "rule": self.rule.words,
+            "measured": finding.measured,
+            "value": finding.value,
+            "answer": WORDS[finding.answer],
+            "because": finding.because,
+            "cause": finding.cause,
+            "verdict": self.verdict,
+        }
+
+
+_REASONED = ("missed", "untestable", "not run")
+
+
+def judge(paper: Paper, measured: Measured) -> list[Row]:
+    """Hold every claim of a paper against what was measured.
+
+    Raises
+    ------
+    WeftError
+        If a claim has no rule, or a rule no claim.
+    """
+    printed = claims.read(paper.path("claims.csv"))
+    if odd := {claim.id for claim in printed} ^ paper.rules.keys():
+        what = f"{paper.name}: claims and rules do not pair: {', '.join(sorted(odd))}"
+        raise WeftError.saying(what, "give every claim of claims.csv one rule")
+    return [Row(claim, rule := paper.rules[claim.id], _finding(rule, measured)) for claim in printed]
+
+
+def _finding(rule: Rule, measured: Measured) -> Finding:
+    lacking = [name for name in rule.needs if name not in measured.frames]
+    if lacking:
+        return Finding("not run", because=f"it needs {' and '.join(lacking)}")
+    try:
+        found = rule.judge(measured)
+    except LackingError as problem:
+        return Finding("not run", because=str(problem))
+    late = measured.unsettled(rule.needs)
+    return replace(found, measured=f"{found.measured} ({late})") if late else found
+
+
+def count(rows: Sequence[Row]) -> dict[str, int]:
+    """How many claims have each answer, in the order of `WORDS`."""
+    found = Counter(row.finding.answer for row in rows)
+    return {word: found[answer] for answer, word in WORDS.items() if found[answer]}
+
+
+def count_words(rows: Sequence[Row]) -> str:
+    """The same as words."""
+    return ", ".join(f"{number} {word}" for word, number in count(rows).items()) + f", of {len(rows)} claims"
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Lines of the table for a screen; long words are cut, and the reasons of misses follow."""
+    cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
+    cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]
+    misses = [row for row in rows if row.finding.answer == "missed"]
+    reasons = [f"  {row.claim.id}: {row.claim.metric}: {row.verdict}" for row in misses]
+    return [*columns(_SHOWN, cut, left=len(_SHOWN)), *(["", "Missed:", *reasons] if reasons else [])]
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """All of it as CSV."""
+    stream = io.StringIO()
+    documents = [row.document() for row in rows]
+    writer = csv.DictWriter(stream, list(documents[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(documents)
+    return stream.getvalue()
+
+
+def _cut(words: str, width: int) -> str:
+    return words if len(words) <= width else f"{words[: width - 3]}..."

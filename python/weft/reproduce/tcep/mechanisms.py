@@ -1,0 +1,51 @@
+"""The mechanisms of the paper: what it calls them, and their rows in the frame of an experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.analysis import dvfs
+from weft.reproduce.common import frames
+from weft.reproduce.common.frames import BASELINE, ENERGY
+
+if TYPE_CHECKING:
+    from weft.results.result_set import ResultSet
+
+TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
+COMBINED = "TCEP and DVFS"
+# What stands there once more, with its links at the lowest rates.
+_RATED = {BASELINE: DVFS, TCEP: COMBINED}
+# Mechanisms as the paper calls them, by the power policy.
+_MECHANISMS = {"always_on": BASELINE, "tcep": TCEP, "slac": SLAC, "static": "root network"}
+
+
+def frame(results: ResultSet) -> pl.DataFrame:
+    """A row per finished point, as `weft.reproduce.common.frames` makes it.
+
+    Beside a baseline, its points and those of TCEP stand there once more (``derived``), with the energy of links at the
+    lowest rate that carries what they carried.
+    """
+    rows = frames.rows(results, _MECHANISMS)
+    if any(row["mechanism"] == BASELINE for row in rows):
+        rows += _rated(results, rows)
+    return frames.frame(rows)
+
+
+def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same points with their links at the lowest rates."""
+    points = [point for point, row in enumerate(rows) if row["mechanism"] in _RATED]
+    factors = dvfs.rate_scaled(results, points=points)["normalised_energy"].to_list()
+    return [
+        (row := rows[point])
+        | {"mechanism": _RATED[row["mechanism"]], "derived": True}
+        | {name: row[name] * factor for name in ("energy_network_j", ENERGY) if row[name]}
+        for point, factor in zip(points, factors, strict=True)
+        if factor is not None
+    ]
+
+
+def from_all() -> pl.Expr:
+    """Whether a point starts with all links on, and not with the fewest."""
+    return pl.col("policy").str.contains('"initial": "all_on"', literal=True)

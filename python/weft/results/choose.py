@@ -1,0 +1,193 @@
+"""Chooses points of result sets by a number, a text or a mapping: ``3``, ``routing=ugal_p,load=0.3``."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from weft.errors import ResultsError
+from weft.results.result_set import ResultSet
+from weft.text.labels import at, label, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+LOAD, PATTERN, SEED = "traffic.load", "traffic.pattern", "seed"
+# Paths of models whose names the summary holds, also where the sweep did not set them.
+NAMED = {PATTERN: "pattern", "routing": "routing", "power.policy": "policy", "topology": "topology"}
+# All paths whose values the summary of every point holds.
+_SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
+
+Wanted = SupportsIndex | str | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Points of a result set.
+
+    Attributes
+    ----------
+    results : ResultSet
+        The set.
+    points : list of int
+        Numbers of the points: their rows in the frame.
+    name : str
+        What it is called beside others; empty if it is alone.
+    fixed : dict
+        What was chosen, by coordinate.
+    """
+
+    results: ResultSet
+    points: list[int]
+    name: str = ""
+    fixed: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def all_of(cls, results: ResultSet, name: str | None = None) -> Chosen:
+        """All points of a set."""
+        return cls(results, list(range(len(results))), str(results.root) if name is None else name)
+
+    @classmethod
+    def named(cls, text: str, open: Callable[[str], ResultSet] = ResultSet.open) -> Chosen:
+        """Points that a text names: a folder, or ``folder:path=value,...``; the end of a path is enough.
+
+        Raises
+        ------
+        ResultsError
+            If the folder holds no results, or no point is meant.
+        """
+        folder, colon, words = (text, "", "") if Path(text).is_dir() else text.rpartition(":")
+        if not colon:
+            return cls.all_of(open(text))
+        results = open(folder)
+        wanted = parsed(words, results.coordinates)
+        (points,) = matching([results], wanted)
+        fixed = results.points[points[0]]["coordinates"] if isinstance(wanted, int) else wanted
+        return cls(results, points, text, fixed)
+
+    def value(self, point: int, path: str) -> Any:
+        """What a point has at a path: what the sweep set, or else what the scenario says."""
+        coordinates = self.results.points[point]["coordinates"]
+        return coordinates[path] if path in coordinates else at(self.scenario(point), path)
+
+    def scenario(self, point: int) -> dict[str, Any]:
+        """The resolved scenario of a point; empty where it is not kept."""
+        try:
+            return self.results.scenario(point)
+        except ResultsError:
+            return {}
+
+
+def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
+    """The number of a point, or values by path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
+
+    Raises
+    ------
+    ResultsError
+        If it is neither, or a path is none of those that are known.
+    """
+    if isinstance(wanted, str) and not re.fullmatch(r"\s*-?\d+\s*", wanted):
+        pairs = [each.partition("=") for each in re.split(r",(?=\s*[\w.]+\s*=)", wanted)]
+        if not all(equals for _, equals, _ in pairs):
+            what = f"{wanted!r} chooses nothing: it is neither the number of a point nor path=value"
+            raise ResultsError.saying(what, "write e.g. 3, or routing=ugal_p,load=0.3")
+        wanted = {path.strip(): value.strip() for path, _, value in pairs}
+    if isinstance(wanted, Mapping):
+        known = list(known)
+        return {path_of(path, known): value for path, value in wanted.items()}
+    try:
+        return int(wanted) if isinstance(wanted, str) else operator.index(wanted)
+    except TypeError:
+        what = f"{wanted!r} chooses nothing: it is no whole number"
+        raise ResultsError.saying(what, 'give the number of a point, or coordinates such as "load=0.3"') from None
+
+
+def path_of(text: str, known: Iterable[str]) -> str:
+    """The path that a text names, in full or by its end: of a coordinate, or else of what every point has."""
+    coordinates = list(dict.fromkeys(known))
+    for paths in (coordinates, _SUMMARY):
+        found = [path for path in paths if f".{path}".endswith(f".{text}")]
+        if text in found or len(found) == 1:
+            return text if text in found else found[0]
+        if found:
+            raise ResultsError.saying(f"{text} may be {' or '.join(found)}", "write more of the path")
+    others = [path for path in _SUMMARY if path not in coordinates]
+    listed = f"its coordinates are {', '.join(coordinates) or 'none'}; every point has {', '.join(others)}"
+    raise ResultsError.saying(f"{text} is no coordinate of the sweep", listed)
+
+
+def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
+    """Whether `asked` means this value: by number, by label or, unless `exactly`, by the model's name alone."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(TypeError, ValueError):
+            if float(asked) == value or not isinstance(asked, str):
+                return float(asked) == value
+    names = {label(value), label(value, "widths")}
+    return label(asked) in (names if exactly else names | {label(value).partition("(")[0]})
+
+
+def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> list[list[int]]:
+    """The wanted points of each set; a negative number counts from the last point.
+
+    The name of a model means all its variants, unless the model without parameters is among them.
+
+    Raises
+    ------
+    ResultsError
+        If there is none in any.
+    """
+    found = [_matching(Chosen.all_of(each), wanted) for each in results]
+    if any(found):
+        return found
+    what = f"{', '.join(str(each.root) for each in results)}: no finished point is "
+    paths = dict.fromkeys(path for each in results for path in each.coordinates)
+    values = {path: [point["coordinates"].get(path) for each in results for point in each.points] for path in paths}
+    lines = [f"points are {', '.join(f'0 to {len(each) - 1}' for each in results)}"]
+    lines += [f"{path}: {', '.join(dict.fromkeys(label(each, path) for each in values[path]))}" for path in paths]
+    asked = setting(wanted) if isinstance(wanted, Mapping) else str(wanted)
+    raise ResultsError.saying(what + asked, "\n  ".join(lines))
+
+
+def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
+    """The wanted points of one set. Path by path, exact matches go before matches by the name of a model alone."""
+    if isinstance(wanted, int):
+        row = wanted + len(side.points) if wanted < 0 else wanted
+        return [row] if row in side.points else []
+    rows = side.points
+    for path, asked in wanted.items():
+        rows = [row for row in rows if same(_known(side, row, path), asked)]
+    for path, asked in wanted.items():
+        rows = [row for row in rows if same(_known(side, row, path), asked, exactly=True)] or rows
+    return rows
+
+
+def _known(side: Chosen, row: int, path: str) -> Any:
+    """What a point has at a path; the scenario is read only if the summary does not say it."""
+    coordinates = side.results.points[row]["coordinates"]
+    if path in coordinates or path not in _SUMMARY:
+        return side.value(row, path)
+    return side.results.summaries[row].get(_SUMMARY[path])
+
+
+def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
+    """Names that tell sets of results apart: their titles (or bare names) or, if these are equal, their folders.
+
+    Raises
+    ------
+    ResultsError
+        If a folder is named twice.
+    """
+    roots = [each.root.resolve() for each in sets]
+    for each, root in zip(sets, roots, strict=True):
+        if roots.count(root) > 1:
+            raise ResultsError.saying(f"{each.root} is named twice", "name every folder of results once")
+    for told in ([each.name if brief else each.title for each in sets], [each.root.name for each in sets]):
+        if len(set(told)) == len(told):
+            return told
+    return [str(each.root) for each in sets]

@@ -1,0 +1,216 @@
+"""Compares two result sets: pairs points by what the sweeps set, and judges differences by their confidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ResultsError
+from weft.results import quantities as q
+from weft.results.choose import SEED, Chosen, path_of
+from weft.results.confidence import Mean
+from weft.results.rows import frame_of
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+
+    from weft.results.quantities import Quantity
+
+COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The runs of A and of B at one place.
+
+    Attributes
+    ----------
+    place : dict
+        The coordinates by which they are lined up, as labels.
+    a, b : list of dict
+        Summaries of the runs, one per seed.
+    """
+
+    place: dict[str, Any]
+    a: list[dict[str, Any]]
+    b: list[dict[str, Any]]
+
+    def row(self, quantity: Quantity) -> dict[str, Any]:
+        """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
+
+        Where one is saturated or stuck, its latency has no meaning and is null.
+        """
+        means = [_mean(side, quantity) for side in (self.a, self.b)]
+        a, b = means
+        row = {**self.place, "quantity": quantity.column, "unit": quantity.unit}
+        row |= {"a": a and a.value, "b": b and b.value}
+        row |= dict.fromkeys(("difference", "relative", "half_width", "significant"))
+        if a is not None and b is not None:
+            difference, half_width = b.value - a.value, a.difference_half_width(b)
+            row |= {
+                "difference": difference,
+                "relative": difference / a.value if a.value else None,
+                "half_width": half_width,
+                "significant": None if half_width is None else abs(difference) > half_width,
+            }
+        return row | {"a_ending": ending(self.a), "b_ending": ending(self.b)}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two result sets, lined up.
+
+    Attributes
+    ----------
+    a, b : Chosen
+        What is compared.
+    on : list of str
+        Coordinates by which points are lined up.
+    pairs : list of Pair
+        Places that both have.
+    only_a, only_b : list of dict
+        Places that one has.
+    differ : dict
+        What the scenarios say differently at the first such place: values of A and B by dotted path.
+    """
+
+    a: Chosen
+    b: Chosen
+    on: list[str]
+    pairs: list[Pair]
+    only_a: list[dict[str, Any]]
+    only_b: list[dict[str, Any]]
+    differ: dict[str, tuple[Any, Any]]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row per place and quantity: coordinates and what `Pair.row` says."""
+        return frame_of([pair.row(quantity) for quantity in COMPARED for pair in self.pairs])
+
+
+def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison:
+    """Line two result sets up.
+
+    Parameters
+    ----------
+    a, b : Chosen
+        What to compare.
+    on : sequence of str, optional
+        Coordinates that pair the points, by default all that have values in common, but for the seed.
+
+    Raises
+    ------
+    ResultsError
+        If nothing fits together, or points differ in more than their seeds.
+    """
+    for side in (a, b):
+        if not side.points:
+            what = f"{side.name} has no finished point"
+            raise ResultsError.saying(what, f"`weft status {side.results.root}` says how far the sweep is")
+    keys = (
+        _keys(a, b) if on is None else [path_of(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
+    )
+    if on is None:
+        _check_apart(a, b, keys)
+    places_a, places_b = _places(a, keys), _places(b, keys)
+    shared = [place for place in places_a if place in places_b]
+    if not shared:
+        what = f"{a.name} and {b.name} have no point in common"
+        if keys:
+            what += "".join(f"; {path}: {_some(a, path)} and {_some(b, path)}" for path in keys)
+        raise ResultsError.saying(what, "name what pairs the points with --on, such as --on traffic.load")
+    summaries = (a.results.summaries, b.results.summaries)
+    pairs = [
+        Pair(
+            dict(zip(keys, place, strict=True)),
+            [summaries[0][point] for point in places_a[place]],
+            [summaries[1][point] for point in places_b[place]],
+        )
+        for place in shared
+    ]
+    only_a = [dict(zip(keys, place, strict=True)) for place in places_a if place not in places_b]
+    only_b = [dict(zip(keys, place, strict=True)) for place in places_b if place not in places_a]
+    first = (a.scenario(places_a[shared[0]][0]), b.scenario(places_b[shared[0]][0]))
+    return Comparison(a, b, keys, pairs, only_a, only_b, _differences(*map(_flat, first)))
+
+
+def ending(summaries: Iterable[dict[str, Any]]) -> str:
+    """The worst ending of some runs: ``stalled``, ``saturated`` or, if all is well, nothing."""
+    runs = list(summaries)
+    if any(each[q.ENDING.column] == q.STALLED for each in runs):
+        return q.STALLED
+    return q.SATURATED if any(each["saturated"] for each in runs) else ""
+
+
+def _mean(runs: Sequence[dict[str, Any]], quantity: Quantity) -> Mean | None:
+    if quantity in {q.LATENCY, q.P99} and ending(runs):
+        return None
+    return Mean.over((each.get(quantity.column), each.get(quantity.own_half_width)) for each in runs)
+
+
+def _keys(a: Chosen, b: Chosen) -> list[str]:
+    """Coordinates that have values in common, besides seeds and what was chosen."""
+    paths = dict.fromkeys([*a.results.coordinates, *b.results.coordinates])
+    return [
+        path
+        for path in paths
+        if path != SEED and path not in a.fixed and path not in b.fixed and _at(a, path) & _at(b, path)
+    ]
+
+
+def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
+    """Refuse two sweeps over one coordinate that share none of its values."""
+    for path in a.results.coordinates:
+        if path in {SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
+            continue
+        if max(len(_at(a, path)), len(_at(b, path))) > 1:
+            what = f"{a.name} and {b.name} have no {path} in common: {_some(a, path)} and {_some(b, path)}"
+            raise ResultsError.saying(what, "run both at the same values, or choose one point of each (DIR:path=value)")
+
+
+def _at(side: Chosen, path: str) -> set[float | str]:
+    """Values of the points of a side."""
+    return {_plain(side.value(point, path)) for point in side.points}
+
+
+def _some(side: Chosen, path: str) -> str:
+    """The values of a side in words."""
+    return ", ".join(sorted({label(side.value(point, path), path) for point in side.points}))
+
+
+def _plain(value: Any) -> float | str:
+    """A value in a form that can be compared: a number as such, a model by its label."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else label(value)
+
+
+def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], list[int]]:
+    """Points of each place; they may differ in their seeds only."""
+    places: dict[tuple[float | str, ...], dict[str, int]] = {}
+    for point in side.points:
+        place = tuple(_plain(side.value(point, path)) for path in keys)
+        places.setdefault(place, {})[side.results.points[point]["hash"]] = point
+    points = {place: list(distinct.values()) for place, distinct in places.items()}
+    for place, several in points.items():
+        for path in side.results.coordinates:
+            if path != SEED and len({_plain(side.value(point, path)) for point in several}) > 1:
+                where = ", ".join(f"{key} = {label(value, key)}" for key, value in zip(keys, place, strict=True))
+                found = sorted({label(side.value(point, path), path) for point in several})
+                what = f"{side.name} has {len(several)} points {f'at {where}' if where else 'to compare'}: {path} is "
+                one = f"choose one: {side.name}{',' if side.fixed else ':'}{path}={found[0]}"
+                raise ResultsError.saying(what + ", ".join(found), one)
+    return points
+
+
+def _flat(tree: Any, path: str = "") -> dict[str, Any]:
+    """Values of a scenario by dotted path."""
+    if isinstance(tree, dict) and tree:
+        return {key: value for name, each in tree.items() for key, value in _flat(each, f"{path}.{name}").items()}
+    return {path.removeprefix("."): tree}
+
+
+def _differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Values that differ, ``None`` where one side has none; the names of the scenarios are not compared."""
+    return {path: (a.get(path), b.get(path)) for path in {**a, **b} if path != "name" and a.get(path) != b.get(path)}

@@ -1,0 +1,161 @@
+"""Arranges points of sweeps as curves over load: a panel per traffic pattern, a curve per other combination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.results import quantities as q
+from weft.results.choose import LOAD, NAMED, PATTERN, SEED, Chosen
+from weft.results.confidence import Mean
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weft.results.quantities import Quantity
+    from weft.results.result_set import ResultSet
+
+_NOT_APART = (LOAD, PATTERN, SEED)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A series of points over load.
+
+    Attributes
+    ----------
+    label : str
+        What sets this series apart; empty if it is the only one.
+    frame : polars.DataFrame
+        Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
+        and ``points`` (rows there, one of each distinct run), ``saturated`` and ``stalled`` (true if any seed was), the
+        numbers of the summary as means over seeds (null where nothing was measured), and the numbers of each run with
+        the ending ``_runs``.
+    """
+
+    label: str
+    frame: pl.DataFrame
+
+    def means(self, quantity: Quantity) -> list[Mean | None]:
+        """Means over the runs of each load, of those that measured the quantity; ``None`` where none did."""
+        nothing = [[None] * len(points) for points in self.frame["points"]]
+        values, own = (
+            self.frame[f"{column}_runs"].to_list() if f"{column}_runs" in self.frame.columns else nothing
+            for column in (quantity.column, quantity.own_half_width)
+        )
+        return [Mean.over(zip(*runs, strict=True)) for runs in zip(values, own, strict=True)]
+
+    def half_width(self, quantity: Quantity) -> pl.Series:
+        """Half the width of the 95 % confidence interval, over the runs or of the single run; null if none is known."""
+        return pl.Series([mean and mean.half_width for mean in self.means(quantity)], dtype=pl.Float64)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The curves of one traffic pattern; the title is empty if there is only one."""
+
+    title: str
+    curves: list[Curve]
+
+    @property
+    def end(self) -> float:
+        """The highest load that was offered."""
+        return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column])
+
+
+def panels(results: ResultSet) -> list[Panel]:
+    """Arrange the finished points of a sweep."""
+    return overlay([Chosen.all_of(results, "")])
+
+
+def overlay(parts: Sequence[Chosen]) -> list[Panel]:
+    """Arrange points of several sets of results in the same panels."""
+    paths = dict.fromkeys(path for part in parts for path in part.results.coordinates)
+    frames = [_rows(part, paths) for part in parts if part.points]
+    if not frames:
+        return []
+    frame = pl.concat(frames, how="diagonal_relaxed")
+    if len(parts) > 1:
+        paths |= dict.fromkeys(path for path in NAMED if path in frame.columns)
+    varied = [path for path in paths if frame[path].n_unique() > 1]
+    apart = [path for path in varied if path not in _NOT_APART]
+    frame = frame.with_columns(
+        *(pl.Series(path, short(path, frame[path])) for path in apart),
+        pl.Series("panel", short(PATTERN, frame[PATTERN]) if PATTERN in varied else [""] * frame.height),
+    )
+    named = ["part", *apart] if len(parts) > 1 else apart
+    series = pl.concat_str(named, separator=", ") if named else pl.lit("")
+    frame = frame.with_columns(series.alias("series"))
+    frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))  # columns that no point has measured
+    others = {*paths, "load", "points"}
+    numbers = [column for column, kind in frame.schema.items() if kind.is_numeric() and column not in others]
+    distinct = frame.unique(["panel", "series", "load", "hash"], keep="first", maintain_order=True)
+    rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
+        pl.col("part").first(),
+        pl.col("points"),
+        pl.col("saturated", "stalled").any(),
+        pl.col(numbers).mean(),
+        pl.col(numbers).name.suffix("_runs"),
+    )
+    return [
+        Panel(str(title), [Curve(str(name), _sorted(curve)) for (name,), curve in _parts(panel, "series")])
+        for (title,), panel in _parts(rows, "panel")
+    ]
+
+
+def short(path: str, values: Iterable[object]) -> list[str]:
+    """Labels of the values of a coordinate: names without their options where the names alone tell them apart.
+
+    Before a number, a quantity or an empty list stands what it is of.
+
+    Examples
+    --------
+    >>> short("routing", ["ugal_p(threshold 2flits)", "minimal"])
+    ['ugal_p', 'minimal']
+    >>> short("links.default.vcs", [2, 4])
+    ['vcs 2', 'vcs 4']
+    """
+    words = [label(value, path) for value in values]
+    names = [word.partition("(")[0] for word in words]
+    words = names if len(set(names)) == len(set(words)) else words
+    what = path.rpartition(".")[2]
+    return [f"{what} {word}" if word[:1].isdigit() or word in {"yes", "no", "none", "-"} else word for word in words]
+
+
+def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
+    """The chosen rows of the frame, with coordinates as text so that several frames fit together.
+
+    A path that only another set has swept is looked up in the scenario.
+    """
+    frame = part.results.frame.with_row_index("points")[part.points]
+    # a scenario whose jobs have loads of their own names none
+    load = pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4))
+    others = [path for path in paths if path not in NAMED]
+    hashes = [part.results.points[point]["hash"] for point in part.points]
+    models = [
+        pl.col(column).cast(pl.String).fill_null("jobs" if path == PATTERN else "-").alias(path)
+        for path, name in NAMED.items()
+        for column in [path if path in part.results.coordinates else name]
+        if column in frame.columns
+    ]
+    rate = (pl.col("link_transitions") / pl.col("window_seconds")).alias(q.TRANSITIONS.column)
+    return frame.with_columns(
+        *(pl.Series(path, [label(part.value(point, path), path) for point in part.points]) for path in others),
+        *models,
+        pl.Series("hash", hashes),
+        *([rate] if "window_seconds" in frame.columns else []),
+        load.alias("load"),
+        pl.lit(part.name).alias("part"),
+        (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
+    )
+
+
+def _parts(frame: pl.DataFrame, column: str) -> list[tuple[tuple[object, ...], pl.DataFrame]]:
+    return list(frame.group_by(column, maintain_order=True))
+
+
+def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.drop("panel", "series").sort("load")

@@ -1,0 +1,254 @@
+"""SQL over the results of sweeps: DuckDB scans the Parquet files of the points where they lie."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self
+
+import duckdb
+import polars as pl
+
+from weft.errors import ResultsError
+from weft.results.choose import names
+from weft.results.result_set import RECORDS, ResultSet
+from weft.results.rows import frame_of
+from weft.text import engine_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+_POINT, _SET = "point", "results"
+_SUMMARIES = {
+    "points": "a row per point: what the sweep set, and the numbers of its summary",
+    "jobs": "a row per point and job",
+    "latencies": "how many packets of a point had which latency",
+}
+_FILES = {"channels": "a row per point and channel: flits, cycles per power state, energy"} | engine_words.RECORDS
+TABLES = _SUMMARIES | _FILES
+_READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB takes a PIVOT as several statements
+_WIDTH = 110
+# Letters of a file name that DuckDB would take as a pattern.
+_PATTERN = r"([*?[])"
+
+
+class Database:
+    """Tables of one or more result sets; a query reads them and can't change anything on disk.
+
+    Parameters
+    ----------
+    sets : sequence of ResultSet
+        What to ask. The tables of more than one set have a column ``results`` with the name of the set.
+
+    Attributes
+    ----------
+    damage : list of str
+        Files that can't be used and were left out of the tables made so far, each with what is wrong with it.
+    """
+
+    def __init__(self, sets: Sequence[ResultSet]) -> None:
+        if not any(map(len, sets)):
+            what = f"{' and '.join(str(results.root) for results in sets)}: no finished point"
+            raise ResultsError.saying(what, "`weft status` says how far the sweep is")
+        for results in sets:
+            _check_text(results.root)
+        self._sets = dict(zip(names(sets, brief=True), sets, strict=True))
+        self._connection = duckdb.connect()
+        self._connection.execute("set python_enable_replacements = false; set autoinstall_known_extensions = false")
+        self._made: set[str] = set()
+        self.damage: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def rows(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+        """Names of the columns and the rows of a query.
+
+        Raises
+        ------
+        ResultsError
+            If it is no query, or can't run.
+        """
+        with self._told(sql):
+            answer = self._connection.execute(self._checked(sql))
+            return [column[0] for column in answer.description or ()], self._fetched(answer, sql)
+
+    def frame(self, sql: str) -> pl.DataFrame:
+        """The answer to a query as a frame.
+
+        Raises
+        ------
+        ResultsError
+            As `rows` does.
+        """
+        with TemporaryDirectory(prefix="weft-") as scratch:
+            self.write(sql, path := Path(scratch) / "answer.parquet")
+            return pl.read_parquet(path)
+
+    def write(self, sql: str, path: Path) -> None:
+        """Write the answer to a query; the ending ``.csv``, ``.json`` or ``.parquet`` chooses the format.
+
+        Raises
+        ------
+        ResultsError
+            As `rows` does, or for another ending.
+        """
+        options = {".csv": "format csv, header", ".json": "format json, array", ".parquet": "format parquet"}
+        _check_text(path)
+        if path.suffix not in options:
+            what = f"{path}: no format has the ending {path.suffix!r}"
+            raise ResultsError.saying(what, f"end the name with {', '.join(options)}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._told(sql):
+            text = self._checked(sql).rstrip().rstrip(";")
+            self._connection.execute(f"copy ({text}\n) to {_quoted(str(path))} ({options[path.suffix]})")
+
+    def columns(self) -> dict[str, list[tuple[str, str]]]:
+        """Names and types of the columns of each table that has rows to offer."""
+        self._add(" ".join(TABLES))
+        return {
+            name: [(str(row[0]), str(row[1])) for row in self._connection.execute(f"describe {name}").fetchall()]
+            for name in TABLES
+            if name in self._made
+        }
+
+    def _checked(self, sql: str) -> str:
+        """Check that a query is one statement that only reads, and make the tables that it names."""
+        statements = duckdb.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type not in _READING:
+            raise ResultsError.saying(f"{sql!r} is no query: results are read only", 'write one "select ..."')
+        self._add(sql)
+        return sql
+
+    def _fetched(self, answer: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
+        with self._told(sql):
+            while some := answer.fetchmany(10_000):
+                yield from some
+
+    @contextmanager
+    def _told(self, sql: str) -> Iterator[None]:
+        """Turn what DuckDB says into an error that names tables and columns."""
+        try:
+            yield
+        except duckdb.Error as problem:
+            told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
+            what = f"the query can't run: {told}"
+            raise ResultsError.saying(what, self._help(sql)) from problem
+
+    def _help(self, sql: str) -> str:
+        absent = [name for name in RECORDS if _mentions(sql, name) and not self._files(name)]
+        if absent:
+            asks = ", ".join(f"--set {RECORDS[name]}" for name in absent)
+            return f"no point kept {' and '.join(absent)}: run the sweep with {asks}"
+        known = self.columns()
+        dotted = {column for columns in known.values() for column, _ in columns if "." in column and _bare(sql, column)}
+        quotes = [f"write {', '.join(map(quoted, sorted(dotted)))}, in double quotes"] if dotted else []
+        lines = [*quotes, f"tables: {', '.join(known)}"]
+        for name in (name for name in known if _mentions(sql, name)):
+            listed = ", ".join(quoted(column) for column, _ in known[name])
+            lines.append(textwrap.fill(f"{name}: {listed}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
+        return "\n".join(lines)
+
+    def _add(self, sql: str) -> None:
+        """Make the tables that a query names, as far as there are any."""
+        for name in TABLES:
+            if name in self._made or not _mentions(sql, name):
+                continue
+            if name in _SUMMARIES:
+                self._add_frame(name, self._summaries(name))
+            elif found := self._files(name):
+                self._add_view(name, found)
+            else:
+                continue
+            self._made.add(name)
+
+    def _files(self, name: str) -> list[tuple[str, str, int]]:
+        """Files of a kind with the names of their sets and the numbers of their points, without damaged files."""
+        found, damaged = [], None
+        for key, results in self._sets.items():
+            for point in range(len(results)):
+                try:
+                    if (path := results.file(point, f"{name}.parquet")).is_file():
+                        found.append((str(path), key, point))
+                except ResultsError as problem:
+                    self.damage += [problem.what] if problem.what not in self.damage else []
+                    damaged = problem
+        if damaged and not found:
+            raise damaged
+        return found
+
+    def _add_view(self, name: str, found: Sequence[tuple[str, str, int]]) -> None:
+        """Make a view of files; the name of a file says which point it belongs to."""
+        rows = ", ".join(f"({_quoted(path)}, {_quoted(key)}, {point})" for path, key, point in found)
+        files = ", ".join(_quoted(re.sub(_PATTERN, r"[\1]", path)) for path, _, _ in found)
+        own = f"{_SET}, {_POINT}" if len(self._sets) > 1 else _POINT
+        try:
+            self._connection.execute(
+                f"create view {name} as select {own}, kept.* exclude (filename) "
+                f"from read_parquet([{files}], filename = true, union_by_name = true) kept "
+                f"join (values {rows}) files(file, {_SET}, {_POINT}) on file = filename"
+            )
+        except duckdb.Error as problem:  # a file that was written without a checksum
+            what = f"{name} can't be read: {str(problem).partition(chr(10))[0]}"
+            raise ResultsError.saying(what, "remove the folder of that point and run the sweep again") from problem
+
+    def _add_frame(self, name: str, frame: pl.DataFrame) -> None:
+        with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB reads a file without further packages
+            path = Path(scratch) / f"{name}.parquet"
+            frame.write_parquet(path)
+            self._connection.execute(f"create table {name} as from read_parquet({_quoted(str(path))})")
+
+    def _summaries(self, name: str) -> pl.DataFrame:
+        many = len(self._sets) > 1
+        if name == "latencies":
+            return pl.concat(
+                results.latencies(point).select(
+                    *([pl.lit(key).alias(_SET)] if many else []), pl.lit(point).alias(_POINT), pl.all()
+                )
+                for key, results in self._sets.items()
+                for point in range(len(results))
+            )
+        return frame_of(
+            [
+                ({_SET: key} if many else {}) | {_POINT: point} | dict(row)
+                for key, results in self._sets.items()
+                for point, row in (results.rows if name == "points" else results.job_rows)
+            ]
+        )
+
+
+def _check_text(path: Path) -> None:
+    """Refuse a name that DuckDB can't open."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as problem:
+        what = f"{path}: the name is not UTF-8, and DuckDB opens no other files"
+        raise ResultsError.saying(what, "rename the folder or the file") from problem
+
+
+def _bare(sql: str, column: str) -> bool:
+    """Whether a query has a column without the quotes that it needs."""
+    return re.search(rf'(?<!["\w.]){re.escape(column)}(?!["\w.])', sql) is not None
+
+
+def quoted(column: str) -> str:
+    """A column as a query names it."""
+    return column if re.fullmatch(r"[a-z_][a-z0-9_]*", column) else f'"{column}"'
+
+
+def _quoted(text: str) -> str:
+    """A text as a query writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _mentions(sql: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", sql, re.IGNORECASE) is not None

@@ -1,0 +1,106 @@
+"""The columns of results that tables and plots show, with labels and units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# By default a search for saturation tells loads apart that differ by this [flits/terminal/cycle].
+TOLERANCE = 0.005
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of results.
+
+    Attributes
+    ----------
+    column : str
+        Name in the frame and in ``summary.json``.
+    label : str
+        For an axis or a legend.
+    unit : str
+        In the words of the documentation; empty for counts and words.
+    short : str
+        Head of a table column.
+    digits : int
+        Decimal places in a table.
+    own_half_width : str
+        Column with half the width of the 95 % confidence interval that a single run knows; empty if it knows none.
+    """
+
+    column: str
+    label: str
+    unit: str
+    short: str
+    digits: int
+    own_half_width: str = ""
+
+    @property
+    def axis(self) -> str:
+        """Label with unit."""
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+
+ENDING = Quantity("ending", "Ending", "", "ending", 0)
+OFFERED = Quantity("offered_load", "Offered load", "flits/terminal/cycle", "offered", 3)
+ACCEPTED = Quantity("accepted_load", "Accepted load", "flits/terminal/cycle", "accepted", 3)
+LATENCY = Quantity(
+    "packet_latency_mean_cycles", "Mean packet latency", "cycles", "latency", 1, "packet_latency_ci95_cycles"
+)
+P99 = Quantity("packet_latency_p99_cycles", "99 % of packet latencies", "cycles", "p99", 0)
+HOPS = Quantity("hops_mean", "Hops per packet", "links", "hops", 2)
+MINIMAL = Quantity("minimal_share", "Share of minimal routes", "", "minimal", 2)
+ENERGY = Quantity("energy_per_bit_pj", "Energy per delivered bit", "pJ/bit", "energy", 1)
+# Not in the summary: `weft.results.curves` divides by the length of the window.
+TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/s", "transitions", 0)
+
+# Axes that show no column, or more than one.
+PACKET_LATENCY = Quantity("", "Packet latency", "cycles", "latency", 0)
+TIME = Quantity("", "Time", "cycles", "time", 0)
+UTILISATION = Quantity("utilisation", "Channel utilisation", "flits/cycle", "utilisation", 3)
+
+# Percentiles of packet latency, lowest first, by the share of packets that is as fast.
+PERCENTILES = {
+    name: Quantity(f"packet_latency_p{key}_cycles", f"{name} % of packet latencies", "cycles", f"p{key}", 0)
+    for name, key in {"50": "50", "90": "90", "95": "95", "99": "99", "99.9": "99_9", "99.99": "99_99"}.items()
+}
+
+
+@dataclass(frozen=True)
+class Billed:
+    """A cost of links, and what the same flits would have cost on two other kinds of links.
+
+    Attributes
+    ----------
+    links : str
+        Which links are billed, for a title.
+    actual, always_on, ideal : Quantity
+        As it was; with links that are on in every cycle; with links that cost nothing while they carry no flit.
+    """
+
+    links: str
+    actual: Quantity
+    always_on: Quantity
+    ideal: Quantity
+
+
+def _billed(links: str, column: str, label: str, unit: str) -> Billed:
+    """The three columns of a cost; ``{}`` in `column` is the place for the name of the reference."""
+
+    def quantity(reference: str, words: str) -> Quantity:
+        return Quantity(column.format(reference), f"{label}{words}", unit, "", 1)
+
+    return Billed(links, quantity("", ""), quantity("always_on_", ", always on"), quantity("ideal_", ", ideal"))
+
+
+POWERS = (
+    _billed("all links", "power_{}mean_w", "Mean power", "W"),
+    _billed("links between routers", "power_network_{}mean_w", "Mean power", "W"),
+)
+ENERGIES = (
+    _billed("all links", "energy_{}per_bit_pj", ENERGY.label, ENERGY.unit),
+    _billed("links between routers", "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
+)
+
+# Values of `ENDING` that tables and plots treat apart; `weft._engine.ENDINGS` has all.
+DRAINED, SATURATED, STALLED = "drained", "saturated", "stalled"

@@ -1,0 +1,281 @@
+"""The finished points of a sweep: a frame with one row per point, and the tables of each point."""
+
+from __future__ import annotations
+
+import shlex
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import polars as pl
+import yaml
+
+from weft import _engine
+from weft.errors import ResultsError
+from weft.results.quantities import ENDING, STALLED
+from weft.results.rows import frame_of, scalars
+from weft.results.store import Store
+from weft.text.labels import setting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
+_ASKED = {"series": "'{every: 100cycles, of: channel}'", "transient": "'{bin: 100cycles}'"}
+RECORDS = {name: f"measure.{name}={_ASKED.get(name, '{}')}" for name in _engine.RECORDS}
+
+# Keys that every resolved scenario has.
+_SECTIONS = ("topology", "links", "routing", "traffic", "measure")
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Damaged(NamedTuple):
+    """A point whose files can't be used.
+
+    Attributes
+    ----------
+    hash : str
+        Name of its folder.
+    coordinates : dict
+        What the sweep set.
+    reason : str
+        What is wrong with it.
+    """
+
+    hash: str
+    coordinates: dict[str, Any]
+    reason: str
+
+
+class ResultSet:
+    """Finished points of a sweep, as they lie on disk.
+
+    Parameters
+    ----------
+    store : Store
+        Folder of the sweep.
+
+    Attributes
+    ----------
+    name : str
+        Name of the sweep.
+    title : str
+        Head of tables and pictures: the name, and the overrides if there are any.
+    points : list of dict
+        ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
+    summaries : list of dict
+        Contents of ``summary.json`` of each of these points.
+    missing : int
+        Points without results.
+    damaged : list of Damaged
+        Points whose results are not whole, or of another version: they are left out of all else.
+    """
+
+    def __init__(self, store: Store) -> None:
+        manifest = store.manifest()
+        listed: list[dict[str, Any]] = manifest["points"]
+        self._store = store
+        self.name: str = manifest["name"]
+        self.title: str = manifest.get("title", self.name)
+        self.points: list[dict[str, Any]] = []
+        self.summaries: list[dict[str, Any]] = []
+        self.damaged: list[Damaged] = []
+        for point in listed:
+            if not store.complete(point["hash"]):
+                continue
+            try:
+                summary = store.summary(point["hash"])
+            except ResultsError as problem:
+                self.damaged.append(Damaged(point["hash"], point["coordinates"], problem.what))
+                continue
+            self.points.append(point)
+            self.summaries.append(summary)
+        self.missing = len(listed) - len(self.points) - len(self.damaged)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Open the folder of a sweep; points that are damaged are left out, and `damaged` names them.
+
+        Raises
+        ------
+        ResultsError
+            If no sweep wrote the folder, or all its points are damaged or of another version.
+        """
+        results = cls(Store(folder))
+        if results.damaged and not results.points:
+            what = f"none of the {len(results.damaged)} points in {folder} can be used; the first: "
+            remedy = f"run them again: {results.command}" if results.command else "run the sweep again"
+            raise ResultsError.saying(what + results.damaged[0].reason, remedy)
+        return results
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        missing = f", {self.missing} missing" if self.missing else ""
+        damaged = f", {len(self.damaged)} damaged" if self.damaged else ""
+        return f"<weft.{type(self).__name__} {self.name!r}: {len(self)} points{missing}{damaged}>"
+
+    @property
+    def root(self) -> Path:
+        """Folder of the sweep."""
+        return self._store.root
+
+    @property
+    def command(self) -> str | None:
+        """The command that runs what is missing or damaged; ``None`` for a scenario that was in memory only."""
+        words = self._store.manifest().get("command")
+        return shlex.join(["weft", *map(str, words), "--out", str(self.root)]) if words else None
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per point: coordinates by dotted path, then the scalars of the summary.
+
+        Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
+        """
+        return frame_of([row for _, row in self.rows])
+
+    @property
+    def rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """The number of each point, and its row of `frame` with models that are not labels yet."""
+        return [
+            (number, point["coordinates"] | scalars(summary, point["coordinates"]))
+            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+        ]
+
+    @property
+    def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """For each job the number of its point, and its row of `jobs`."""
+        return [
+            (number, point["coordinates"] | scalars(job, point["coordinates"]))
+            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            for job in summary.get("jobs", [])
+        ]
+
+    @property
+    def coordinates(self) -> list[str]:
+        """Columns of the frame that the sweep set."""
+        return list(self.points[0]["coordinates"]) if self.points else []
+
+    def folder(self, point: int) -> Path:
+        """Folder of the files of a point (its row number in `frame`).
+
+        Raises
+        ------
+        ResultsError
+            If there is no such point.
+        """
+        return self._store.folder(self._at(point)["hash"])
+
+    def _at(self, point: int) -> dict[str, Any]:
+        if not self.points:
+            what = f"{self.root} has no point {point}: none is finished"
+            raise ResultsError.saying(what, f"`weft status {self.root}` says how far the sweep is")
+        if not -len(self) <= point < len(self):
+            what = f"{self.root} has no point {point}: its {len(self)} finished points are 0 to {len(self) - 1}"
+            raise ResultsError.saying(what, "choose one of them: they are the rows of `frame`")
+        return self.points[point]
+
+    def scenario(self, point: int) -> dict[str, Any]:
+        """The resolved scenario of a point: all keys, those with defaults included."""
+        path = self.file(point, "scenario.yaml")
+        try:
+            read = yaml.load(path.read_bytes(), _Loader)
+        except (OSError, ValueError, yaml.YAMLError) as problem:
+            raise _unreadable(path, problem) from problem
+        if absent := [key for key in _SECTIONS if not isinstance(read, dict) or key not in read]:
+            raise _unreadable(path, f"it has no {', '.join(absent)}")
+        return dict(read)
+
+    def run_info(self, point: int) -> dict[str, Any]:
+        """Where, when and how long a point ran (``run.json``); empty for a folder without."""
+        return self._store.run_info(self._at(point)["hash"])
+
+    def channels(self, point: int) -> pl.DataFrame:
+        """One row per channel of a point: flits [flits] and cycles [cycles] per power state in the window.
+
+        Parameters
+        ----------
+        point : int
+            Row number in `frame`.
+        """
+        return _parquet(self.file(point, "channels.parquet"))
+
+    def latencies(self, point: int) -> pl.DataFrame:
+        """How many packets of the window had which latency: ``latency_cycles`` [cycles], ``packets``."""
+        self._at(point)
+        pairs = self.summaries[point].get("latency_histogram", [])
+        return pl.DataFrame(pairs, schema={"latency_cycles": pl.Int64, "packets": pl.Int64}, orient="row")
+
+    @cached_property
+    def jobs(self) -> pl.DataFrame:
+        """One row per point and job: coordinates by dotted path, then the numbers of the job."""
+        return frame_of([row for _, row in self.job_rows])
+
+    def series(self, point: int) -> pl.DataFrame:
+        """Flits and link states of a point over time, if `measure.series` asked for them."""
+        return self._recorded(point, "series")
+
+    def transient(self, point: int) -> pl.DataFrame:
+        """Latency of a point by time of creation, if `measure.transient` asked for it."""
+        return self._recorded(point, "transient")
+
+    def link_states(self, point: int) -> pl.DataFrame:
+        """Spans of time of each managed channel in a power state, if `measure.link_states` asked for them.
+
+        Columns: ``channel`` (row of `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the whole run.
+        """
+        return self._recorded(point, "link_states")
+
+    def control_packets(self, point: int) -> pl.DataFrame:
+        """Control packets of the power policy, if `measure.control_packets` asked for them.
+
+        Columns: ``sent_cycle``, ``arrived_cycle`` [cycles], ``kind``, ``from_router``, ``to_router``, ``link_class``,
+        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. From 4294967294 on
+        ``value_flits`` is a rank, not a count: a link of a star (or of a router that has returned); one more: packets
+        have no way without it.
+        """
+        return self._recorded(point, "control_packets")
+
+    def _recorded(self, point: int, name: str) -> pl.DataFrame:
+        path = self.folder(point) / f"{name}.parquet"
+        if not path.is_file():
+            what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
+            raise ResultsError.saying(what, f"add `--set {RECORDS[name]}` to the command that runs the point")
+        return _parquet(self.file(point, path.name))
+
+    def file(self, point: int, name: str) -> Path:
+        """The path of a file of a point, by name, once its checksum is compared.
+
+        Raises
+        ------
+        ResultsError
+            If its checksum differs.
+        """
+        return self._store.file(self._at(point)["hash"], name)
+
+    @property
+    def stalls(self) -> list[tuple[int, str]]:
+        """Points that got stuck: row number in `frame`, and the packets that wait for each other, in words."""
+        return [
+            (row, self._store.stall(point["hash"]))
+            for row, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            if summary[ENDING.column] == STALLED
+        ]
+
+    def describe(self, point: int) -> str:
+        """Coordinates of a point as words; the name of the sweep if it has only one point."""
+        return setting(self._at(point)["coordinates"]) or self.name
+
+
+def _parquet(path: Path) -> pl.DataFrame:
+    """Read a table of a point; any problem with the file becomes a `ResultsError`."""
+    try:
+        with path.open("rb") as file:  # polars opens no path that is not text
+            return pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
+        raise _unreadable(path, problem) from problem
+
+
+def _unreadable(path: Path, problem: object) -> ResultsError:
+    first = (str(problem).splitlines() or ["it is damaged"])[0]
+    return ResultsError.saying(f"{path} can't be read: {first}", f"remove {path.parent} and run the sweep again")

@@ -1,0 +1,292 @@
+"""The folder of a sweep's results: one folder per point, named by the hash of its resolved scenario.
+
+A point's folder is renamed into place when it is complete, so a killed run leaves whole points or nothing. The sizes
+and checksums in `run.json` show whether a file was changed later.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import zlib
+from contextlib import contextmanager, suppress
+from glob import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from weft._engine import RESULT_MODEL_VERSION
+from weft.errors import ResultsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from weft._engine import Finished, Point
+
+_MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
+_STALL = "stall.txt"
+_PARTS = ".*.part"
+_ABANDONED_SECONDS = 3600
+# An error names at most so many folders.
+_LISTED = 4
+
+
+class Store:
+    """Results of a sweep on disk.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the sweep; made when first written to.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        self._points = self.root / "points"
+
+    def folder(self, hash: str) -> Path:
+        """Folder of a point, complete or not."""
+        return self._points / hash
+
+    def complete(self, hash: str) -> bool:
+        """Whether the results of a point were written."""
+        return self.folder(hash).is_dir()
+
+    def sound(self, hash: str) -> bool:
+        """Whether the results of a point are whole and can be read; a damaged point is run again."""
+        try:
+            self.summary(hash)
+            for name in _sums(self.run_info(hash)):
+                self.file(hash, name)
+        except ResultsError:
+            return False
+        return True
+
+    def summary(self, hash: str) -> dict[str, Any]:
+        """The measured numbers of a point whose files are whole.
+
+        Raises
+        ------
+        ResultsError
+            If the point has no results, if a file is missing, cut off or changed, or if another version wrote it.
+        """
+        folder = self.folder(hash)
+        text = _bytes(folder / _SUMMARY, "run the sweep again: it runs what is missing")
+        summary = _parsed(text, folder / _SUMMARY, _AGAIN)
+        if (version := summary.get("result_model")) != RESULT_MODEL_VERSION:
+            what = f"{folder}: result model {version}, but this Weft reads {RESULT_MODEL_VERSION}"
+            raise ResultsError.saying(what, "run the sweep again with this version")
+        if not isinstance(summary.get("ending"), str) or not isinstance(summary.get("saturated"), bool):
+            raise ResultsError.saying(f"{folder / _SUMMARY} is damaged: it does not say how the run ended", _AGAIN)
+        _check_sizes(folder, self.run_info(hash))
+        self.file(hash, _SUMMARY)
+        return summary
+
+    def file(self, hash: str, name: str) -> Path:
+        """The path of a file of a point, once its checksum is compared.
+
+        Raises
+        ------
+        ResultsError
+            If its checksum differs.
+        """
+        path = self.folder(hash) / name
+        if (written := _sums(self.run_info(hash)).get(name)) is not None and _crc32(path) != written:
+            raise ResultsError.saying(f"{path} was changed: its checksum differs", _AGAIN)
+        return path
+
+    def run_info(self, hash: str) -> dict[str, Any]:
+        """What `run.json` says of the run of a point; empty if there is none."""
+        path = self.folder(hash) / _RUN
+        return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
+
+    def save(self, point: Point, finished: Finished, run: Mapping[str, Any] | None = None) -> None:
+        """Write the results of a point in place of older ones; all files appear together, or none.
+
+        Parameters
+        ----------
+        point, finished
+            The point and what it measured.
+        run : mapping, optional
+            Where and how long it ran, for `run.json`.
+        """
+        folder, mark = self.folder(point.hash), uuid4().hex
+        new, old = (self._points / f".{point.hash}.{mark}.{each}.part" for each in ("new", "old"))
+        try:
+            finished.save(new)
+            if finished.stalled is not None:
+                (new / _STALL).write_text(finished.stalled + "\n", encoding="utf-8")
+            text = json.dumps({**(run or {}), **_marks(new)}, indent=1)
+            (new / _RUN).write_text(text + "\n", encoding="utf-8")
+            with suppress(FileNotFoundError):
+                folder.rename(old)
+            try:
+                new.rename(folder)
+            except OSError:
+                if not self.complete(point.hash):  # else another process was first with the same results
+                    raise
+        finally:
+            for rest in (new, old):
+                shutil.rmtree(rest, ignore_errors=True)
+
+    def stall(self, hash: str) -> str:
+        """The packets of a stuck point that wait for each other, in words."""
+        path = self.folder(hash) / _STALL
+        return path.read_text(encoding="utf-8", errors="replace").rstrip() if path.is_file() else "stalled"
+
+    def write_manifest(
+        self, name: str, source: str, points: Iterable[Point], title: str, command: Sequence[str] | None = None
+    ) -> None:
+        """Write the list of the points of the sweep with their coordinates, and remove what killed runs left.
+
+        Parameters
+        ----------
+        name, source, points, title
+            Name of the sweep, file of its scenario, points, and head of its tables.
+        command : sequence of str, optional
+            The words of the command line, without ``--out``, that runs what is missing.
+
+        Raises
+        ------
+        ResultsError
+            If the folder holds the results of another scenario.
+        """
+        self.check_owner(name, points := list(points))
+        self.root.mkdir(parents=True, exist_ok=True)
+        listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
+        manifest = {"name": name, "title": title, "source": source, "command": command, "points": listed}
+        self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
+        self._drop_abandoned()
+
+    def check_owner(self, name: str, points: Iterable[Point]) -> None:
+        """Refuse a folder that holds another sweep: its list of points would be lost.
+
+        Raises
+        ------
+        ResultsError
+            If another name stands in its list of points, and none of these points.
+        """
+        try:
+            owner = self.manifest()
+        except ResultsError:  # there is no list of points, or it is damaged: a new one is written
+            return
+        if owner["name"] != name and not {point["hash"] for point in owner["points"]} & {p.hash for p in points}:
+            what = f"{self.root} holds the results of another sweep, {owner['name']!r}"
+            raise ResultsError.saying(what, f"name another folder with --out, or remove {self.root}")
+
+    def replace(self, name: str, text: str) -> None:
+        """Replace a file of the folder; a reader sees the old text or the new one, never a part."""
+        with replaced(self.root / name) as partial:
+            partial.write_text(text, encoding="utf-8")
+
+    def _neighbours(self) -> str:
+        """Names of result folders that begin with the name of this one: sweeps with overrides are called so."""
+        alike = sorted(each.parent for each in self.root.parent.glob(f"{escape(self.root.name)}*/{_MANIFEST}"))
+        return f", such as {', '.join(map(str, alike[:_LISTED]))}" if alike else ""
+
+    def manifest(self) -> dict[str, Any]:
+        """What `write_manifest` wrote.
+
+        Raises
+        ------
+        ResultsError
+            If this is no folder of results, or its list of points is damaged.
+        """
+        path = self.root / _MANIFEST
+        if not path.is_file():
+            what = f"{self.root} holds no results of a sweep: there is no {_MANIFEST}"
+            raise ResultsError.saying(what, f"name the folder that `weft run` wrote{self._neighbours()}")
+        manifest = _parsed(_bytes(path, _REWRITE), path, _REWRITE)
+        points = manifest.get("points")
+        if not isinstance(points, list) or not isinstance(manifest.get("name"), str) or not all(map(_named, points)):
+            raise ResultsError.saying(f"{path} is damaged: it lists no points", _REWRITE)
+        if not isinstance(manifest.get("title", ""), str) or not isinstance(manifest.get("command"), list | None):
+            raise ResultsError.saying(f"{path} is damaged: its title or its command is none", _REWRITE)
+        return manifest
+
+    def _drop_abandoned(self) -> None:
+        """Remove what killed runs left. What is young stays: another run may be writing it."""
+        for partial in [*self.root.glob(_PARTS), *self._points.glob(_PARTS)]:
+            with suppress(OSError):  # another process may remove it at the same time
+                if time.time() - partial.stat().st_mtime > _ABANDONED_SECONDS:
+                    shutil.rmtree(partial) if partial.is_dir() else partial.unlink()
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Give the name of a temporary file; it takes the place of `path` when the context ends without an error."""
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+_AGAIN = "run the sweep again: it runs damaged points anew"
+_REWRITE = "run the sweep again into this folder: finished points stay"
+
+
+def _bytes(path: Path, help: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise ResultsError.saying(f"{path} can't be read: {problem.strerror}", help) from problem
+
+
+def _parsed(text: bytes, path: Path, help: str) -> dict[str, Any]:
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        how = "is empty" if not text.strip() else f"is damaged: {problem}"
+        raise ResultsError.saying(f"{path} {how}", help) from problem
+    if not isinstance(read, dict):
+        raise ResultsError.saying(f"{path} is damaged: it holds no keys", help)
+    return read
+
+
+def _named(point: Any) -> bool:
+    """Whether an entry of the list of points names a folder and has coordinates."""
+    match point:
+        case {"hash": str(hash), "coordinates": dict()}:
+            return hash.isalnum()
+    return False
+
+
+def _marks(folder: Path) -> dict[str, Any]:
+    """Sizes and checksums of the files of a folder, by which a later change is noticed."""
+    files = sorted(folder.iterdir())
+    return {
+        "file_bytes": {path.name: path.stat().st_size for path in files},
+        "file_crc32": {path.name: _crc32(path) for path in files},
+    }
+
+
+def _check_sizes(folder: Path, written: Mapping[str, Any]) -> None:
+    """Refuse a folder whose files are not as long as they were written."""
+    sizes = written.get("file_bytes", {})
+    for name, size in sizes.items() if isinstance(sizes, dict) else ():
+        path = folder / str(name)
+        if not path.is_file():
+            raise ResultsError.saying(f"{path} is missing", _AGAIN)
+        if (found := path.stat().st_size) != size:
+            how = "was cut off" if found < size else "was changed"
+            raise ResultsError.saying(f"{path} {how}: {found} of {size} bytes", _AGAIN)
+
+
+def _sums(written: Mapping[str, Any]) -> dict[str, Any]:
+    """The checksums that `run.json` holds; none if it holds none."""
+    sums = written.get("file_crc32")
+    return sums if isinstance(sums, dict) else {}
+
+
+def _crc32(path: Path) -> int:
+    found = 0
+    try:
+        with path.open("rb") as file:
+            while some := file.read(1 << 20):
+                found = zlib.crc32(some, found)
+    except OSError as problem:
+        raise ResultsError.saying(f"{path} can't be read: {problem.strerror}", _AGAIN) from problem
+    return found

@@ -1,0 +1,102 @@
+"""The tables that `weft run` prints: loads against series, and jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.results import quantities as q
+from weft.results.curves import Panel, panels
+from weft.text.columns import GAP, columns, number
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft.results.curves import Curve
+    from weft.results.quantities import Quantity
+    from weft.results.result_set import ResultSet
+
+_SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
+
+
+def loads(results: ResultSet, *, width: int = 100) -> str:
+    """Latency, accepted load and energy of a sweep: a line per load, the series side by side.
+
+    Parameters
+    ----------
+    results : ResultSet
+        Finished points.
+    width : int
+        Characters in a line; series that do not fit go below.
+    """
+    shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
+    stall = "; stall: packets wait for each other for ever" if results.stalls else ""
+    lines = [f"{shown} over load as set [{q.OFFERED.unit}]; sat: saturated, the latency has no limit{stall}"]
+    shown_panels = panels(results)
+    if any(panel.title for panel in shown_panels):
+        lines.insert(0, results.title)
+    for panel in shown_panels:
+        lines += ["", panel.title or results.title, *_panel(panel, width)]
+    return "\n".join(lines)
+
+
+def jobs(results: ResultSet) -> list[str]:
+    """Lines of a table with a row per point and job; none if every point has a single job without a batch."""
+    frame = results.jobs
+    if frame.is_empty() or not any(_tells(summary["jobs"]) for summary in results.summaries):
+        return []
+    varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
+    batches = frame["batch_packets"].null_count() < frame.height
+    shown = (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS)
+    head = [*varied, "job", "terminals", *(quantity.short for quantity in shown)]
+    rows = [
+        [*(label(row[path]) for path in varied), row["job"], str(row["terminals"])]
+        + [number(row[quantity.column], quantity.digits) for quantity in shown]
+        + ([_delivered(row), label(row["completion_cycles"])] if batches else [])
+        for row in frame.iter_rows(named=True)
+    ]
+    return [
+        "jobs",
+        *columns([*head, *(("delivered", "completion [cycles]") if batches else ())], rows, left=len(varied) + 1),
+    ]
+
+
+def _delivered(job: Mapping[str, object]) -> str:
+    return "-" if job["batch_packets"] is None else f"{job['batch_delivered_packets']}/{job['batch_packets']}"
+
+
+def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:
+    """Whether the jobs of a point say more than the point itself."""
+    return len(of_point) > 1 or any(job["batch_packets"] is not None for job in of_point)
+
+
+def _panel(panel: Panel, width: int) -> list[str]:
+    """The lines of a panel: as many series side by side as fit, the others below."""
+    offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
+    axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
+    axis = [cell.rjust(max(map(len, axis))) for cell in axis]
+    lines: list[str] = []
+    row = axis
+    for block in (_block(curve, offered) for curve in panel.curves):
+        if row is not axis and len(row[0]) + len(GAP) * 2 + len(block[0]) > width:
+            lines += [*(line.rstrip() for line in row), ""]
+            row = axis
+        row = [left + GAP * 2 + right for left, right in zip(row, block, strict=True)]
+    return [*lines, *(line.rstrip() for line in row)]
+
+
+def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
+    """Title, head, rule and one line per load, all of one width."""
+    known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
+    rows = [[_cell(known.get(load), quantity) for quantity in _SHOWN] for load in offered]
+    lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
+    width = max(map(len, [curve.label, *lines]))
+    return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
+
+
+def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity) -> str:
+    if row is None:
+        return ""
+    if quantity is q.LATENCY and (row["stalled"] or row["saturated"]):
+        return "stall" if row["stalled"] else "sat"
+    return number(row[quantity.column], quantity.digits)

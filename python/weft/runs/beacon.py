@@ -1,0 +1,142 @@
+"""A file beside the results that says, while a run lasts, which process works in the folder and how far it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from weft.results.store import Store
+    from weft.runs.execute import Status
+
+_FILES = ".running.*.json"
+_EVERY_SECONDS = 1.0
+# A run that has written nothing for this long has died, or its machine has.
+_SILENT_SECONDS = 60
+
+
+class Beacon:
+    """Writes the file while it is used as a context. A killed run leaves its file behind; the age of the file shows it.
+
+    Parameters
+    ----------
+    store : Store
+        Folder of the sweep.
+    watch : callable, optional
+        Told each status too.
+    """
+
+    def __init__(self, store: Store, watch: Callable[[Status], None] | None = None) -> None:
+        self._store, self._watch = store, watch
+        self._who = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        self._name = f".running.{uuid4().hex}.json"
+        self._begun = time.monotonic()
+        self._next = 0.0
+
+    def __enter__(self) -> Self:
+        for path, who in _found(self._store.root):
+            if not _alive(path, who):
+                path.unlink(missing_ok=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        (self._store.root / self._name).unlink(missing_ok=True)
+
+    def __call__(self, status: Status) -> None:
+        """Write a status into the file, and pass it on."""
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + _EVERY_SECONDS
+            said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
+            with suppress(OSError):  # if the disk is full, saving the results fails and says so
+                self._store.replace(self._name, json.dumps(said))
+        if self._watch:
+            self._watch(status)
+
+
+def at_work(root: Path) -> list[dict[str, Any]]:
+    """What each run that works in a folder says: host, pid, start, and its `Status`."""
+    return [who for path, who in _found(root) if _alive(path, who)]
+
+
+def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
+    found = []
+    for path in sorted(root.glob(_FILES)):
+        with suppress(OSError, ValueError):  # its run may remove it at any time
+            if _whole(who := json.loads(path.read_text(encoding="utf-8"))):
+                found.append((path, who))
+    return found
+
+
+def _whole(who: Any) -> bool:
+    """Whether a file has all keys that `Beacon` writes; another version may have written it."""
+    match who:
+        case {
+            "host": str(),
+            "pid": int(),
+            "started_utc": str(),
+            "seconds": int() | float(),
+            "total": int(),
+            "done": int(),
+            "reused": int(),
+            "running": int() | float(),
+            "left_seconds": int() | float() | None,
+            "flying": list(flights),
+        }:
+            return all(map(_flight, flights))
+    return False
+
+
+def _flight(each: Any) -> bool:
+    match each:
+        case {
+            "hash": str(),
+            "words": str(),
+            "fraction": int() | float(),
+            "cycles": int(),
+            "seconds": int() | float(),
+            "left_seconds": int() | float() | None,
+            **rest,
+        }:
+            return not rest
+    return False
+
+
+def _alive(path: Path, who: dict[str, Any]) -> bool:
+    """Whether a run is alive: it wrote its file a short time ago and, on this machine, its process exists."""
+    try:
+        if _now(path.parent) - path.stat().st_mtime > _SILENT_SECONDS:
+            return False
+        if os.name == "posix" and who["host"] == socket.gethostname():
+            os.kill(who["pid"], 0)
+    except PermissionError:  # the process exists and belongs to another user
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _now(root: Path) -> float:
+    """The time of the clock that stamps the files of a folder; a file server has its own clock."""
+    try:
+        with TemporaryFile(dir=root) as stamped:
+            return os.fstat(stamped.fileno()).st_mtime
+    except OSError:  # nothing can be written in the folder
+        return time.time()

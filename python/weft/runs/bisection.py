@@ -1,0 +1,74 @@
+"""Bisection over a list of loads. It knows nothing of networks: its caller runs the loads that it asks for."""
+
+from __future__ import annotations
+
+import math
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# How far from the edge the search asks once more on each side, in steps.
+_BESIDE = 2
+
+FOUND, BELOW, ABOVE, MIXED = "found", "below_range", "above_range", "not_monotonic"
+
+
+class Search:
+    """Finds the edge in a list of loads: below it a load is good, above it a load is too much.
+
+    The search asks first for both ends, then for the middle until two neighbouring loads differ, then for one load on
+    each side of these two, which shows whether the edge is sharp.
+
+    Parameters
+    ----------
+    loads : sequence of float
+        Ascending.
+    """
+
+    def __init__(self, loads: Sequence[float]) -> None:
+        self._loads = list(loads)
+        self._known: dict[int, bool] = {}
+
+    def learn(self, load: float, *, over: bool) -> None:
+        """Take the verdict on a load: `over` if it is too much."""
+        self._known[self._loads.index(load)] = over
+
+    def wanted(self) -> list[float]:
+        """Loads whose verdicts are needed next; none at the end."""
+        return [self._loads[step] for step in self._edge()[2]]
+
+    def left(self) -> int:
+        """How many more loads a search may ask for at most."""
+        low, high, wanted = self._edge()
+        if not wanted:
+            return 0
+        ends = 2 - len(self._known.keys() & {0, len(self._loads) - 1})
+        return ends + math.ceil(math.log2(max(1, high - low))) + 2 if high - low > 1 else len(wanted)
+
+    def _edge(self) -> tuple[int, int, list[int]]:
+        """The steps between which the edge lies, and the steps that come next."""
+        low, high = 0, len(self._loads) - 1
+        if missing := [step for step in dict.fromkeys((low, high)) if step not in self._known]:
+            return low, high, missing
+        if self._known[low] or not self._known[high]:
+            return low, high, []
+        while high - low > 1:
+            middle = (low + high) // 2
+            if middle not in self._known:
+                return low, high, [middle]
+            low, high = (low, middle) if self._known[middle] else (middle, high)
+        beside = (low - _BESIDE, high + _BESIDE)
+        return low, high, [step for step in beside if 0 <= step < len(self._loads) and step not in self._known]
+
+    def bracket(self) -> tuple[float | None, float | None, str]:
+        """The highest load up to which all are good, the lowest from which all are too much, and a verdict."""
+        steps = sorted(self._known)
+        good = list(takewhile(lambda step: not self._known[step], steps))
+        bad = list(takewhile(lambda step: self._known[step], reversed(steps)))
+        low = self._loads[good[-1]] if good else None
+        high = self._loads[bad[-1]] if bad else None
+        if len(good) + len(bad) < len(steps):
+            return low, high, MIXED
+        return low, high, FOUND if good and bad else (ABOVE if good else BELOW)

@@ -1,0 +1,104 @@
+"""Estimates how long points take from those that have run; points with a higher load take longer."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from weft.text.labels import at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weft._engine import Point
+
+# Weight of an idle network if a full load has the weight 1: sources draw and links are billed in any case.
+_IDLE = 0.1
+# A run says how long it will take once this part of it is done; before that it is mostly noise.
+_TELLING = 0.05
+
+
+class Estimate:
+    """Estimates the seconds of points: each kind of points has its measured seconds per weight, which grows with load.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        What is to run; a point is named by its place here.
+    """
+
+    def __init__(self, points: Sequence[Point]) -> None:
+        self._weights = [_IDLE + offered(point) for point in points]
+        self._kinds = [_kind(point) for point in points]
+        self._waiting: dict[str, float] = defaultdict(float)
+        for kind, weight in zip(self._kinds, self._weights, strict=True):
+            self._waiting[kind] += weight
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._learned: dict[str, float] = defaultdict(float)
+
+    def begin(self, place: int) -> None:
+        """Note that a point has begun to run."""
+        self._waiting[self._kinds[place]] -= self._weights[place]
+
+    def learn(self, place: int, seconds: float) -> None:
+        """Note how long a point took."""
+        for key in (self._kinds[place], ""):  # "" stands for all kinds together
+            self._seconds[key] += seconds
+            self._learned[key] += self._weights[place]
+
+    def left(self, place: int, fraction: float, seconds: float) -> float | None:
+        """Seconds that a running point still needs; ``None`` as long as nothing is known.
+
+        Parameters
+        ----------
+        place : int
+            The point.
+        fraction : float
+            Part of its warm-up and window that is done; 1 while the last packets are delivered.
+        seconds : float
+            How long it has run.
+        """
+        alike = self._ratio(self._kinds[place])
+        expected = None if alike is None else alike * self._weights[place]
+        own = seconds / fraction if fraction >= _TELLING else None
+        if expected is None:
+            total = own
+        elif own is None or fraction >= 1:  # how long the last deliveries take is known from other points only
+            total = expected
+        else:
+            total = fraction * own + (1 - fraction) * expected
+        return None if total is None else max(0.0, total - seconds)
+
+    def all_left(self, running: Iterable[tuple[int, float, float]], workers: int) -> float | None:
+        """Seconds until all points are done, given place, fraction and seconds of the running ones."""
+        flights = [(place, seconds, self.left(place, fraction, seconds)) for place, fraction, seconds in running]
+        known = [(place, seconds + left) for place, seconds, left in flights if left is not None]
+        if not known and not self._learned:
+            return None
+        weight = sum(self._weights[place] for place, _ in known)
+        guess = sum(seconds for _, seconds in known) / weight if known else 0.0
+        waiting = sum(
+            weight * (guess if (ratio := self._ratio(kind)) is None else ratio)
+            for kind, weight in self._waiting.items()
+        )
+        rest = [left or 0.0 for _, _, left in flights]
+        return max([(sum(rest) + waiting) / workers, *rest])
+
+    def _ratio(self, kind: str) -> float | None:
+        """Seconds per weight of points of a kind, or of all points if none of the kind has run."""
+        key = kind if kind in self._learned else ""
+        return self._seconds[key] / self._learned[key] if key in self._learned else None
+
+
+def offered(point: Point) -> float:
+    """Load of a point; 0 where its jobs have loads of their own."""
+    load = at(point.resolved, "traffic.load")
+    return float(load) if isinstance(load, int | float) else 0.0
+
+
+def _kind(point: Point) -> str:
+    """The kind of a point: all of its scenario but name, load and seed."""
+    traffic = {key: value for key, value in point.resolved["traffic"].items() if key != "load"}
+    rest = {key: value for key, value in point.resolved.items() if key not in {"name", "seed", "traffic"}}
+    return json.dumps([rest, traffic])

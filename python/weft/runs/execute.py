@@ -1,0 +1,218 @@
+"""Runs points side by side, each in a thread of this process that runs the engine without the GIL."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from weft._engine import Control
+from weft.errors import WeftError
+from weft.runs.estimate import Estimate, offered
+from weft.runs.provenance import Clock, cores
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weft._engine import Finished, Point
+
+_LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Flight:
+    """A point that runs.
+
+    Attributes
+    ----------
+    hash, words : str
+        Name of its folder, and the coordinates that set it apart.
+    fraction : float
+        Part of warm-up and window that is done; 1 while the last packets are delivered.
+    cycles : int
+        Cycles done of warm-up and window.
+    seconds : float
+        How long it has run.
+    left_seconds : float or None
+        How long it still needs; ``None`` as long as nothing is known.
+    """
+
+    hash: str
+    words: str
+    fraction: float
+    cycles: int
+    seconds: float
+    left_seconds: float | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    total, done, reused : int
+        Points in all, finished (the reused ones included), and found complete at the start.
+    running : float
+        Sum of the fractions done of the points in flight.
+    flying : list of Flight
+        The points in flight.
+    left_seconds : float or None
+        How long the rest takes; ``None`` as long as nothing is known, or if nothing is left.
+    """
+
+    total: int
+    done: int
+    reused: int
+    running: float
+    flying: list[Flight] = field(default_factory=list)
+    left_seconds: float | None = None
+
+
+class _Board:
+    """Which points run and which have finished; threads write to it, and the main thread reads the status."""
+
+    def __init__(self, points: Sequence[Point], reused: int, workers: int) -> None:
+        self.controls = [Control() for _ in points]
+        self._points, self._reused, self._workers = points, reused, workers
+        self._words = _words(points)
+        self._estimate = Estimate(points)
+        self._clocks: dict[int, Clock] = {}
+        self._done = 0
+        self._lock = Lock()
+
+    def begin(self, place: int, clock: Clock) -> None:
+        """Note that a point begins."""
+        with self._lock:
+            self._clocks[place] = clock
+            self._estimate.begin(place)
+
+    def end(self, place: int, *, done: bool) -> None:
+        """Note that a point has ended, and whether it is done."""
+        with self._lock:
+            clock = self._clocks.pop(place)
+            if done:
+                self._done += 1
+                self._estimate.learn(place, clock.seconds)
+
+    def status(self) -> Status:
+        """How far all points are."""
+        with self._lock:
+            # a run goes on meanwhile, so its cycle is read only once
+            cycles = {place: self.controls[place].cycle for place in self._clocks}
+            running = [
+                (place, min(1.0, cycle / max(1, self.controls[place].cycles)), self._clocks[place].seconds)
+                for place, cycle in cycles.items()
+            ]
+            flying = [
+                Flight(
+                    self._points[place].hash,
+                    self._words[place],
+                    fraction,
+                    cycles[place],
+                    seconds,
+                    self._estimate.left(place, fraction, seconds),
+                )
+                for place, fraction, seconds in running
+            ]
+            return Status(
+                total=len(self._points) + self._reused,
+                done=self._done + self._reused,
+                reused=self._reused,
+                running=sum(flight.fraction for flight in flying),
+                flying=flying,
+                left_seconds=self._estimate.all_left(running, self._workers),
+            )
+
+
+def execute(
+    points: Sequence[Point],
+    finish: Callable[[int, Finished, dict[str, Any]], None],
+    *,
+    jobs: int | None = None,
+    threads: int = 1,
+    blocks: int = 0,
+    reused: int = 0,
+    watch: Callable[[Status], None] | None = None,
+) -> None:
+    """Run points, the ones with the highest load first: they take longest.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        What to run.
+    finish : callable
+        Given the place of a point in `points`, its result and what `run.json` says, in the thread that ran it.
+    jobs, threads, blocks : int
+        Points at a time (``None``: as many as there are cores for); threads and blocks of routers inside each
+        (blocks 0: chosen by the engine).
+    reused : int
+        Points besides these that need no run, for `watch`.
+    watch : callable, optional
+        Told the `Status` now and then.
+
+    Raises
+    ------
+    WeftError
+        The first point's that failed, after all others have finished.
+    KeyboardInterrupt
+        After the points in flight have stopped; they are not finished.
+    """
+    workers = jobs or max(1, cores() // threads)
+    board = _Board(points, reused, workers)
+    order = sorted(range(len(points)), key=lambda place: -offered(points[place]))
+
+    def run(place: int) -> None:
+        clock, control = Clock(threads, blocks), board.controls[place]
+        board.begin(place, clock)
+        done = False
+        try:
+            finished = points[place].run(threads, blocks, control)
+            if not control.stopped:  # a run that was stopped has no complete measurement
+                finish(place, finished, clock.record(finished.summary))
+                done = True
+        finally:
+            board.end(place, done=done)
+
+    def tell() -> None:
+        if watch:
+            watch(board.status())
+
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            tell()
+            futures = [pool.submit(run, place) for place in order]
+            _follow(futures, tell)
+        except BaseException:
+            for control in board.controls:
+                control.stop()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    _raise_first(futures)
+
+
+def _words(points: Sequence[Point]) -> list[str]:
+    """What sets each point apart, in as few words as possible."""
+    labels = [{path: label(value, path) for path, value in point.coordinates.items()} for point in points]
+    varied = [path for path in (labels[0] if labels else ()) if len({each.get(path) for each in labels}) > 1]
+    return [", ".join(each.get(path, "-") for path in varied) or "the point" for each in labels]
+
+
+def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
+    """Wait for all futures and report now and then; the waits are short so that Ctrl-C works."""
+    pending = set(futures)
+    while pending:
+        finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+        tell()
+        for future in finished:
+            if isinstance(problem := future.exception(), OSError):
+                raise problem  # if the disk is full, the next point fails, too
+
+
+def _raise_first(futures: list[Future[None]]) -> None:
+    """Raise the first error, if there is one; errors of Weft go before others."""
+    problems = [problem for future in futures if (problem := future.exception())]
+    for problem in sorted(problems, key=lambda problem: not isinstance(problem, WeftError)):
+        raise problem

@@ -1,0 +1,137 @@
+"""Shows the progress of a sweep on standard error: bars on a terminal, a line now and then in a file."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
+
+from weft.text.columns import clock
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import TaskID
+
+    from weft.runs.execute import Flight, Status
+
+# At most so many running points have a bar of their own.
+_SHOWN = 8
+# At most so many characters of the coordinates of a point are shown.
+_WIDEST = 48
+# Seconds before the first line in a file, and how much longer each further one takes, up to the longest.
+_FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0
+
+
+class Bar:
+    """Shows the status of a sweep while it is used as a context.
+
+    Parameters
+    ----------
+    name : str
+        What is running.
+    console : rich.console.Console, optional
+        Where to, by default standard error.
+    """
+
+    def __init__(self, name: str, console: Console | None = None) -> None:
+        self._name = name
+        self._console = console or Console(stderr=True)
+        self._live = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._begun = perf_counter()
+        self._status: Status | None = None
+        self._bars = _Bars(name, self._console) if self._live else None
+        self._next, self._pause = _FIRST, _FIRST
+
+    def __enter__(self) -> Self:
+        if self._bars:
+            self._bars.progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bars:
+            self._bars.progress.stop()
+        if self._status:
+            self._say(f"{self._status.done} of {self._status.total} points in {clock(self._seconds)}")
+
+    def __call__(self, status: Status) -> None:
+        """Show a status."""
+        if self._status is None:
+            self._begun = perf_counter()  # the time of the checks does not count for the rate
+            if status.reused:
+                self._say(f"{status.reused} of {status.total} done before")
+        self._status = status
+        if self._bars:
+            self._bars.show(status, self._seconds)
+        elif self._seconds >= self._next:
+            self._pause = min(_LONGEST, self._pause * _LONGER)
+            self._next = self._seconds + self._pause
+            self._say("; ".join([words(status, self._seconds), *_slowest(status)]))
+
+    @property
+    def _seconds(self) -> float:
+        return perf_counter() - self._begun
+
+    def _say(self, words: str) -> None:
+        self._console.print(f"{self._name}: {words}", markup=False, highlight=False, soft_wrap=True)
+
+
+def words(status: Status, seconds: float) -> str:
+    """How far a sweep is after some seconds: points, rate and time left."""
+    new = status.done + status.running - status.reused
+    left = status.left_seconds
+    if left is None and new > 0:  # a search does not know how long its rounds take, only how many points are left
+        left = (status.total - status.done - status.running) * seconds / new
+    rate = f", {60 * new / seconds:.3g} a minute" if new > 0 and seconds > 0 else ""
+    return f"{status.done} of {status.total} points{rate}" + (f", {clock(left)} left" if left else "")
+
+
+def flight_words(flight: Flight) -> str:
+    """How far a point is."""
+    if flight.fraction >= 1:
+        return f"{flight.cycles} cycles, delivering the last packets, {clock(flight.seconds)} so far"
+    rate = f" at {flight.cycles / flight.seconds / 1000:.3g} kcycles/s" if flight.cycles and flight.seconds else ""
+    left = "" if flight.left_seconds is None else f", {clock(flight.left_seconds)} left"
+    return f"{100 * flight.fraction:.0f} %, {flight.cycles} cycles{rate}{left}"
+
+
+def _slowest(status: Status) -> list[str]:
+    """The point in flight that takes longest, in words."""
+    if not status.flying:
+        return []
+    last = max(status.flying, key=lambda flight: flight.left_seconds or 0.0)
+    return [f"{len(status.flying)} running, the longest: {last.words}, {flight_words(last)}"]
+
+
+class _Bars:
+    """A bar of all points, and bars of those in flight."""
+
+    def __init__(self, name: str, console: Console) -> None:
+        self.progress = Progress(
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=_WIDEST)),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[words]}", markup=False),
+            console=console,
+            transient=True,
+        )
+        self._all = self.progress.add_task(name, total=None, words="checking")
+        self._flights: dict[str, TaskID] = {}
+
+    def show(self, status: Status, seconds: float) -> None:
+        """Draw a status."""
+        completed = status.done + status.running
+        more = f", {len(status.flying)} running" if len(status.flying) > _SHOWN else ""
+        text = words(status, seconds) + more
+        self.progress.update(self._all, total=status.total, completed=completed, words=text)
+        shown = {flight.hash: flight for flight in status.flying[:_SHOWN]}
+        for gone in self._flights.keys() - shown.keys():
+            self.progress.remove_task(self._flights.pop(gone))
+        for key, flight in shown.items():
+            if key not in self._flights:
+                self._flights[key] = self.progress.add_task(f"  {flight.words}", total=1.0, words="")
+            self.progress.update(self._flights[key], completed=flight.fraction, words=flight_words(flight))

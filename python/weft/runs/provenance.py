@@ -1,0 +1,89 @@
+"""Where and how long a point ran. It stands in `run.json`, apart from the results, which are the same everywhere."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When a run began.
+
+    Attributes
+    ----------
+    threads, blocks : int
+        Threads and blocks of routers of the run; blocks 0: chosen by the engine.
+    """
+
+    threads: int
+    blocks: int
+    _started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _begun: float = field(default_factory=perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since then."""
+        return perf_counter() - self._begun
+
+    def record(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+        """What `run.json` says of a run that ends now with this summary."""
+        seconds = self.seconds
+        return {
+            "weft_version": summary.get("weft_version"),
+            "result_model": summary.get("result_model"),
+            "started_utc": self._started.isoformat(timespec="seconds"),
+            "seconds": round(seconds, 3),
+            "threads": self.threads,
+            "blocks": self.blocks,
+            "flit_hops_per_second": round(summary.get("flit_hops", 0) / seconds),
+            "machine": machine(),
+        }
+
+
+@cache
+def machine() -> dict[str, Any]:
+    """The machine at hand: ``system``, ``python``, ``cpu``, ``cores`` that this process may use, ``memory_gib``."""
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "cpu": _cpu(),
+        "cores": cores(),
+        "memory_gib": _memory_gib(),
+    }
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cpu() -> str:
+    """The name of the processor; on Linux it stands in a file."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()
+
+
+def _memory_gib() -> float | None:
+    """Memory of the machine; ``None`` if the system does not say."""
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB, 1)
+    except (AttributeError, OSError, ValueError):
+        return None

@@ -1,0 +1,237 @@
+"""Searches the load at which a network saturates, for each curve of a sweep.
+
+A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
+or does not deliver the packets of the window in time) or if the network gets stuck. With several seeds, half of the
+runs decide.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ScenarioError
+from weft.results import quantities as q
+from weft.results.quantities import TOLERANCE
+from weft.results.rows import frame_of
+from weft.results.store import Store
+from weft.runs.beacon import Beacon
+from weft.runs.bisection import Search
+from weft.runs.execute import Status, execute
+from weft.text.labels import at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+    from weft._engine import Point
+    from weft.scenario.scenario import Scenario
+
+_LOAD, _SEED = "traffic.load", "seed"
+_DIGITS = 12
+
+
+@dataclass
+class _Curve:
+    """The search of one curve, with the points of every load and seed that it has asked for."""
+
+    coordinates: dict[str, Any]
+    search: Search
+    points: dict[float, list[Point]] = field(default_factory=dict)
+
+    def expand(self, scenario: Scenario, sets: Sequence[tuple[str, str]], load: float, seeds: Sequence[int]) -> None:
+        """Make the points of a load."""
+        fixed = self.coordinates | {_LOAD: load}
+        placed = [fixed | {_SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
+        self.points[load] = [point for at in placed for point in scenario.points([*sets, *_sets(at)])]
+
+    def mean(self, load: float | None, column: str, store: Store) -> float | None:
+        """Mean over the seeds of a load; ``None`` where nothing was measured."""
+        if load is None:
+            return None
+        values = [value for point in self.points[load] if (value := store.summary(point.hash)[column]) is not None]
+        return sum(values) / len(values) if values else None
+
+
+def find(
+    scenario: Scenario,
+    sets: Sequence[tuple[str, str]] = (),
+    out: str | Path | None = None,
+    *,
+    tolerance: float = TOLERANCE,
+    lower: float | None = None,
+    upper: float = 1.0,
+    seeds: int = 1,
+    jobs: int | None = None,
+    threads: int = 1,
+    blocks: int = 0,
+    watch: Callable[[Status], None] | None = None,
+) -> tuple[pl.DataFrame, Store]:
+    """Search the saturation load of every curve; `weft.Sweep.saturation` says what the parameters are.
+
+    Returns
+    -------
+    tuple of polars.DataFrame and Store
+        The row of each curve, and the folder of all points that were run on the way.
+    """
+    loads = steps(tolerance if lower is None else lower, upper, tolerance)
+    first = scenario.points([*sets, (_LOAD, json.dumps(loads[0]))])
+    curves = _curves(first, loads)
+    for point in first:
+        _check(point)
+        point.check_network()
+    _check_loads(scenario, sets, loads)
+    name, title = scenario.title(first[0], sets)
+    name, title = f"{name}-saturation", f"{title}: saturation"
+    store = Store(out if out is not None else Path("results") / name)
+    search = ["--tolerance", f"{tolerance:g}", "--from", f"{loads[0]:g}", "--to", f"{upper:g}", "--seeds", f"{seeds}"]
+    command = scenario.command("saturation", sets, *search)
+    known: set[str] = set()
+    with Beacon(store, watch) as beacon:
+        while wanted := [(curve, load) for curve in curves for load in curve.search.wanted()]:
+            for curve, load in wanted:
+                own = curve.coordinates.get(_SEED, first[0].resolved["seed"])
+                curve.expand(scenario, sets, load, range(own, own + seeds))
+            points = [point for curve in curves for load in sorted(curve.points) for point in curve.points[load]]
+            store.write_manifest(name, scenario.source, points, title, command)
+            fresh = {point.hash: point for curve, load in wanted for point in curve.points[load]}
+            missing = [point for key, point in fresh.items() if key not in known and not store.sound(key)]
+            left = seeds * sum(curve.search.left() for curve in curves)
+            execute(
+                missing,
+                lambda place, finished, run, missing=missing: store.save(missing[place], finished, run),  # type: ignore[misc]
+                jobs=jobs,
+                threads=threads,
+                blocks=blocks,
+                reused=len(fresh) - len(missing),
+                watch=_of_all(beacon, len(known), len(known) + left),
+            )
+            known |= fresh.keys()
+            for curve, load in wanted:
+                curve.search.learn(load, over=_over(curve.points[load], store))
+        beacon(Status(len(known), len(known), 0, 0.0))
+    frame = frame_of([_row(curve, store) for curve in curves])
+    return frame, store
+
+
+def steps(lower: float, upper: float, tolerance: float) -> list[float]:
+    """Loads from `lower` to `upper`, at most `tolerance` apart.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such range.
+    """
+    if not tolerance >= 1e-6:
+        what = f"a tolerance of {tolerance:g} asks for more than a simulation can tell"
+        raise ScenarioError.saying(what, f"write at least 0.000001, such as {TOLERANCE}")
+    if not 0 < lower < upper <= 1:
+        what = f"there is no load to search from {lower:g} up to {upper:g}"
+        raise ScenarioError.saying(what, "a search goes upwards, from above 0 to at most 1")
+    if tolerance > (upper - lower) * (1 + 1e-9):
+        what = f"a tolerance of {tolerance:g} does not fit between the loads {lower:g} and {upper:g}"
+        raise ScenarioError.saying(what, f"write at most {upper - lower:g}, such as {TOLERANCE}")
+    count = math.ceil((upper - lower) / tolerance - 1e-6)
+    return [round(lower + step * tolerance, _DIGITS) for step in range(count)] + [upper]
+
+
+def _check(point: Point) -> None:
+    """Refuse a scenario in which `traffic.load` does not set the load, or does not set it for the whole run."""
+    traffic = point.resolved["traffic"]
+    if at(point.resolved, "measure.stop.complete") is not None:
+        what = "a run that ends with its batches has no load that lasts"
+        remedy = "leave out measure.stop and the batches, or compare completion times with `weft run`"
+        raise ScenarioError.saying(what, remedy, "measure.stop")
+    jobs = {f"traffic.jobs.{number}": job for number, job in enumerate(traffic.get("jobs", []))}
+    own = [_own_load(job, path, traffic) for path, job in jobs.items()] or [_own_load({}, "traffic", traffic)]
+    if all(own) and (first := own[0]):
+        raise ScenarioError.saying(*first)
+    given = {t for each in traffic.get("loads", []) for t in range(each["terminals"][0], each["terminals"][1] + 1)}
+    if given and len(given) == point.imply()["terminals"]:
+        what = f"all {len(given)} terminals have loads of their own: traffic.load changes nothing"
+        raise ScenarioError.saying(what, "leave out those that are to saturate", "traffic.loads")
+
+
+def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
+    """Why `traffic.load` is not the load of a job (an empty job stands for all traffic): what, remedy and path."""
+    if "load" in job:
+        what = "this job has a load of its own, as all others: traffic.load changes nothing"
+        return what, "leave out the load of the jobs that are to saturate", f"{path}.load"
+    if any("load" in phase for phase in job.get("phases") or traffic.get("phases", [])):
+        return "phases have loads of their own: traffic.load does not last", "leave out these loads", f"{path}.phases"
+    if job.get("batch") or traffic.get("batch"):
+        what = "sources that stop after a batch have no load that lasts"
+        return what, "leave out the batch, or compare completion times with `weft run`", f"{path}.batch"
+    return None
+
+
+def _check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
+    """Refuse loads that can't run, such as one above the peak of bursts, before anything has run."""
+
+    def refused(load: float) -> bool:
+        return _refusal(scenario, sets, load) is not None
+
+    if (problem := _refusal(scenario, sets, loads[-1])) is not None:
+        most = loads[bisect_left(loads, True, key=refused) - 1]
+        what = f"the highest load of the search, {loads[-1]:g}, can't run: {problem.what}"
+        remedy = f"search up to {most:g} (--to {most:g}, in Python upper={most:g})"
+        raise ScenarioError.saying(what, remedy, problem.path) from problem
+
+
+def _refusal(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> ScenarioError | None:
+    """Why a load can't run."""
+    try:
+        for point in scenario.points([*sets, (_LOAD, json.dumps(load))]):
+            point.check_network()
+    except ScenarioError as problem:
+        return problem
+    return None
+
+
+def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[_Curve]:
+    """A curve for each combination of what is swept besides the load."""
+    coordinates = {json.dumps(point.coordinates): point.coordinates for point in points}
+    return [_Curve(each, Search(loads)) for each in coordinates.values()]
+
+
+def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
+    """Overrides that make these coordinates the only point: each is a value, and a sweep over this one value."""
+    return [
+        pair
+        for path, value in coordinates.items()
+        for pair in ((path, json.dumps(value)), (f"sweep.{path}", json.dumps([value])))
+    ]
+
+
+def _over(points: Sequence[Point], store: Store) -> bool:
+    """Whether at least half of the seeds say that the load is too much."""
+    summaries = [store.summary(point.hash) for point in points]
+    votes = sum(bool(each["saturated"]) or each[q.ENDING.column] == q.STALLED for each in summaries)
+    return bool(2 * votes >= len(summaries))
+
+
+def _stuck(points: Sequence[Point], store: Store) -> bool:
+    return any(store.summary(point.hash)[q.ENDING.column] == q.STALLED for point in points)
+
+
+def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
+    """Turn the status of one round of runs into that of the whole search."""
+    return lambda status: watch(replace(status, total=total, done=before + status.done, left_seconds=None))
+
+
+def _row(curve: _Curve, store: Store) -> dict[str, Any]:
+    low, high, verdict = curve.search.bracket()
+    return curve.coordinates | {
+        "verdict": verdict,
+        "steady_load": low,
+        "saturated_load": high,
+        q.ACCEPTED.column: curve.mean(high, q.ACCEPTED.column, store),
+        q.LATENCY.column: curve.mean(low, q.LATENCY.column, store),
+        "stuck": high is not None and _stuck(curve.points[high], store),
+        "runs": sum(map(len, curve.points.values())),
+    }

@@ -1,0 +1,120 @@
+"""Runs a point once more and records each step in the lives of some packets."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+from weft._engine import Control
+from weft.errors import ScenarioError
+from weft.results.quantities import ENDING, STALLED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Finished, Point
+
+_LOOK_SECONDS = 0.1
+# One call watches at most so many packets.
+_MOST = 10_000
+
+
+def packets(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Terminal and number of each packet in ``"TERMINAL:NUMBER"`` and ``"TERMINAL:FIRST-LAST"``, each once.
+
+    Raises
+    ------
+    ScenarioError
+        For a name that is none, or for more packets than can be watched.
+    """
+    found: dict[tuple[int, int], None] = {}
+    for name in names:
+        terminal, colon, numbers = name.partition(":")
+        first, dash, last = numbers.partition("-")
+        last = last if dash else first
+        if not (colon and all(_is_number(part) for part in (terminal, first, last)) and int(first) <= int(last)):
+            what = f"{name!r} names no packet"
+            raise ScenarioError.saying(what, "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, numbers from 0: 3:0, 3:0-5")
+        if int(last) - int(first) >= _MOST or len(found) + int(last) - int(first) >= _MOST:
+            what = f"{name} makes more than {_MOST} packets to watch"
+            raise ScenarioError.saying(what, "name fewer")
+        found |= dict.fromkeys((int(terminal), number) for number in range(int(first), int(last) + 1))
+    return list(found)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and int(text) < 1 << 32
+
+
+def run(
+    point: Point, names: Sequence[tuple[int, int]] = (), first: int = 0, *, threads: int = 1, blocks: int = 0
+) -> Finished:
+    """Run a point and watch the packets with these names, or else the first ones of the window.
+
+    Raises
+    ------
+    ScenarioError
+        If the point can't run, none of the packets with names is made in it, or there are too many to watch.
+    """
+    if first > _MOST:
+        raise ScenarioError.saying(f"{first} packets are more than can be watched", f"watch at most {_MOST}")
+    control = Control()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(point.run, threads, blocks, control, list(names), first)
+        try:
+            while not wait([future], timeout=_LOOK_SECONDS).done:
+                pass  # the waits are short so that Ctrl-C works
+        except BaseException:
+            control.stop()
+            raise
+    finished = future.result()
+    absent = missing(finished)
+    if names and len(absent) == len(names):
+        raise ScenarioError.saying(absent[0], _remedy(finished))
+    return finished
+
+
+def missing(finished: Finished) -> list[str]:
+    """A line for each packet that was to be watched but was not made."""
+    return [
+        f"packet {journey['terminal']}:{journey['seq']} was not made: "
+        f"terminal {journey['terminal']} made {journey['made']} in this run"
+        for journey in finished.journeys
+        if journey["life"] is None
+    ]
+
+
+def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
+    """The life of each packet: what `weft run --watch` tells, as data.
+
+    Parameters
+    ----------
+    point : Point
+        What to run; its results on disk, if there are any, stay as they are.
+    names : sequence of str
+        ``"TERMINAL:NUMBER"`` or ``"TERMINAL:FIRST-LAST"``: packets by their number among those that the terminal made.
+    threads, blocks : int
+        As for `Sweep.run`; they change nothing.
+
+    Returns
+    -------
+    list of dict
+        One per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (packets that the terminal made), and
+        ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``; ``None`` if
+        it was not made.
+
+    Raises
+    ------
+    ScenarioError
+        If the point can't run, or none of the packets is made in it.
+    """
+    return run(point, packets(names), threads=threads, blocks=blocks).journeys
+
+
+def _remedy(finished: Finished) -> str:
+    """Which packet to name instead, if the first one was not made."""
+    terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
+    choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name one of another terminal"
+    if finished.summary[ENDING.column] == STALLED:
+        return f"{choice}: the network got stuck in cycle {finished.summary['cycles_total']}"
+    return f"{choice}, or lengthen measure.window"

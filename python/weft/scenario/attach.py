@@ -1,0 +1,93 @@
+"""Turns networks and traffic matrices that exist only in memory into files of a scenario.
+
+The bytes depend only on what Weft reads of them, so the same network has the same hash in every program.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from importlib import import_module
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+GRAPH, MATRIX = "topology.json", "matrix.npy"
+
+# Attributes of nodes and edges that Weft reads.
+_OF_NODES, _OF_EDGES = ("terminals",), ("class",)
+
+
+def graph(network: Any) -> bytes:
+    """A NetworkX graph as node-link JSON: nodes in their order, links by the places of their ends.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no NetworkX graph, or NetworkX is not installed.
+    """
+    try:
+        networkx = import_module("networkx")
+    except ImportError as problem:
+        what = "a topology is given as a NetworkX graph, and NetworkX is not installed"
+        help = "pip install networkx; or name a file in the scenario: topology: {graph: {file: my.json}}"
+        raise ScenarioError.saying(what, help) from problem
+    if not isinstance(network, networkx.Graph):
+        what = f"a topology is given as a {type(network).__name__}, which is no NetworkX graph"
+        raise ScenarioError.saying(what, "give a networkx.Graph; a model is set with set={'topology': {...}}")
+    place = {node: number for number, node in enumerate(network)}
+    links = list(network.edges(data=True))
+    if not network.is_directed():
+        links = [(a, b, given) if place[a] <= place[b] else (b, a, given) for a, b, given in links]
+    links.sort(key=lambda link: (place[link[0]], place[link[1]]))
+    document = {
+        "directed": network.is_directed(),
+        "multigraph": network.is_multigraph(),
+        "graph": {},
+        "nodes": [{"id": _id(node)} | _kept(network.nodes[node], _OF_NODES) for node in network],
+        "links": [{"source": _id(a), "target": _id(b)} | _kept(given, _OF_EDGES) for a, b, given in links],
+    }
+    return json.dumps(document, indent=1, default=_plain).encode()
+
+
+def matrix(numbers: ArrayLike) -> bytes:
+    """A traffic matrix as the bytes of a ``.npy`` file of 64-bit floats.
+
+    Raises
+    ------
+    ScenarioError
+        If these are no numbers in rows of one length.
+    """
+    import numpy as np
+
+    try:
+        given = np.asarray(numbers)
+        if np.iscomplexobj(given):
+            raise TypeError("complex numbers have no order")
+        array = np.ascontiguousarray(given, dtype="<f8")
+    except (TypeError, ValueError, OverflowError) as problem:
+        what = f"a traffic matrix is made of numbers in rows of one length: {problem}"
+        raise ScenarioError.saying(what, "give a square array with a row and a column per terminal") from problem
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
+    return file.getvalue()
+
+
+def _id(node: Any) -> int | str:
+    """Name of a node in the file: numbers and texts as they are, anything else (the pairs of a grid) as text."""
+    if isinstance(node, Integral):
+        return int(node)
+    return str(node)
+
+
+def _kept(attributes: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: attributes[name] for name in names if name in attributes}
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number becomes a number of Python; any other value becomes text, which the reader of the file shows."""
+    return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else str(value)

@@ -1,0 +1,90 @@
+"""What a scenario may say, read from its JSON schema: the parameters of models and the keys of sections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Schema = dict[str, Any]
+
+_KINDS = {"integer": "whole number", "boolean": "true or false", "array": "list", "object": "mapping", "string": "text"}
+
+
+class Parameter(NamedTuple):
+    """A key that may be written, in words."""
+
+    key: str
+    kind: str
+    default: str
+    meaning: str
+    choices: list[tuple[str, str]]
+    """Words that it may be, and what they mean."""
+    target: Schema
+    """Its own schema."""
+
+
+def model(schema: Schema, family: str, name: str) -> Schema:
+    """The schema of what a model takes, e.g. of `ugal_p` in the family `routing`."""
+    place = schema
+    for key in family.split("."):
+        place = target(schema, target(schema, place)["properties"][key])
+    parameters = next(choice["properties"][name] for choice in place["oneOf"] if name in choice.get("properties", {}))
+    return target(schema, parameters)
+
+
+def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
+    """The keys of a mapping."""
+    required = place.get("required", [])
+    for key, parameter in place.get("properties", {}).items():
+        own = target(schema, parameter)
+        default = parameter.get("default")
+        shown = "required" if key in required else ("-" if default is None else label(default))
+        words: dict[str, str] = {}
+        for choice in own.get("oneOf", [own] if "enum" in own else []):
+            meaning = _prose(choice, target(schema, choice)) if "enum" not in choice else ""
+            # a word alone and one with parameters are the same
+            words |= {word: meaning for word in _words(choice) if word not in words}
+        yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
+
+
+def inner(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
+    """The keys below the words that a parameter may be, each with its path: `spares.even.target`."""
+    for choice in parameter.target.get("oneOf", []):
+        for word, place in choice.get("properties", {}).items():
+            for each in keys(schema, target(schema, place)):
+                yield each._replace(key=f"{parameter.key}.{word}.{each.key}")
+
+
+def _words(choice: Schema) -> list[str]:
+    """The words of one way to write a value."""
+    return [choice["const"]] if "const" in choice else [*choice.get("enum", []), *choice.get("properties", {})]
+
+
+def target(schema: Schema, place: Schema) -> Schema:
+    """The schema behind references, and behind the "or null" of a key that may be left out."""
+    while "$ref" in place or "anyOf" in place:
+        if "$ref" in place:
+            place = schema["$defs"][place["$ref"].rsplit("/", 1)[-1]]
+        else:
+            place = next(choice for choice in place["anyOf"] if choice.get("type") != "null")
+    return place
+
+
+def _kind(place: Schema) -> str:
+    """What a person may write here, in words; for a quantity an example, which shows the unit."""
+    if "oneOf" in place or "enum" in place:
+        return "one of"
+    if examples := place.get("examples"):
+        return f"e.g. {label(examples[-1])}"
+    kinds = place.get("type", "text")
+    kind: str = next(one for one in kinds if one != "null") if isinstance(kinds, list) else kinds
+    return _KINDS.get(kind, kind)
+
+
+def _prose(place: Schema, own: Schema) -> str:
+    text: str = place.get("description") or own.get("description") or ""
+    return " ".join(text.split())

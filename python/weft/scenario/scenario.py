@@ -1,0 +1,124 @@
+"""A scenario: the text of one file and the overrides on top of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ScenarioError
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Point
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario as a person wrote it; nothing of it is checked yet.
+
+    Attributes
+    ----------
+    text : str
+        YAML (JSON is YAML too).
+    name : str
+        Name of the sweep; the default folder of its results is ``results/<name>``.
+    source : str
+        What errors call the file; other files that it names are looked for in its folder.
+    files : mapping of str to bytes
+        Files that the scenario names and that exist in memory only.
+    """
+
+    text: str
+    name: str
+    source: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Scenario:
+        """Read a file.
+
+        Raises
+        ------
+        ScenarioError
+            If the file can't be read, or is no text.
+        """
+        from weft._engine import read
+
+        return cls(read(path), Path(path).stem, str(path))
+
+    @classmethod
+    def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
+        """Take a dict of the shape of a scenario file: strings with units, lists under ``sweep`` and ``zip``."""
+        return cls(_json(scenario, indent=2), name, f"<{name}>")
+
+    def points(self, sets: Sequence[tuple[str, str]] = ()) -> list[Point]:
+        """Check the scenario and expand its sweep into points; overrides as pairs of path and text.
+
+        Raises
+        ------
+        ScenarioError
+            With file, line, column, what is wrong and what to do.
+        """
+        from weft._engine import expand
+
+        try:
+            return expand(self.source, self.text, list(sets), list(self.files.items()))
+        except UnicodeEncodeError as problem:
+            what = f"{problem.object!r} is not UTF-8 text"
+            raise ScenarioError.saying(what, "rename the file or its folder, or correct the override") from problem
+
+    def title(self, first: Point, sets: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """Name of the folder of a sweep and title of its table, from its first point and its overrides."""
+        name = first.resolved.get("name") or self.name
+        if not sets:
+            return name, name
+        # overrides make another sweep, whose table must not replace that of the file
+        mark = hashlib.sha256(json.dumps(list(sets)).encode())
+        for content in self.files.values():
+            mark.update(content)
+        words = ", ".join(f"{path} = {_brief(path, value)}" for path, value in sets)
+        return f"{name}-{mark.hexdigest()[:8]}", f"{name} ({words})"
+
+    def command(self, name: str, sets: Sequence[tuple[str, str]], *more: str) -> list[str] | None:
+        """Words of the command line that runs this scenario; ``None`` where parts of it are in memory only."""
+        if self.files or not Path(self.source).is_file():
+            return None
+        return [name, self.source, *(word for path, value in sets for word in ("--set", f"{path}={value}")), *more]
+
+
+def written(value: Any) -> str:
+    """The text of an override: a string as it stands, any other value as JSON."""
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    try:
+        return json.dumps(value, indent=indent, default=_plain)
+    except (TypeError, ValueError) as problem:
+        what = f"a scenario is made of texts, numbers, lists and mappings: {problem}"
+        raise ScenarioError.saying(what, "write quantities as texts with a unit: '10cycles'") from problem
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can write in place of a number or an array of NumPy, a mapping or a path."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{value!r} is none of these")
+
+
+def _brief(path: str, value: str) -> str:
+    """An override as a title shows it: a model by its label, any text that is not JSON as it was written."""
+    try:
+        return label(json.loads(value), path)
+    except ValueError:
+        return value

@@ -1,0 +1,44 @@
+"""Lines of a table as plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+GAP = "  "
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
+    """Lines of a table with a head. `left` names the columns that are flush left, by count or by number."""
+    flush = range(left) if isinstance(left, int) else left
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if place in flush else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return GAP.join(padded).rstrip()
+
+    return [line(head), GAP.join("-" * width for width in widths), *map(line, rows)]
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number with this many decimal places; a dash stands for ``None``."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def clock(seconds: float) -> str:
+    """A duration as a clock shows it; below ten seconds with one decimal place.
+
+    Examples
+    --------
+    >>> clock(3.21), clock(75), clock(3661)
+    ('3.2 s', '1:15', '1:01:01')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    hours, minutes = divmod(round(seconds) // 60, 60)
+    return f"{hours}:{minutes:02}:{round(seconds) % 60:02}" if hours else f"{minutes}:{round(seconds) % 60:02}"

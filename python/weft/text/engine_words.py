@@ -1,0 +1,54 @@
+"""What the engine's words mean to a reader. The engine lists its words; one without a meaning here stands as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import _engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, str]:
+    """Each word with its meaning, in the order of the words.
+
+    Examples
+    --------
+    >>> explained(["vc_held", "lost_vc"], {"vc_held": "its VCs are held"})
+    {'vc_held': 'its VCs are held', 'lost_vc': 'lost vc'}
+    """
+    return {word: meanings.get(word, word.replace("_", " ")) for word in words}
+
+
+# Why the head of a watched packet waits.
+WAITING_REASONS = explained(
+    _engine.WAITING_REASONS,
+    {
+        "link_asleep": "the link is asleep",
+        "vc_held": "its VCs are held",
+        "output_held": "the output sends another packet",
+        "no_credit": "no credit",
+        "lost_vc": "another head got the VC",
+        "lost_switch": "another flit got the switch",
+    },
+)
+# Why a packet of a stalled network can't move.
+STALL_CAUSES = explained(
+    _engine.STALL_CAUSES,
+    {
+        "no_room": "no room over its link",
+        "held": "the output VC is held",
+        "behind": "its own flits are ahead",
+    },
+)
+# Tables of a point that a scenario has to ask for.
+RECORDS = explained(
+    _engine.RECORDS,
+    {
+        "series": "flits and link states of a point over time",
+        "transient": "latency of a point by time of creation",
+        "link_states": "spans of time of a channel in a power state",
+        "control_packets": "what the routers said to each other under a power policy that has them talk",
+    },
+)

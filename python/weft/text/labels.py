@@ -1,0 +1,73 @@
+"""Reads values of a scenario by dotted path, and writes them as short labels."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+# A label shows all entries of a list up to this length.
+_LISTED = 16
+
+
+def at(tree: Any, path: str) -> Any:
+    """Value at a dotted path of nested dicts, ``None`` where there is none."""
+    for key in path.split("."):
+        if not isinstance(tree, dict) or key not in tree:
+            return None
+        tree = tree[key]
+    return tree
+
+
+def label(value: Any, path: str = "") -> str:
+    """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options stand in brackets.
+
+    `path` is the place of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. Of a
+    long list the label has the number of entries, and a checksum that tells it from other lists of this length.
+
+    Examples
+    --------
+    >>> label({"ugal_p": {"threshold": "2flits"}})
+    'ugal_p(threshold 2flits)'
+    >>> label([8, 8], "topology.torus.widths"), label([8, 8])
+    ('8x8', '8, 8')
+    >>> label({"links": [[0, router] for router in range(1, 32)]})
+    'links (31 entries, 14a1)'
+    >>> label([])
+    'none'
+    """
+    if isinstance(value, dict) and len(value) == 1:
+        (name, options), *_ = value.items()
+        if isinstance(options, dict):
+            return f"{name}({', '.join(f'{key} {label(o, key)}' for key, o in options.items())})" if options else name
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {label(option, key)}" for key, option in value.items()) or "{}"
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return _of_list(value, "x" if path.rpartition(".")[2] == "widths" else ", ")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _of_list(values: list[Any], between: str) -> str:
+    if not values:
+        return "none"
+    if len(values) <= _LISTED:
+        return between.join(map(label, values))
+    return f"({len(values)} entries, {zlib.crc32(repr(values).encode()) & 0xFFFF:04x})"
+
+
+def setting(coordinates: Mapping[str, Any]) -> str:
+    """What a sweep set for a point, as words.
+
+    Examples
+    --------
+    >>> setting({"routing": {"valiant": {}}, "traffic.load": 0.3})
+    'routing = valiant, traffic.load = 0.3'
+    """
+    return ", ".join(f"{path} = {label(value, path)}" for path, value in coordinates.items())

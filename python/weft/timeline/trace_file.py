@@ -1,0 +1,235 @@
+"""A run as a timeline: lives of packets, control packets and power states of links, in the Trace Event Format.
+
+The format is that of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open: complete events
+(``X``: a slice with a beginning and a length), flows (``s`` and ``f``: an arrow from a slice to another), and metadata
+(``M``) that name processes and tracks. Times are microseconds of simulated time, whole nanoseconds; where a cycle is
+not a whole number of them it is drawn as one. The cycles stand in the arguments of each slice.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.errors import ScenarioError
+from weft.results.control_messages import Wanted
+from weft.runs import watch
+from weft.text import packet_lives
+from weft.text.labels import label
+from weft.timeline import arrows
+from weft.timeline.tracks import LINKS, PACKETS, Args, Clock, Event, Span, named, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weft._engine import Finished, Point
+
+# What of the summary stands beside the events.
+_ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
+_RECORDS = ("link_states", "control_packets")
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A part of a run, laid out.
+
+    Attributes
+    ----------
+    finished : Finished
+        The run, with the journeys of its packets.
+    states, channels : DataFrame
+        What its links were in, if that was recorded, and what is known of them.
+    control : DataFrame
+        Control packets, if they were recorded and there were any.
+    left_out : int
+        Control packets that are wanted and too many.
+    span : Span
+        The part.
+    about : dict
+        What stands beside the events: of the point and of the run.
+    """
+
+    finished: Finished
+    states: pl.DataFrame
+    channels: pl.DataFrame
+    control: pl.DataFrame
+    left_out: int
+    span: Span
+    about: dict[str, Any]
+
+    def events(self) -> Iterator[Event]:
+        """All events, one at a time: there may be millions."""
+        clock = Clock(self.finished.summary["cycle_seconds"])
+        yield from _packets(self.finished, self.span, clock)
+        if not self.control.is_empty():
+            yield from arrows.events(self.control, self.span, clock)
+        if not self.states.is_empty():
+            yield from _links(self.states, self.channels, self.span, clock)
+
+    def write(self, file: Path) -> int:
+        """Write the trace as JSON, an event per line; the file appears complete, or not at all. Returns the slices."""
+        slices = 0
+        partial = file.with_name(f".{file.name}.partial")
+        try:
+            with partial.open("w", encoding="utf-8") as out:
+                head = {"displayTimeUnit": "ns", "otherData": self.about}
+                out.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
+                for place, event in enumerate(self.events()):
+                    out.write(f"{',' if place else ''}{json.dumps(event)}\n")
+                    slices += event["ph"] == "X"
+                out.write("]}\n")
+            partial.replace(file)
+        finally:
+            partial.unlink(missing_ok=True)
+        return slices
+
+
+def record(
+    point: Point,
+    names: Sequence[str] = (),
+    first: int = 100,
+    *,
+    wanted: Wanted | None = None,
+    from_cycle: int = 0,
+    to_cycle: int | None = None,
+    threads: int = 1,
+    blocks: int = 0,
+) -> Timeline:
+    """Run a point and keep what happened.
+
+    Parameters
+    ----------
+    point : Point
+        What to run. Links and control packets are in the trace if its `measure.link_states` and
+        `measure.control_packets` keep them.
+    names : sequence of str
+        Packets, as `weft.runs.watch.packets` reads them.
+    first : int
+        Without `names`: as many packets of the measured window.
+    wanted : Wanted, optional
+        Which links and control packets, by default all links and the first 1000 packets.
+    from_cycle, to_cycle : int, optional
+        The part of the run that is laid out, by default all of it.
+    threads, blocks : int
+        As for `Sweep.run`; they change nothing.
+
+    Returns
+    -------
+    Timeline
+        What to write.
+
+    Raises
+    ------
+    ScenarioError
+        If the point can't run, no packet of `names` is made in it, no cycle is between `from_cycle` and `to_cycle`, or
+        a router or a kind that is wanted does not exist.
+    """
+    wanted = wanted or Wanted()
+    wanted.check(len(point.network()["routers"]))
+    if to_cycle is not None and to_cycle <= from_cycle:
+        what = f"no cycle is from {from_cycle} to before {to_cycle}"
+        raise ScenarioError.saying(what, f"write --to-cycle {from_cycle + 1} or more")
+    finished = watch.run(point, watch.packets(names), first, threads=threads, blocks=blocks)
+    summary = finished.summary
+    end = summary["cycles_total"]
+    if from_cycle >= end:
+        what = f"the run ended after {end} cycles: nothing is from cycle {from_cycle} on"
+        raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
+    # what is delivered in the last cycle ends after it
+    span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
+    with tempfile.TemporaryDirectory() as folder:
+        finished.save(Path(folder) / "point")
+        states, control = (_table(Path(folder) / "point", name) for name in _RECORDS)
+        channels = wanted.channels(_table(Path(folder) / "point", "channels"))
+    if not states.is_empty():
+        inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
+        states = states.filter(inside & pl.col("channel").is_in(channels["channel"].implode()))
+    if not control.is_empty():
+        came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
+        control = wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
+    told = [*_ABOUT, *(f"{name}_complete" for name in _RECORDS)]
+    about = {key: summary[key] for key in told if summary[key] is not None}
+    about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
+    left_out = max(0, control.height - wanted.most)
+    return Timeline(finished, states, channels, control.head(wanted.most), left_out, span, about)
+
+
+def _table(folder: Path, name: str) -> pl.DataFrame:
+    """A table of the point; nothing if it was not recorded."""
+    file = folder / f"{name}.parquet"
+    return pl.read_parquet(file) if file.exists() else pl.DataFrame()
+
+
+def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
+    """A track per packet. Steps that the end of the run cut off, or a loss, end with the run and say so."""
+    yield named(PACKETS, None, f"packets{clock.note}")
+    yield ordered(PACKETS, None, PACKETS)
+    made = [journey for journey in finished.journeys if journey["life"] is not None]
+    for tid, journey in enumerate(made, start=1):
+        life = journey["life"]
+        yield named(PACKETS, tid, f"{journey['terminal']}:{journey['seq']} to terminal {life['to_terminal']}")
+        yield ordered(PACKETS, tid, tid)
+        for name, category, begin, end, args in _steps(life):
+            known = finished.summary["cycles_total"] if end is None else end
+            if inside := span.cut(begin, known):
+                told = args if end is not None else {**args, "unfinished": packet_lives.until(life, finished.summary)}
+                yield clock.slice((PACKETS, tid), name, category, inside, told)
+
+
+_Step = tuple[str, str, int, int | None, Args]
+
+
+def _steps(life: dict[str, Any]) -> Iterator[_Step]:
+    """Slices of a packet that follow each other, each before those inside it: name, category, cycles, arguments."""
+    yield "source queue", "queue", life["created_cycle"], life["injected_cycle"], {"flits": life["flits"]}
+    left, wire = life["injected_cycle"], "injection link"
+    for visit in life["routers"]:
+        leaving = visit["exit"]
+        yield wire, "link", left, visit["arrived_cycle"], {"vc": visit["vc"]}
+        yield from _visit(visit)
+        if leaving is None:
+            return
+        left = leaving["head_left_cycle"]
+        to = f"terminal {life['to_terminal']}" if leaving["next_router"] is None else f"router {leaving['next_router']}"
+        wire = f"{leaving['link']} link to {to}"
+    if life["routers"]:
+        arrives = life["routers"][-1]["exit"]["head_arrives_cycle"]
+        yield wire, "link", left, arrives, {}
+        yield "until the tail is delivered", "tail", arrives, life["delivered_cycle"], {}
+
+
+def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
+    """A router, and inside it what the head did there, as far as it came."""
+    leaving = visit["exit"] or {}
+    args = {"in_port": visit["port"], "in_vc": visit["vc"]}
+    if visit["choices"]:
+        choice = visit["choices"][-1]
+        args |= {"out_port": choice["port"], "rule": choice["rule"], "candidates": choice["candidates"]}
+    if leaving:
+        args |= {"out_port": leaving["port"], "out_vc": leaving["vc"]}
+    yield f"router {visit['router']}", "router", visit["arrived_cycle"], leaving.get("head_left_cycle"), args
+    yield "behind other packets", "wait", visit["arrived_cycle"], visit["front_cycle"], {}
+    for wait in visit["waits"]:
+        reason = wait["reason"].replace("_", " ")
+        yield reason, "wait", wait["from_cycle"], wait["to_cycle"], {"port": wait["port"]}
+    if leaving:
+        yield "switch", "switch", leaving["head_crossed_cycle"], leaving["head_left_cycle"], {}
+
+
+def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
+    """A track per managed channel, named after the routers at its ends."""
+    yield named(LINKS, None, f"links{clock.note}")
+    yield ordered(LINKS, None, LINKS)
+    ends = ["channel", "from_router", "from_port", "to_router"]
+    ends_of = channels.join(states.select("channel").unique(), on="channel").select(ends).sort("channel")
+    for channel, router, port, to in ends_of.iter_rows():
+        yield named(LINKS, channel + 1, f"link {router} -> {to} (port {port})")
+        yield ordered(LINKS, channel + 1, channel + 1)
+    for channel, state, begin, end in states.select("channel", "state", "from_cycle", "to_cycle").iter_rows():
+        if inside := span.cut(begin, end):
+            yield clock.slice((LINKS, channel + 1), state, "power", inside, {"channel": channel})

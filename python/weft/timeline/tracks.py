@@ -1,0 +1,77 @@
+"""The events of a trace: their tracks, and times in place of cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Event = dict[str, Any]
+Args = dict[str, Any]
+PACKETS, CONTROL, LINKS = 1, 2, 3
+"""Processes of a trace, in the order in which they stand."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the run.
+
+    Attributes
+    ----------
+    first, last : int
+        Cycles from `first` to before `last`.
+    """
+
+    first: int
+    last: int
+
+    def cut(self, first: int, last: int) -> Span | None:
+        """The part of a slice that lies inside; `None` if none of it does."""
+        first, last = max(first, self.first), min(last, self.last)
+        return Span(first, last) if first < last else None
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Turns cycles into the times of a trace.
+
+    Attributes
+    ----------
+    cycle_seconds : float
+        Length of a cycle.
+    """
+
+    cycle_seconds: float
+
+    @property
+    def nanoseconds(self) -> int:
+        """Nanoseconds that stand for a cycle; viewers show only whole ones."""
+        return round(self.cycle_seconds * 1e9) if self._is_whole else 1
+
+    @property
+    def note(self) -> str:
+        """A note for the reader if the times of the trace are not those of the run."""
+        return "" if self._is_whole else f" (each cycle of {self.cycle_seconds * 1e12:g} ps drawn as 1 ns)"
+
+    @property
+    def _is_whole(self) -> bool:
+        # no cycle is shorter than a femtosecond
+        return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
+
+    def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
+        """A complete event on a track: a process, and a number there."""
+        begin, end = span.first * self.nanoseconds, span.last * self.nanoseconds
+        place = {"ph": "X", "pid": track[0], "tid": track[1], "ts": begin / 1000, "dur": (end - begin) / 1000}
+        cycles = {"from_cycle": span.first, "to_cycle": span.last}
+        return {**place, "name": name, "cat": category, "args": {**cycles, **args}}
+
+
+def named(pid: int, tid: int | None, name: str) -> Event:
+    """The name of a process, or of one of its tracks."""
+    what = "process_name" if tid is None else "thread_name"
+    return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"name": name}}
+
+
+def ordered(pid: int, tid: int | None, place: int) -> Event:
+    """Where a process, or a track in its process, stands."""
+    what = "process_sort_index" if tid is None else "thread_sort_index"
+    return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"sort_index": place}}

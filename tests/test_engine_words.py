@@ -1,0 +1,156 @@
+"""The engine's words: Python takes its lists from the engine, so a new word can't be left out of a plot or a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import weft
+from conftest import made
+from weft import _engine
+from weft._engine import CONTROL_PACKETS, ENDINGS, LINK_STATES, RECORDS, STALL_CAUSES, WAITING_REASONS
+from weft.plot import control_packets, stall, style
+from weft.plot.choice import Choice
+from weft.plot.draw import figure
+from weft.report.columns_shown import charted
+from weft.report.data import collect
+from weft.report.sources import Sources
+from weft.results import quantities as q
+from weft.results.database import TABLES
+from weft.results.result_set import ResultSet
+from weft.text import engine_words
+
+if TYPE_CHECKING:
+    from weft.api.results import Results
+
+DOCS = Path(__file__).parents[1] / "docs"
+# A state that only a later engine has.
+LATER = (*LINK_STATES, "dozing")
+ALL_RECORDS = """\
+topology: {hyperx: {widths: [2, 2], terminals_per_router: 1}}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.1}
+measure:
+  warmup: 100cycles
+  window: 100cycles
+  series: {every: 50cycles, of: channel}
+  transient: {bin: 50cycles}
+  link_states: {}
+  control_packets: {}
+"""
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plots of an engine with one more power state."""
+    monkeypatch.setattr(style, "STATES", style.state_looks(LATER))
+
+
+def legend(kind: str, results: Results, point: str = "0") -> set[str]:
+    """What the legend of a figure names."""
+    drawing = figure(kind, Choice.of([results], [point] if point else []))
+    return {text.get_text() for each in drawing.legends for text in each.get_texts()}
+
+
+def drawn(kind: str, results: Results, point: str = "0") -> set[str]:
+    """Labels of what a figure draws."""
+    drawing = figure(kind, Choice.of([results], [point] if point else []))
+    areas = [each for axes in drawing.axes for each in axes.collections]
+    bars = [each for axes in drawing.axes for each in axes.containers]
+    return {str(each.get_label()) for each in areas} | {str(each.get_label()) for each in bars}
+
+
+def test_every_power_state_has_a_look_of_its_own() -> None:
+    assert style.STATES.keys() == set(LINK_STATES)
+    for states in (LINK_STATES, LATER):
+        looks = style.state_looks(states)
+        assert len(set(looks.values())) == len(states) == len(looks)
+        assert list(looks)[-1] == "off"
+
+
+def test_every_power_state_has_a_price_and_its_columns(recorded: Results) -> None:
+    prices = _engine.schema()["$defs"]["Prices"]["properties"]
+    assert prices.keys() == set(LINK_STATES)
+    summary, channels, series = recorded.summaries[0], recorded.channels(0), recorded.series(0)
+    page = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    for state in LINK_STATES:
+        assert f"links_{state}_share" in summary
+        assert {f"cycles_{state}", f"flits_{state}"} <= set(channels.columns)
+        assert f"channels_{state}" in series.columns
+        for column in (f"links_{state}_share", f"cycles_{state}", f"flits_{state}", f"channels_{state}"):
+            assert f"`{column}`" in page, f"results.md lacks {column}"
+
+
+def test_a_report_holds_every_power_state(recorded: Results) -> None:
+    held = collect(Sources([recorded]))
+    assert held["states"].keys() == held["state_patterns"].keys() == set(LINK_STATES)
+    assert tuple(held["state_order"]) == LINK_STATES
+    assert {f"links_{state}_share" for state in LINK_STATES} <= {each.column for each in charted()}
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("kind", ["link_states", "control_packets"])
+def test_spans_in_every_power_state_are_drawn(recorded: Results, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    spans = pl.DataFrame(
+        [{"channel": 0, "state": state, "from_cycle": at, "to_cycle": at + 1} for at, state in enumerate(LATER)]
+    )
+    said = {"sent_cycle": 1, "arrived_cycle": 3, "kind": "ack", "from_router": 0, "to_router": 1}
+    monkeypatch.setattr(ResultSet, "link_states", lambda *_: spans)
+    monkeypatch.setattr(control_packets, "_packets", lambda _: (pl.DataFrame([said]), ""))
+    assert set(LATER) <= legend(kind, recorded)
+    assert set(LATER) <= drawn(kind, recorded)
+
+
+@pytest.mark.usefixtures("later")
+def test_samples_of_every_power_state_are_drawn(recorded: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample: dict[str, Any] = {"from_cycle": 0, "interval_cycles": 10, "link_class": "default", "utilisation": 0.1}
+    samples = pl.DataFrame([sample | {f"channels_{state}": 1 for state in LATER}])
+    monkeypatch.setattr(ResultSet, "series", lambda *_: samples)
+    assert set(LATER) <= legend("series", recorded)
+    assert set(LATER) <= drawn("series", recorded)
+
+
+@pytest.mark.usefixtures("later")
+def test_shares_of_every_power_state_are_drawn(tmp_path: Path) -> None:
+    shares = {f"links_{state}_share": 1 / len(LATER) for state in LATER}
+    results = made(tmp_path / "shares", [({"traffic.load": load}, {"load": load} | shares) for load in (0.1, 0.2)])
+    assert set(LATER) <= legend("residency", results, "")
+    assert set(LATER) <= drawn("residency", results, "")
+
+
+def test_every_kind_of_control_packet_has_a_look_of_its_own() -> None:
+    looks = [control_packets._look(kind) for kind in CONTROL_PACKETS]
+    seen = {(each["color"], each["marker"], each["linestyle"]) for each in looks}
+    assert len(seen) == len(CONTROL_PACKETS)
+
+
+def test_every_cause_of_a_stall_has_words_and_an_arrow_of_its_own() -> None:
+    assert tuple(stall._CAUSES) == STALL_CAUSES
+    assert len({look[1:] for look in stall._CAUSES.values()}) == len(STALL_CAUSES)
+
+
+def test_every_word_has_a_meaning() -> None:
+    for words, meanings in (
+        (WAITING_REASONS, engine_words.WAITING_REASONS),
+        (STALL_CAUSES, engine_words.STALL_CAUSES),
+        (RECORDS, engine_words.RECORDS),
+    ):
+        assert tuple(meanings) == words
+    assert engine_words.explained(("vc_held", "too_hot"), {"vc_held": "held", "gone": ""}) == {
+        "vc_held": "held",
+        "too_hot": "too hot",
+    }
+
+
+def test_the_endings_are_those_of_the_engine() -> None:
+    assert {q.DRAINED, q.SATURATED, q.STALLED} <= set(ENDINGS)
+
+
+def test_a_point_that_keeps_all_records_has_a_table_of_each(tmp_path: Path) -> None:
+    results = weft.load(ALL_RECORDS).run(tmp_path / "all")
+    kept = {path.stem for path in results.folder(0).glob("*.parquet")}
+    assert kept == {"channels", *RECORDS}
+    assert kept <= TABLES.keys()

@@ -1,0 +1,200 @@
+"""The rooms of the package: a room imports only the rooms below it, no files import in a circle, and names are unique.
+
+The test reads the imports of every file: those at its top, inside functions, for types only, and by `import_module`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(weft.__file__).parent
+# The rooms from the bottom to the top: a file imports its own room and the lines above its own. Rooms of one line stand
+# side by side and do not import each other. The last line is `weft` itself.
+ORDER = (
+    ("_engine",),
+    ("errors",),
+    ("text",),
+    ("scenario",),
+    ("results",),
+    ("runs",),
+    ("analysis", "plot", "timeline", "peers"),
+    ("peers.booksim", "report"),
+    ("peers.validate", "api"),
+    ("reproduce.common",),
+    ("reproduce.tcep",),
+    ("reproduce",),
+    ("cli",),
+    ("",),
+)
+LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """Every file of a package by its dotted name, without the name of the package."""
+    return {
+        ".".join(part for part in path.relative_to(package).with_suffix("").parts if part != "__init__"): path
+        for path in sorted(package.rglob("*.py"))
+    }
+
+
+def room(module: str) -> str:
+    """The room of a module: the longest name in `ORDER` that its own name begins with."""
+    parts = module.split(".")
+    named = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    if module in ("", "__main__"):
+        return ""
+    return next((name for name in named if name in LEVEL), parts[0])
+
+
+def names_imported(path: Path) -> Iterator[str]:
+    """What a file imports, with dots; of `from a import b` it is ``a.b``, be `b` a module or not."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                assert level == 0, f"{path}: write the whole name of the module"
+                yield from (f"{module}.{alias.name}" for alias in names)
+            case ast.Call(func=ast.Name(id="import_module"), args=[ast.Constant(value=str(name))]):
+                yield name
+            case ast.Call(
+                func=ast.Name(id="import_module"), args=[ast.JoinedStr(values=[ast.Constant(value=name), *_])]
+            ):
+                yield str(name).rstrip(".")
+
+
+def imports(package: Path) -> dict[str, set[str]]:
+    """What each file of a package imports of the package."""
+    known = modules(package)
+    found: dict[str, set[str]] = defaultdict(set)
+    for module, path in known.items():
+        for name in names_imported(path):
+            top, _, inside = name.partition(".")
+            if top == package.name:
+                found[module].add(inside if inside in known or inside in LEVEL else inside.rpartition(".")[0])
+        found[module].discard(module)
+    return found
+
+
+def against_the_order(package: Path) -> list[str]:
+    """Imports of rooms that do not lie below, and rooms without a place in the order."""
+    told = [f"{module}: no line of ORDER names its room" for module in modules(package) if room(module) not in LEVEL]
+    for module, others in imports(package).items():
+        here = room(module)
+        for other in sorted(others):
+            above = LEVEL.get(room(other), len(ORDER)) >= LEVEL.get(here, len(ORDER))
+            told += [f"{module} imports {other or package.name}"] if above and here != room(other) else []
+    return told
+
+
+def circle(package: Path) -> list[str]:
+    """Files that import each other in a circle; none if there is none."""
+    try:
+        TopologicalSorter(imports(package)).prepare()
+    except CycleError as problem:
+        found: list[str] = problem.args[1]
+        return found
+    return []
+
+
+def of_one_name(package: Path) -> dict[str, list[str]]:
+    """Files with the same name; each package needs an ``__init__.py``."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for path in modules(package).values():
+        if path.name != "__init__.py":
+            by_name[path.name].append(path.relative_to(package).as_posix())
+    return {name: paths for name, paths in by_name.items() if len(paths) > 1}
+
+
+def test_a_room_imports_only_rooms_below_it() -> None:
+    assert against_the_order(PACKAGE) == []
+
+
+def test_no_files_import_in_a_circle() -> None:
+    assert circle(PACKAGE) == []
+
+
+def test_no_two_files_have_one_name() -> None:
+    assert of_one_name(PACKAGE) == {}
+
+
+def test_every_room_of_the_order_exists() -> None:
+    known = modules(PACKAGE)
+    assert [name for name in LEVEL if name not in known and name != "_engine"] == []
+
+
+def small_package(root: Path, files: dict[str, str]) -> Path:
+    """A package of the name `weft` that holds these files, and an empty ``__init__.py`` in each folder."""
+    for name, text in files.items():
+        path = root / "weft" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (path.parent, root / "weft"):
+            (folder / "__init__.py").touch()
+        path.write_text(text, encoding="utf-8")
+    return root / "weft"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from weft.plot import style",
+        "from weft.plot.style import looks",
+        "import weft.plot.style",
+        "def later():\n    from weft.plot import style",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from weft.plot.style import looks",
+        'from importlib import import_module\nimport_module("weft.plot.style")',
+        'from importlib import import_module\nimport_module(f"weft.plot.{name}")',
+        "import weft",
+    ],
+)
+def test_an_import_against_the_order_is_found(tmp_path: Path, text: str) -> None:
+    package = small_package(tmp_path, {"results/store.py": text, "plot/style.py": "looks = {}"})
+    (told,) = against_the_order(package)
+    assert told.startswith("results.store imports ")
+
+
+def test_an_import_of_a_room_side_by_side_is_found(tmp_path: Path) -> None:
+    package = small_package(tmp_path, {"plot/style.py": "from weft.analysis import paths", "analysis/paths.py": ""})
+    assert against_the_order(package) == ["plot.style imports analysis.paths"]
+
+
+def test_imports_that_the_order_allows_are_not_told(tmp_path: Path) -> None:
+    files = {
+        "plot/style.py": "import json\nfrom weft.results.store import Store\nfrom weft.plot import draw",
+        "plot/draw.py": "from weft import _engine, errors",
+        "results/store.py": "class Store: ...",
+        "errors.py": "",
+    }
+    package = small_package(tmp_path, files)
+    assert against_the_order(package) == []
+    assert circle(package) == []
+
+
+def test_a_room_without_a_place_in_the_order_is_found(tmp_path: Path) -> None:
+    package = small_package(tmp_path, {"shed/tools.py": ""})
+    assert "shed.tools: no line of ORDER names its room" in against_the_order(package)
+
+
+def test_a_circle_of_files_is_found(tmp_path: Path) -> None:
+    files = {
+        "plot/a.py": "from weft.report import b",
+        "report/b.py": "def later():\n    from weft.plot import c",
+        "plot/c.py": "from weft.plot import a",
+    }
+    assert set(circle(small_package(tmp_path, files))) == {"plot.a", "report.b", "plot.c"}
+
+
+def test_two_files_of_one_name_are_found(tmp_path: Path) -> None:
+    package = small_package(tmp_path, {"plot/frames.py": "", "report/frames.py": "", "report/page.py": ""})
+    assert of_one_name(package) == {"frames.py": ["plot/frames.py", "report/frames.py"]}
