@@ -77,7 +77,7 @@ impl PolicyConfig {
         Ok(match self {
             Self::AlwaysOn(_) | Self::Static(_) => None,
             Self::IdleTimeout(c) => Some(c.build(cycle_fs)?.settling_period()),
-            Self::Slac(c) => Some(c.build(cycle_fs)?.settling_period(graph.shape())),
+            Self::Slac(c) => Some(c.build(cycle_fs)?.settling_period(graph)),
             Self::Tcep(c) => Some(c.deactivation_epoch.cycles(cycle_fs, "power.policy.tcep.deactivation_epoch")?),
         })
     }

@@ -34,7 +34,7 @@ use crate::models::routing::{RoutingConfig, grid::Grid};
 use crate::network::spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_topology::{Peer, Shape};
+use weft_topology::{Graph, Line, Peer};
 use weft_units::{Refusal, Time};
 
 pub const STATES: &[LinkState] = &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking];
@@ -128,12 +128,10 @@ impl Slac {
 
 impl Runtime {
     /// To warm the largest stage that can be off, and a window before and after.
-    pub(crate) fn settling_period(&self, shape: &Shape) -> u64 {
-        let links = match shape {
-            Shape::HyperX { widths, .. } if widths.len() == 2 && widths[1] > 1 => {
-                u64::from(widths[0] * (widths[0] - 1) / 2 + widths[0] * (widths[1] - 2))
-            }
-            _ => 0,
+    pub(crate) fn settling_period(&self, graph: &Graph) -> u64 {
+        let links = match graph.structure().widths().as_deref() {
+            Some(&[columns, rows]) if rows > 1 => u64::from(columns * (columns - 1) / 2 + columns * (rows - 2)),
+            Some(_) | None => 0,
         };
         self.wake_per_link.saturating_mul(links).saturating_add(self.averaging.saturating_mul(2))
     }
@@ -150,7 +148,7 @@ pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
             "set power.policy to slac or always_on, or take another routing",
         ));
     }
-    check_shape(spec.graph.shape())?;
+    check_shape(&spec.graph)?;
     if !matches!(spec.routing, RoutingConfig::Slac(_)) {
         return Err(Refusal::new(
             PATH,
@@ -170,11 +168,12 @@ pub(crate) fn check_pair(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-fn check_shape(shape: &Shape) -> Result<(), Refusal> {
-    let other = match shape {
-        Shape::HyperX { widths, .. } if widths.len() == 2 => return Ok(()),
-        Shape::HyperX { widths, .. } => format!("a hyperx of {} dimensions", widths.len()),
-        _ => "another topology".to_owned(),
+fn check_shape(graph: &Graph) -> Result<(), Refusal> {
+    let complete = graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some((Line::Complete, 1)));
+    let other = match complete.map(|grid| grid.dimensions.len()) {
+        Some(2) => return Ok(()),
+        Some(dimensions) if dimensions > 0 => format!("a hyperx of {dimensions} dimensions"),
+        Some(_) | None => "another topology".to_owned(),
     };
     Err(Refusal::new(
         PATH,

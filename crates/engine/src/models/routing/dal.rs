@@ -51,7 +51,7 @@ impl Dal {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let grid = Grid::of(graph, "dal")?;
         if grid.line != Line::Complete {
-            return Err(wrong_shape("dal", "hyperx", graph.shape()));
+            return Err(wrong_shape("dal", "hyperx", graph));
         }
         // in a dimension of two routers there is nowhere else to go
         let hops: u8 = grid.widths.iter().map(|&w| w.min(3) - 1).sum();

@@ -3,16 +3,10 @@
 use super::{Hop, draw, up_down, wrong_shape};
 use crate::pipeline::net::Trunk;
 use crate::state::Packet;
-use weft_topology::{Graph, Shape};
+use weft_topology::{Graph, Structure};
 use weft_units::Refusal;
 
-/// How the routers of one line (a dimension) are joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
-    Complete,
-    Ring,
-    Row,
-}
+pub use weft_topology::Line;
 
 /// Coordinates are bytes of a `u64`, dimension 0 lowest.
 #[derive(Debug, Clone)]
@@ -31,16 +25,12 @@ pub struct Grid {
 impl Grid {
     /// The grid of a graph; a single router is a grid without dimensions.
     pub fn of(graph: &Graph, routing: &str) -> Result<Self, Refusal> {
-        let (widths, terminals, line, trunk) = match graph.shape() {
-            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete, 1),
-            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete, 1),
-            Shape::Torus { widths, terminals, wrap, trunk } => {
-                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row }, *trunk)
-            }
-            shape => return Err(wrong_shape(routing, "grids of routers (hyperx, torus, mesh)", shape)),
+        let uniform = graph.structure().grid.as_ref().and_then(|grid| Some((&grid.dimensions, grid.uniform()?)));
+        let Some((dimensions, (line, trunk))) = uniform else {
+            return Err(wrong_shape(routing, "grids of routers (hyperx, torus, mesh)", graph));
         };
         let mut grid = Self {
-            dims: widths.len() as u8,
+            dims: dimensions.len() as u8,
             widths: [1; 8],
             ports: [0; 8],
             line,
@@ -48,11 +38,9 @@ impl Grid {
             routers: graph.routers(),
             coords: coordinates(graph),
         };
-        let mut port = terminals;
-        for (d, &w) in widths.iter().enumerate() {
-            grid.widths[d] = w as u8;
-            grid.ports[d] = port as u8;
-            port += if line == Line::Complete { w - 1 } else { 2 * trunk };
+        for (d, dimension) in dimensions.iter().enumerate() {
+            grid.widths[d] = dimension.width as u8;
+            grid.ports[d] = dimension.first_port as u8;
         }
         Ok(grid)
     }
@@ -175,29 +163,27 @@ impl Grid {
 
 pub use super::dimension_order::Dateline;
 
-/// The trunks of a graph: parallel links between neighbours of a torus.
+/// The trunks of a graph: parallel links between neighbours on rings and rows, all of one width.
 pub fn trunk_of(graph: &Graph) -> Trunk {
-    match graph.shape() {
-        Shape::Torus { terminals, trunk, .. } => Trunk { first: *terminals as u8, width: *trunk as u8 },
-        _ => Trunk { first: 0, width: 1 },
+    let grid = graph.structure().grid.as_ref();
+    match grid.and_then(|grid| Some((grid.dimensions.first()?, grid.uniform()?))) {
+        Some((first, (Line::Ring | Line::Row, trunk))) => Trunk { first: first.first_port as u8, width: trunk as u8 },
+        Some((_, (Line::Complete, _))) | None => Trunk { first: 0, width: 1 },
     }
 }
 
 /// Coordinates of every router: bytes of the grid, group << 16 | index, level and digits of a tree, or 0.
 pub fn coordinates(graph: &Graph) -> Vec<u64> {
-    let shape = graph.shape();
-    (0..graph.routers())
-        .map(|r| match (shape.router_widths(), shape.groups()) {
-            (Some(widths), _) => {
-                let mut rest = r;
-                widths.iter().enumerate().fold(0, |at, (d, &w)| {
-                    let c = rest % w;
-                    rest /= w;
-                    at | u64::from(c) << (8 * d)
-                })
-            }
-            (None, Some((_, per_group))) => u64::from(r / per_group) << 16 | u64::from(r % per_group),
-            (None, None) => up_down::coordinates(r, shape).unwrap_or(0),
-        })
-        .collect()
+    let of_router = |r: u32| match graph.structure() {
+        Structure { grid: Some(grid), .. } => {
+            grid.coordinates(r).enumerate().map(|(d, c)| u64::from(c) << (8 * d)).sum()
+        }
+        Structure { groups: Some(groups), .. } => {
+            let (group, index) = groups.places[r as usize];
+            u64::from(group) << 16 | u64::from(index)
+        }
+        Structure { levels: Some(levels), .. } => up_down::coordinates(r, levels).unwrap_or(0),
+        Structure { grid: None, groups: None, levels: None } => 0,
+    };
+    (0..graph.routers()).map(of_router).collect()
 }

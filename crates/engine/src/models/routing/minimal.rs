@@ -35,7 +35,7 @@ impl Minimal {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let grid = Grid::of(graph, "minimal")?;
         if grid.line != Line::Complete {
-            return Err(wrong_shape("minimal", "hyperx", graph.shape()));
+            return Err(wrong_shape("minimal", "hyperx", graph));
         }
         let mut classes = vec![grid.dims.max(1); graph.class_names().len()];
         classes[0] = 1;

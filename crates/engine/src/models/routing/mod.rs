@@ -41,7 +41,7 @@ use crate::models::power::{AnyPolicy, PolicyConfig, slac::Initial};
 use crate::pipeline::net::Net;
 use crate::state::Packet;
 use sensor::Congestion;
-use weft_topology::{Graph, Shape};
+use weft_topology::{Graph, Structure};
 use weft_units::{Flits, Refusal};
 
 /// An output port and the VC class on it.
@@ -370,29 +370,30 @@ pub(crate) fn below(hash: u64, n: u32) -> u32 {
     (((hash >> 32) * u64::from(n)) >> 32) as u32
 }
 
-/// The name of a shape, and the routings made for it; those of any graph come on top.
-fn made_for(shape: &Shape) -> (&'static str, &'static [&'static str]) {
+/// The routings made for the structure of a graph; those of any graph come on top.
+fn made_for(graph: &Graph) -> &'static [&'static str] {
     const GRIDS: &[&str] = &["dimension_order", "minimal_adaptive", "valiant", "ugal"];
     const COMPLETE: &[&str] =
         &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "pal", "dal"];
     const PLANE: &[&str] =
         &["dimension_order", "minimal", "minimal_adaptive", "valiant", "ugal", "ugal_p", "pal", "dal", "slac"];
     const DRAGONFLIES: &[&str] = &["dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "pal"];
-    match shape {
-        Shape::SingleRouter { .. } => ("single_router", COMPLETE),
-        Shape::HyperX { widths, .. } => ("hyperx", if widths.len() == 2 { PLANE } else { COMPLETE }),
-        Shape::Torus { wrap: true, .. } => ("torus", GRIDS),
-        Shape::Torus { .. } => ("mesh", GRIDS),
-        Shape::Dragonfly { .. } => ("dragonfly", DRAGONFLIES),
-        Shape::KAryNTree { .. } => ("k_ary_n_tree", &["up_down"]),
-        Shape::FatTree { .. } => ("fat_tree", &["up_down"]),
-        Shape::Graph { .. } => ("graph", &[]),
+    match graph.structure() {
+        Structure { grid: Some(grid), .. } => match grid.uniform() {
+            Some((grid::Line::Complete, _)) if grid.dimensions.len() == 2 => PLANE,
+            Some((grid::Line::Complete, _)) => COMPLETE,
+            Some((grid::Line::Ring | grid::Line::Row, _)) => GRIDS,
+            None => &[],
+        },
+        Structure { groups: Some(groups), .. } if groups.complete.is_some() => DRAGONFLIES,
+        Structure { levels: Some(levels), .. } if levels.tree.is_some() => &["up_down"],
+        Structure { .. } => &[],
     }
 }
 
-/// The refusal of a shape.
-pub(crate) fn wrong_shape(name: &str, needs: &str, shape: &Shape) -> Refusal {
-    let (got, fitting) = made_for(shape);
+/// The refusal of a topology.
+pub(crate) fn wrong_shape(name: &str, needs: &str, graph: &Graph) -> Refusal {
+    let (got, fitting) = (graph.topology_name(), made_for(graph));
     let fitting = [fitting, &["shortest_path", "ecmp", "table"]].concat();
     Refusal::new(
         format!("routing.{name}"),

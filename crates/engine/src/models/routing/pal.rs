@@ -26,7 +26,7 @@ use crate::state::{AROUND, DETOUR, Packet};
 use crate::api::subnetworks::{Subnets, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_topology::{Graph, Shape};
+use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
 /// UGAL_p that knows which links of its subnetworks are active.
@@ -66,11 +66,11 @@ pub(crate) struct Leg {
 impl Pal {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let needs = "hyperx and, inside their groups, dragonflies";
-        let nets = Subnets::of(graph).ok_or_else(|| wrong_shape("pal", needs, graph.shape()))?;
+        let nets = Subnets::of(graph).ok_or_else(|| wrong_shape("pal", needs, graph))?;
         nets.check("pal", "routing.pal")?;
-        let groups = match graph.shape() {
-            Shape::Dragonfly { .. } => Some(Groups::of(graph, "pal")?),
-            _ => None,
+        let groups = match graph.structure().groups {
+            Some(_) => Some(Groups::of(graph, "pal")?),
+            None => None,
         };
         let mut classes = vec![if groups.is_some() { 4 } else { 2 }; graph.class_names().len()];
         classes[0] = 1;

@@ -68,7 +68,7 @@ pub struct Runtime {
 
 impl Slac {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
-        let refusal = || wrong_shape("slac", "a hyperx of two dimensions", graph.shape());
+        let refusal = || wrong_shape("slac", "a hyperx of two dimensions", graph);
         let grid = Grid::of(graph, "slac").map_err(|_| refusal())?;
         if grid.line != Line::Complete || grid.dims != 2 {
             return Err(refusal());

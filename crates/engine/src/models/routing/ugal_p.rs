@@ -46,7 +46,7 @@ impl UgalP {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
         let grid = Grid::of(graph, "ugal_p")?;
         if grid.line != Line::Complete {
-            return Err(wrong_shape("ugal_p", "hyperx", graph.shape()));
+            return Err(wrong_shape("ugal_p", "hyperx", graph));
         }
         let mut classes = vec![2; graph.class_names().len()];
         classes[0] = 1;

@@ -27,7 +27,7 @@ use super::{Classes, Hop, Sensor, below, draw, sensor::Congestion, steps::Cost, 
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_topology::{Graph, Shape};
+use weft_topology::{Graph, Levels};
 use weft_units::Refusal;
 
 /// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only way down.
@@ -72,11 +72,11 @@ pub struct Runtime {
 
 impl UpDown {
     pub(super) fn build(&self, graph: &Graph) -> Result<(Runtime, Classes), Refusal> {
-        let (k, n, top) = match *graph.shape() {
-            Shape::KAryNTree { k, n } => (k, n, k),
-            Shape::FatTree { k } => (k / 2, 3, k),
-            _ => return Err(wrong_shape("up_down", "trees (k_ary_n_tree, fat_tree)", graph.shape())),
+        let levels = graph.structure().levels.as_ref();
+        let Some((levels, tree)) = levels.and_then(|levels| Some((levels, levels.tree.as_ref()?))) else {
+            return Err(wrong_shape("up_down", "trees (k_ary_n_tree, fat_tree)", graph));
         };
+        let (k, n, top) = (tree.radix, levels.count, tree.top);
         let coords = super::grid::coordinates(graph);
         let runtime = Runtime { ascent: self.ascent, sensor: self.sensor, k, n, top, coords };
         Ok((runtime, vec![1; graph.class_names().len()]))
@@ -87,23 +87,10 @@ impl UpDown {
 const LEVEL: u32 = 56;
 const DIGITS: u64 = (1 << LEVEL) - 1;
 
-/// Coordinates of router `router` of a tree, `None` on other shapes.
-pub fn coordinates(router: u32, shape: &Shape) -> Option<u64> {
-    match *shape {
-        Shape::KAryNTree { k, n } => {
-            let width = k.pow(n - 1);
-            Some(u64::from(router / width) << LEVEL | digits(router % width, k))
-        }
-        Shape::FatTree { k } => {
-            // pods are the values of digit 1 below the top; a core has the aggregation index and its own there
-            let half = k / 2;
-            let (level, position) = (router / (k * half), router % (k * half));
-            let (low, high) = (u64::from(position % half), u64::from(position / half));
-            let (low, high) = if level == 2 { (high, low) } else { (low, high) };
-            Some(u64::from(level) << LEVEL | high << 8 | low)
-        }
-        _ => None,
-    }
+/// Coordinates of router `router` of a tree, `None` on other levels.
+pub fn coordinates(router: u32, levels: &Levels) -> Option<u64> {
+    let digits = levels.tree.as_ref()?.digits[router as usize];
+    Some(u64::from(levels.of_router[router as usize]) << LEVEL | u64::from_le_bytes(digits))
 }
 
 /// The digits of a position (or of any number), one per byte.
@@ -296,7 +283,7 @@ mod tests {
                 assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
             }
         }
-        assert!(few == all, "{:?}: {} turns of {}", graph.shape(), few.len(), all.len());
+        assert!(few == all, "{}: {} turns of {}", graph.topology_name(), few.len(), all.len());
     }
 
     #[test]
