@@ -147,7 +147,7 @@ fn tables_beyond_the_memory_limit_are_refused_with_the_arithmetic() {
 
 #[test]
 fn the_wrong_topology_is_told_which_routings_fit() {
-    for topology_json in [SINGLE, HYPERX, TORUS, MESH, DRAGONFLY, TREE, FAT_TREE, FULL_MESH, GRAPH] {
+    for topology_json in [SINGLE, HYPERX, TORUS, MESH, DRAGONFLY, DRAGONFLY_PLUS, TREE, FAT_TREE, FULL_MESH, GRAPH] {
         let fits = |name: &&str| {
             // a table needs a file, and can be written for any topology
             let config = serde_json::from_str(&format!(r#"{{"{name}": {{}}}}"#));
