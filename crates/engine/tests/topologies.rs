@@ -1,4 +1,5 @@
-//! Every example of every registered topology carries packets, and Dragonfly+ what its groups of leaves and spines promise.
+//! Every example of every registered topology carries packets, and Dragonfly+ what its groups of leaves and spines
+//! promise.
 
 mod common;
 use common::*;

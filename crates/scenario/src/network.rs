@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use weft_engine::Spec;
 use weft_topology::{Grid, Levels, Line, Peer, Structure};
 
-/// `routers` holds the coordinates of each router: on a grid its digits, lowest dimension first; in groups its group and
-/// its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order. `levels` is
-/// the level of each router, also in groups. Numbers of channels are those of the table of channels.
+/// `routers` holds the coordinates of each router: on a grid its digits, lowest dimension first; in groups its group
+/// and its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order.
+/// `levels` is the level of each router, also in groups. Numbers of channels are those of the table of channels.
 pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
     let structure = graph.structure();

@@ -86,7 +86,7 @@ fn unknown_model_with_parameters() {
     5 |   hyprex: {widths: [4, 4], terminals_per_router: 2}
       |   ^^^^^^
       |
-      = help: did you mean `hyperx`? write one of: single_router, hyperx, torus, mesh, dragonfly, k_ary_n_tree, fat_tree, full_mesh, graph
+      = help: did you mean `hyperx`? write one of: single_router, hyperx, torus, mesh, dragonfly, dragonfly_plus, k_ary_n_tree, fat_tree, full_mesh, graph
     "#);
 }
 

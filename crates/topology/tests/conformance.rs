@@ -1,6 +1,6 @@
 //! The laws of every topology: symmetric links, connectivity, counts by formula, distances by formula equal to those by
-//! search, and wiring that keeps what every view of the structure promises. Every example of every registered topology is
-//! held to them.
+//! search, and wiring that keeps what every view of the structure promises. Every example of every registered topology
+//! is held to them.
 
 mod common;
 

@@ -1,8 +1,8 @@
 //! Synthetic traffic patterns: to whom a terminal sends its next packet.
 //!
-//! One file per pattern, one line of the registry each; the conformance suite (`tests/conformance.rs`) takes the examples
-//! of every registered pattern. Patterns on the bits or digits of terminal ids are
-//! permutations, held as tables made once.
+//! One file per pattern, one line of the registry each; the conformance suite (`tests/conformance.rs`) takes the
+//! examples of every registered pattern. Patterns on the bits or digits of terminal ids are permutations, held as
+//! tables made once.
 
 mod by;
 mod permutation;

@@ -57,9 +57,9 @@ fn before(g: u32, i: u32, distance: u32) -> u32 {
 
 /// The links between equal groups whose routers follow each other. All groups number their global ports alike.
 ///
-/// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port
-/// k mod (groups - 1) of copy k / (groups - 1), and each copy is wired by the arrangement as if it were alone; the ports
-/// from L * (groups - 1) on are unused.
+/// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod
+/// (groups - 1) of copy k / (groups - 1), and each copy is wired by the arrangement as if it were alone; the ports from
+/// L * (groups - 1) on are unused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GlobalLinks {
     pub groups: u32,

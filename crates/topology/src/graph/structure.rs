@@ -1,7 +1,7 @@
 //! What a topology says of the order in its wiring, so that a routing or a pattern can compute instead of search.
 //!
-//! Every view is optional, and a network may offer several. Who needs one asks for it and refuses the network where it is
-//! missing; nobody asks for the name of a topology. `tests/conformance.rs` holds every view to the wiring.
+//! Every view is optional, and a network may offer several. Who needs one asks for it and refuses the network where it
+//! is missing; nobody asks for the name of a topology. `tests/conformance.rs` holds every view to the wiring.
 
 use super::arrangement::GlobalLinks;
 
@@ -24,8 +24,8 @@ pub struct Structure {
     pub levels: Option<Levels>,
 }
 
-/// Routers on a grid, dimension 0 fastest: router id = sum of coordinate\[d\] * product of the widths before d. A single
-/// router is a grid without dimensions.
+/// Routers on a grid, dimension 0 fastest: router id = sum of coordinate\[d\] * product of the widths before d. A
+/// single router is a grid without dimensions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     pub dimensions: Vec<Dimension>,
@@ -67,8 +67,8 @@ pub struct Groups {
     pub global: Option<GlobalLinks>,
 }
 
-/// Groups of equal size, one after the other by router id, in which every two routers are joined: the port to index j is
-/// `first_port` + j below the router's own index, `first_port` + j - 1 above.
+/// Groups of equal size, one after the other by router id, in which every two routers are joined: the port to index j
+/// is `first_port` + j below the router's own index, `first_port` + j - 1 above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteGroups {
     pub first_port: u16,
@@ -87,9 +87,9 @@ pub struct Levels {
 /// Levels that make a fat tree of equal routers: `radix` links up from each router below the top, and as many down, but
 /// for `top` links down from each router of the top. The leaves are the first routers; each has `radix` terminals.
 ///
-/// The ports of a router are its links down, then its links up. Port `radix` + u of a router of level l leads to the router
-/// of level l + 1 whose digit l is u and whose other digits are the same; there it arrives at the port that is digit l of
-/// the lower router. So a router of level l is above all leaves that share its digits from l on.
+/// The ports of a router are its links down, then its links up. Port `radix` + u of a router of level l leads to the
+/// router of level l + 1 whose digit l is u and whose other digits are the same; there it arrives at the port that is
+/// digit l of the lower router. So a router of level l is above all leaves that share its digits from l on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
     pub radix: u32,

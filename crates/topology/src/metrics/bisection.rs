@@ -1,8 +1,9 @@
 //! Bisection: the fewest links between two sets of routers whose terminals differ by no more than those of one router.
 //!
-//! Exact where theory has the best cut. Elsewhere the best cut found: an upper bound. The search starts from cuts in the
-//! order of router ids, in the order of distance from a router, and at random, and improves each by moving routers one
-//! at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC'82).
+//! Exact where theory has the best cut. Elsewhere the best cut found: an upper bound. The search starts from cuts in
+//! the order of router ids, in the order of distance from a router, and at random, and improves each by moving routers
+//! one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions",
+//! DAC'82).
 
 use crate::{Graph, Grid, Line, Structure, Tree};
 use std::cmp::Reverse;

@@ -1,4 +1,5 @@
-//! Distances between routers, in links: by search from one router, over all pairs by a formula where the structure has one.
+//! Distances between routers, in links: by search from one router, over all pairs by a formula where the structure has
+//! one.
 
 use crate::{Dimension, Graph, Groups, Levels, Line, Peer, Structure, Tree};
 
@@ -65,11 +66,12 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// A path changes digit i between levels i and i+1, so from level a to level b >= a it goes down to the lowest and up
-    /// to one above the highest differing digit: b - a + 2 down(a) + 2 up(b). With random digits the lowest differing
-    /// one is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... + 1/k^a), and
-    /// up(b), its mirror image, f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a;
-    /// |b - a| sums to n (n^2 - 1) / 3. Equal pairs only leave the denominator, as in [`Graph::grid_mean`].
+    /// A path changes digit i between levels i and i+1, so from level a to level b >= a it goes down to the lowest and
+    /// up to one above the highest differing digit: b - a + 2 down(a) + 2 up(b). With random digits the lowest
+    /// differing one is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... +
+    /// 1/k^a), and up(b), its mirror image, f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their
+    /// lower end at a; |b - a| sums to n (n^2 - 1) / 3. Equal pairs only leave the denominator, as in
+    /// [`Graph::grid_mean`].
     fn tree_mean(&self, k: f64, n: u32) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -139,7 +141,8 @@ fn are_within_three(groups: &Groups) -> bool {
     groups.complete.is_some() && groups.global.is_some()
 }
 
-/// Whether a tree of three levels is one of pods: each router of the top has a link to every pod of half as many routers.
+/// Whether a tree of three levels is one of pods: each router of the top has a link to every pod of half as many
+/// routers.
 fn is_of_pods(tree: &Tree) -> bool {
     tree.top == 2 * tree.radix
 }

@@ -11,11 +11,11 @@
 //! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`.
 //!
 //! # Guarantees
-//! Router = group * a + index. Ports: p terminals; a - 1 local, as [`CompleteGroups`] says; h global (p + a - 1 + j): port
-//! j of index i is global port i*h + j of its group. Any g from 2 to a*h + 1: every two groups are joined by exactly
-//! L = floor(a*h / (g - 1)) links, as [`GlobalLinks`] says. With g = a*h + 1 there is one link per pair and no unused
-//! port. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h is even, and so is
-//! g - 1 where L > 1.
+//! Router = group * a + index. Ports: p terminals; a - 1 local, as [`CompleteGroups`] says; h global (p + a - 1 + j):
+//! port j of index i is global port i*h + j of its group. Any g from 2 to a*h + 1: every two groups are joined by
+//! exactly L = floor(a*h / (g - 1)) links, as [`GlobalLinks`] says. With g = a*h + 1 there is one link per pair and no
+//! unused port. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h is even,
+//! and so is g - 1 where L > 1.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
@@ -23,8 +23,8 @@
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring, diameter and mean distance against search for any number of groups;
 //! routers and links of a = 8, p = h = 4 against the literature. `topology/src/graph/arrangement.rs`: arrangements
-//! against their published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree`
-//! of `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
+//! against their published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and
+//! `Dragonfly palmtree` of `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;
@@ -87,8 +87,14 @@ impl TopologyModel for Dragonfly {
         let mut examples = vec![new([1, 1, 1], None, PalmTree)];
         examples.extend([PalmTree, Absolute, Relative, Circulant].map(|arrangement| new([8, 4, 4], None, arrangement)));
         // 8 ports per group: 2 links per pair for 5 groups, and 2 links and 2 unused ports for 4.
-        let fewer = [(5, PalmTree), (4, PalmTree), (4, Absolute), (2, Absolute), (4, Relative), (5, Circulant), (8, Circulant)];
-        examples.extend(fewer.map(|(groups, arrangement)| new([4, 2, 2], Some(groups), arrangement)));
+        for (groups, arrangements) in [
+            (2, &[Absolute][..]),
+            (4, &[PalmTree, Absolute, Relative]),
+            (5, &[PalmTree, Circulant]),
+            (8, &[Circulant]),
+        ] {
+            examples.extend(arrangements.iter().map(|&arrangement| new([4, 2, 2], Some(groups), arrangement)));
+        }
         examples
     }
 }

@@ -7,10 +7,10 @@
 //! `k` \[ports\].
 //!
 //! # Guarantees
-//! First the k * k/2 edge routers, pod by pod, then as many aggregation routers, then (k/2)^2 cores, index * k/2 + own: ports
-//! are those of [`Tree`]; the digits of a router are index and pod, those of a core index and own. Terminal id = edge router
-//! * k/2 + port. k pods of k/2 edge and k/2 aggregation routers, (k/2)^2 cores; k^3/4 terminals,
-//! all on edge routers; k^3/4 links in each class, "level1" (edge to aggregation) and "level2" (aggregation to core).
+//! First the k * k/2 edge routers, pod by pod, then as many aggregation routers, then (k/2)^2 cores, index * k/2 + own:
+//! ports are those of [`Tree`]; the digits of a router are index and pod, those of a core index and own. Terminal
+//! id = edge router * k/2 + port. k pods of k/2 edge and k/2 aggregation routers, (k/2)^2 cores; k^3/4 terminals, all
+//! on edge routers; k^3/4 links in each class, "level1" (edge to aggregation) and "level2" (aggregation to core).
 //! Every core has one link to every pod. Edge routers are 2 links apart in a pod, over k/2 paths, else 4, over (k/2)^2.
 //!
 //! # Not modelled

@@ -22,10 +22,8 @@ impl GlobalPorts {
         let what = match groups {
             0 | 1 => format!("{groups} groups, not 2 to {most}"),
             _ => {
-                let needed = groups - 1;
-                format!(
-                    "{groups} groups need {needed} global links per group; {routers} routers x {links} links give {ports}"
-                )
+                let there_are = format!("{routers} routers x {links} links give {ports}");
+                format!("{groups} groups need {} global links per group; {there_are}", groups - 1)
             }
         };
         let help = format!("take 2 to {most} groups, or change {routers_key} or {links_key}");

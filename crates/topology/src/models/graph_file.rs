@@ -8,11 +8,13 @@
 //! `file`, `format`, `terminals_per_router` \[terminals\].
 //!
 //! # Guarantees
-//! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending neighbour. Nodes are routers, edges are links with both directions; a directed file is taken
-//! if it has every link both ways. The node attribute `terminals` says how many terminals a router has; where it is
-//! missing, `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet` file
-//! that names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`);
-//! in `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are ignored.
+//! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending
+//! neighbour. Nodes are routers, edges are links with both directions; a directed file is taken if it has every link
+//! both ways. The node attribute `terminals` says how many terminals a router has; where it is missing,
+//! `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet` file that
+//! names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`); in
+//! `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are
+//! ignored.
 //!
 //! # Not modelled
 //! Parallel links, links of one direction, nested GraphML graphs, latencies (the scenario gives them by class).

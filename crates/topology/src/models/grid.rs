@@ -52,7 +52,8 @@ impl RouterGrid {
         (0..self.widths.len()).map(|d| format!("dim{d}"))
     }
 
-    /// The structure of the grid, with the ports of dimension 0 after the terminals, then those of dimension 1 and so on.
+    /// The structure of the grid, with the ports of dimension 0 after the terminals, then those of dimension 1 and so
+    /// on.
     pub fn structure(&self, line: Line, trunk: u32) -> Structure {
         let mut port = self.terminals;
         let dimension = |(&width, class): (&u32, u8)| {

@@ -9,9 +9,9 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
 //!
 //! # Guarantees
-//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then the ports of each
-//! dimension in turn, as [`Line::Complete`] says. Terminal id = router * terminals_per_router + port. Degree: sum of (width - 1) over the dimensions. Diameter: the number of
-//! dimensions with width > 1.
+//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then the ports of
+//! each dimension in turn, as [`Line::Complete`] says. Terminal id = router * terminals_per_router + port. Degree: sum
+//! of (width - 1) over the dimensions. Diameter: the number of dimensions with width > 1.
 //!
 //! # Not modelled
 //! Trunks (more than one link between two routers), different numbers of terminals per router.

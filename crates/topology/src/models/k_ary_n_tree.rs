@@ -8,11 +8,12 @@
 //! `k` \[links\], `n` \[levels\].
 //!
 //! # Guarantees
-//! Router id = level * k^(n-1) + position; the digits of a position, base k, are those of [`Tree`], which says where each
-//! port leads. Terminal id = leaf * k + port. k^n terminals, all on the leaves; n * k^(n-1) routers; (n-1) * k^n links
-//! between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. As many links enter a level
-//! as leave it: full bisection. Routers of the top have k ports, the others 2k. Two terminals whose leaves differ in
-//! digit h at most are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common ancestor.
+//! Router id = level * k^(n-1) + position; the digits of a position, base k, are those of [`Tree`], which says where
+//! each port leads. Terminal id = leaf * k + port. k^n terminals, all on the leaves; n * k^(n-1) routers; (n-1) * k^n
+//! links between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. As many links enter
+//! a level as leave it: full bisection. Routers of the top have k ports, the others 2k. Two terminals whose leaves
+//! differ in digit h at most are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common
+//! ancestor.
 //!
 //! # Not modelled
 //! Tapered trees, folded Clos networks with other radices per level, the unused upper half of top routers.

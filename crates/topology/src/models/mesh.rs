@@ -7,8 +7,8 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
 //!
 //! # Guarantees
-//! Numbering as in a `torus` with trunks of one link, but with [`Line::Row`]: routers at an edge keep the port that would
-//! lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
+//! Numbering as in a `torus` with trunks of one link, but with [`Line::Row`]: routers at an edge keep the port that
+//! would lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
 //!
 //! # Not modelled
 //! Trunks, express links; terminals on edge ports.

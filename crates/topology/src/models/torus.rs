@@ -7,9 +7,9 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links\].
 //!
 //! # Guarantees
-//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then for each dimension
-//! the trunk up and the trunk down ([`Line::Ring`]): member m of one is wired to member m of the other. Terminal id =
-//! router * terminals_per_router + port. Two trunks per dimension, always: in a dimension of width 2 they
+//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then for each
+//! dimension the trunk up and the trunk down ([`Line::Ring`]): member m of one is wired to member m of the other.
+//! Terminal id = router * terminals_per_router + port. Two trunks per dimension, always: in a dimension of width 2 they
 //! join the same two routers, so that these have 2 * trunk_width parallel links. Diameter: sum of floor(width / 2).
 //!
 //! # Not modelled
@@ -68,8 +68,8 @@ pub(crate) fn grid(widths: &[u32], terminals: u32, trunk: u32, path: &str) -> Re
     RouterGrid::new(widths, terminals, 2, |_| trunk.saturating_mul(2), path)
 }
 
-/// Adds the routers of a torus (rings) or a mesh (rows): the mesh leaves the ports at its edges unused, so both have one
-/// numbering.
+/// Adds the routers of a torus (rings) or a mesh (rows): the mesh leaves the ports at its edges unused, so both have
+/// one numbering.
 pub(crate) fn build(
     mut builder: GraphBuilder,
     grid: &RouterGrid,

@@ -65,7 +65,8 @@ impl PatternModel for HotSpot {
 
     fn examples() -> Vec<Self> {
         let some = Some(vec![0, 5, 40]);
-        [(None, 0.25), (None, 1.0), (some, 0.25)].map(|(sources, share)| Self { targets: vec![5, 9, 60], sources, share }).into()
+        let new = |(sources, share)| Self { targets: vec![5, 9, 60], sources, share };
+        [(None, 0.25), (None, 1.0), (some, 0.25)].map(new).into()
     }
 }
 
