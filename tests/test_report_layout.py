@@ -12,8 +12,10 @@ from weft.report import springs
 from weft.report.layout import lay_out
 
 
-def network(kind: str, routers: list[list[int]], widths: list[int] | None = None) -> dict[str, Any]:
-    return {"kind": kind, "routers": routers, "widths": widths or []}
+def network(
+    kind: str, routers: list[list[int]], widths: list[int] | None = None, levels: list[int] | None = None
+) -> dict[str, Any]:
+    return {"kind": kind, "routers": routers, "widths": widths or [], "levels": levels}
 
 
 def grid(widths: list[int]) -> list[list[int]]:
@@ -69,6 +71,19 @@ def test_a_ring_and_a_full_mesh_are_circles_but_a_line_is_a_line() -> None:
     assert np.hypot(ring.x, ring.y) == pytest.approx([1.0] * 6), "neighbours on a hexagon are as far as its middle"
     line = lay_out(network("grid", grid([6]), [6]), 6, *ends([(k, k + 1) for k in range(5)]))
     assert set(line.y) == {0.0}
+
+
+def test_the_spines_of_a_group_stand_inside_its_leaves() -> None:
+    leaves, spines = 4, 3
+    places = [[group, index] for group in range(5) for index in range(leaves + spines)]
+    levels = [int(index >= leaves) for _, index in places]
+    drawn = lay_out(network("groups", places, levels=levels), len(places), *ends([(0, 4)]))
+    at = np.stack([drawn.x, drawn.y], axis=1).reshape(5, leaves + spines, 2)
+    middles = at[:, :leaves].mean(axis=1)
+    from_middle = np.hypot(*np.moveaxis(at - middles[:, None], 2, 0))
+    assert from_middle[:, leaves:].max() <= from_middle[:, :leaves].min() - 0.999
+    apart = np.hypot(*(at.reshape(-1, 1, 2) - at.reshape(1, -1, 2)).transpose(2, 0, 1))
+    assert apart[np.triu_indices(len(places), 1)].min() > 0.9
 
 
 def test_groups_stand_on_a_circle_and_do_not_overlap() -> None:

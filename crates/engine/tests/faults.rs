@@ -25,7 +25,7 @@ fn quick(network: &str, epoch: u64, keys: &str) -> Spec {
     for link in &mut spec.links[1..] {
         (link.latency, link.credit_latency) = (3, 3);
     }
-    if spec.graph.shape().groups().is_some() {
+    if spec.graph.structure().groups.is_some() {
         spec.managed[2] = false; // links between groups
     }
     spec.records.link_states = Some(1 << 20);

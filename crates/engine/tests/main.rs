@@ -18,6 +18,7 @@ mod slac;
 mod stall;
 mod tcep;
 mod theory;
+mod topologies;
 mod warmup;
 mod watch;
 mod workload;

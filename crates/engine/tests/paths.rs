@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use weft_engine::explain;
 use weft_engine::paths::{Explanation, Path};
 use weft_engine::{Spec, imply};
-use weft_topology::{Graph, Peer, Shape};
+use weft_topology::{Graph, Peer};
 
 /// (router, port) of every hop.
 type Hops = Vec<(u32, u32)>;
@@ -117,7 +117,7 @@ fn d_mod_k_goes_up_by_the_digits_of_the_destination() {
 
 /// Dimension in which two routers of a HyperX differ.
 fn dimension(graph: &Graph, a: u32, b: u32) -> usize {
-    let Shape::HyperX { widths, .. } = graph.shape() else { panic!("no hyperx") };
+    let widths = graph.structure().widths().expect("a grid");
     if a / widths[0] == b / widths[0] { 0 } else { 1 }
 }
 

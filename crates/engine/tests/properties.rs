@@ -99,7 +99,7 @@ fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Optio
 
 fn check_delivered_once(mut spec: Spec) {
     phases(&mut spec, 0, 1_000_000);
-    let what = format!("{:?} {:?}", spec.graph.shape(), spec.routing);
+    let what = format!("{:?} {:?}", spec.graph.topology_name(), spec.routing);
     let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 2 }).expect("a network");
     sim.advance(500);
     sim.stop_sources();

@@ -23,7 +23,7 @@ fn via(name: &str) -> String {
 
 /// Columns and rows of the routers.
 fn widths(spec: &Spec) -> (u32, u32) {
-    let widths = spec.graph.shape().router_widths().expect("a grid");
+    let widths = spec.graph.structure().widths().expect("a grid");
     (widths[0], widths[1])
 }
 

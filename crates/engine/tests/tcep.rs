@@ -377,10 +377,10 @@ proptest! {
             pick(delayed, "delayed", "broadcast"), pick(printed, "printed", "corrected"),
             pick(even, r#"{"even": {"from": 0.01, "target": 0.5}}"#, r#"{"outer": {}}"#), pick(outgoing, "outgoing", "larger"), !unguarded,
         ));
-        if spec.graph.shape().groups().is_some() {
+        if spec.graph.structure().groups.is_some() {
             spec.managed[2] = false;
         }
-        if adverse && spec.graph.shape().router_widths().is_some() {
+        if adverse && spec.graph.structure().grid.is_some() {
             pattern(&mut spec, TORNADO);
         }
         packets(&mut spec, flits, FlowControl::VirtualCutThrough, 8);

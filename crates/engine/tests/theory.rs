@@ -137,6 +137,7 @@ fn the_implied_latency_is_that_of_every_single_path() {
     check_implied(spec(MESH, UGAL), NEIGHBOR);
     check_implied(spec(DRAGONFLY, DF_MINIMAL), r#"{"group_shift": {"shift": 2, "local": "same"}}"#);
     check_implied(spec(DRAGONFLY, DF_UGAL), r#"{"group_shift": {"shift": 5, "local": "same"}}"#);
+    check_implied(spec(DRAGONFLY_PLUS, ECMP), r#"{"group_shift": {"shift": 4, "local": "same"}}"#);
 }
 
 // ---- channel-load bounds --------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::iter::successors;
-use weft_engine::outcome::{Cause, ControlKind, Ending, Queue, Stall};
-use weft_engine::power::LinkState;
+use weft_engine::outcome::{Cause, Ending, Queue, Stall};
+use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::watch::Reason;
 
 /// Tables of a point that a scenario has to ask for, each by its key under `measure`.
@@ -17,7 +17,7 @@ const RECORDS: [&str; 4] = ["series", "transient", "link_states", "control_packe
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("LINK_STATES", PyTuple::new(py, LinkState::ALL.map(LinkState::name))?)?;
-    module.add("CONTROL_PACKETS", PyTuple::new(py, ControlKind::NAMES)?)?;
+    module.add("CONTROL_PACKETS", PyTuple::new(py, PolicyConfig::control_packets())?)?;
     module.add("RECORDS", PyTuple::new(py, RECORDS)?)?;
     module.add("ENDINGS", PyTuple::new(py, words(Ending::Drained, ending))?)?;
     module.add("WAITING_REASONS", PyTuple::new(py, words(Reason::LinkAsleep, waiting_reason))?)?;

@@ -11,9 +11,15 @@ pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
     let links = graph.links_by_class().into_iter().zip(&spec.links).map(|((class, count), link)| {
         (class, json!({ "links": count, "latency_cycles": link.latency, "vcs": link.vcs, "buffer_flits": link.buffer }))
     });
+    let parts = graph.layers().iter().skip(1).map(|part| {
+        let classes = part.classes.iter().map(|&class| &graph.class_names()[class as usize]);
+        json!({ "name": part.name, "routers": part.routers.len(), "links": classes.collect::<Vec<_>>() })
+    });
     json!({
         "topology": name,
         "routers": graph.routers(),
+        // parts of the network that have a name, such as leaf routers
+        "layers": parts.collect::<Vec<_>>(),
         "terminals": graph.terminals(),
         "radix_ports": graph.radix(),
         "degree_min_links": degrees.least,

@@ -2,43 +2,48 @@
 
 use serde_json::{Value, json};
 use weft_engine::Spec;
-use weft_topology::{Peer, Shape};
+use weft_topology::{Grid, Levels, Line, Peer, Structure};
 
-/// `routers` holds the coordinates of each router: on a grid its digits, lowest dimension first; in groups its group and
-/// its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order. Numbers
-/// of channels are those of the table of channels.
+/// `routers` holds the coordinates of each router: on a grid its digits, lowest dimension first; in groups its group
+/// and its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order.
+/// `levels` is the level of each router, also in groups. Numbers of channels are those of the table of channels.
 pub(crate) fn network(name: &str, spec: &Spec) -> Value {
-    let (graph, shape) = (&*spec.graph, spec.graph.shape());
-    let (kind, routers) = if let Some(widths) = shape.router_widths() {
-        ("grid", (0..graph.routers()).map(|router| digits(router, widths)).collect())
-    } else if let Some((_, each)) = shape.groups() {
-        ("groups", (0..graph.routers()).map(|router| vec![router / each, router % each]).collect())
-    } else if let Some(levels) = shape.levels() {
-        let on = |(level, routers): (u32, std::ops::Range<u32>)| (0..routers.len() as u32).map(move |k| vec![level, k]);
-        ("levels", (0..).zip(levels).flat_map(on).collect())
-    } else {
-        ("graph", Vec::new())
+    let graph = &*spec.graph;
+    let structure = graph.structure();
+    let (widths, levels) = (structure.widths(), structure.levels.as_ref());
+    let (kind, routers) = match structure {
+        Structure { grid: Some(grid), .. } if widths.is_some() => {
+            ("grid", (0..graph.routers()).map(|router| grid.coordinates(router).collect()).collect())
+        }
+        Structure { groups: Some(groups), .. } => {
+            ("groups", groups.places.iter().map(|&(group, index)| vec![group, index]).collect())
+        }
+        Structure { levels: Some(levels), .. } => ("levels", places_on(levels)),
+        Structure { groups: None, levels: None, .. } => ("graph", Vec::new()),
     };
+    let rings = |grid: &Grid| grid.uniform().is_some_and(|(line, _)| line == Line::Ring);
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
     let between = ports.filter(|port| matches!(port.peer, Peer::Router { .. })).count();
     json!({
         "topology": name,
         "kind": kind,
-        "widths": shape.router_widths().unwrap_or_default(),
-        "wraps": matches!(shape, Shape::Torus { wrap: true, .. }),
+        "widths": widths.unwrap_or_default(),
+        "wraps": structure.grid.as_ref().is_some_and(rings),
         "routers": routers,
+        "levels": levels.map(|levels| &levels.of_router),
         "names": graph.router_names(),
         // each terminal sends on one and receives on one
         "channels": between + 2 * graph.terminals() as usize,
     })
 }
 
-fn digits(router: u32, widths: &[u32]) -> Vec<u32> {
-    let mut rest = router;
-    let digit = |width: &u32| {
-        let own = rest % width;
-        rest /= width;
-        own
+/// Level of each router, and its number among the routers of the level.
+fn places_on(levels: &Levels) -> Vec<Vec<u32>> {
+    let mut next = vec![0; levels.count as usize];
+    let place = |&level: &u32| {
+        let index = next[level as usize];
+        next[level as usize] += 1;
+        vec![level, index]
     };
-    widths.iter().map(digit).collect()
+    levels.of_router.iter().map(place).collect()
 }

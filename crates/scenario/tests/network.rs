@@ -27,6 +27,14 @@ fn routers_have_the_coordinates_of_their_kind() {
     assert_eq!(groups["kind"], "groups");
     assert_eq!(groups["routers"], json!([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]));
 
+    // 2 groups of 2 leaves and 1 spine
+    let plus = "{dragonfly_plus: {leaves_per_group: 2, spines_per_group: 1, terminals_per_leaf: 1, \
+                global_links_per_spine: 1}}";
+    let plus = network(plus, "shortest_path");
+    assert_eq!(plus["kind"], "groups");
+    assert_eq!(plus["routers"], json!([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]));
+    assert_eq!((&plus["levels"], &groups["levels"]), (&json!([0, 0, 1, 0, 0, 1]), &json!(null)));
+
     let levels = network("{fat_tree: {k: 2}}", "up_down");
     // 2 pods of 1 edge and 1 aggregation router, 1 core
     assert_eq!(

@@ -1,19 +1,31 @@
 //! The laws of every topology: symmetric links, connectivity, counts by formula, distances by formula equal to those by
-//! search, and the numbering that [`Shape`] documents. A topology without an instance here fails the suite.
+//! search, and wiring that keeps what every view of the structure promises. Every example of every registered topology
+//! is held to them.
 
 mod common;
 
 use proptest::prelude::*;
-use std::collections::BTreeSet;
-use weft_topology::dragonfly::{Arrangement, Dragonfly, links_per_pair};
+use serde_json::{Value, json};
+use weft_topology::dragonfly::Dragonfly;
+use weft_topology::dragonfly_plus::DragonflyPlus;
 use weft_topology::fat_tree::FatTree;
-use weft_topology::full_mesh::FullMesh;
 use weft_topology::hyperx::HyperX;
 use weft_topology::k_ary_n_tree::KAryNTree;
 use weft_topology::mesh::Mesh;
-use weft_topology::single_router::SingleRouter;
 use weft_topology::torus::Torus;
-use weft_topology::{Graph, Peer, Port, Shape, TopologyConfig};
+use weft_topology::{Arrangement, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Peer, Port, Tree};
+use weft_topology::{TopologyConfig, TopologyModel};
+
+/// A registry of topologies that this suite has never heard of.
+mod newcomers {
+    use weft_topology::TopologyModel;
+
+    weft_units::registry! {
+        /// One member, in a file of its own.
+        pub enum Newcomers as TopologyModel, with examples:
+        "bow_tie" => bow_tie::BowTie,
+    }
+}
 
 fn hyperx(widths: &[u32], terminals_per_router: u32) -> TopologyConfig {
     TopologyConfig::HyperX(HyperX { widths: widths.to_vec(), terminals_per_router })
@@ -37,6 +49,17 @@ fn dragonfly([a, p, h]: [u32; 3], groups: Option<u32>, arrangement: Arrangement)
     })
 }
 
+fn dragonfly_plus([leaves, spines, p, h]: [u32; 4], groups: Option<u32>, arrangement: Arrangement) -> TopologyConfig {
+    TopologyConfig::DragonflyPlus(DragonflyPlus {
+        groups,
+        leaves_per_group: leaves,
+        spines_per_group: spines,
+        terminals_per_leaf: p,
+        global_links_per_spine: h,
+        arrangement,
+    })
+}
+
 fn tree(k: u32, n: u32) -> TopologyConfig {
     TopologyConfig::KAryNTree(KAryNTree { k, n })
 }
@@ -45,123 +68,131 @@ fn fat_tree(k: u32) -> TopologyConfig {
     TopologyConfig::FatTree(FatTree { k })
 }
 
-fn full_mesh(routers: u32, terminals_per_router: u32) -> TopologyConfig {
-    TopologyConfig::FullMesh(FullMesh { routers, terminals_per_router })
-}
-
-/// A hub without terminals; routers with 0, 1 and 3.
-const STAR: &str = r#"{"nodes": [{"id": "hub"}, {"id": "a", "terminals": 1}, {"id": "b", "terminals": 3}],
-    "links": [{"source": "a", "target": "hub"}, {"source": "hub", "target": "b", "class": "fast"}]}"#;
-
-/// Instances of every registered topology: ordinary sizes and the smallest and oddest.
-fn instances() -> Vec<TopologyConfig> {
-    use Arrangement::{Absolute, Circulant, PalmTree, Relative};
-    vec![
-        TopologyConfig::SingleRouter(SingleRouter { terminals: 1 }),
-        TopologyConfig::SingleRouter(SingleRouter { terminals: 128 }),
-        hyperx(&[1], 1),
-        hyperx(&[8, 8], 8),
-        hyperx(&[3, 1, 4], 2),
-        hyperx(&[2; 8], 1),
-        torus(&[2], 1, 1),
-        torus(&[8, 8], 1, 1),
-        torus(&[5, 2, 4], 3, 1),
-        torus(&[2], 5, 3),
-        torus(&[4, 3, 2], 2, 4),
-        mesh(&[2], 1),
-        mesh(&[7, 3], 2),
-        mesh(&[2, 5, 4], 1),
-        dragonfly([1, 1, 1], None, PalmTree),
-        dragonfly([8, 4, 4], None, PalmTree),
-        dragonfly([8, 4, 4], None, Absolute),
-        // 8 ports per group: 2 links per pair for 5 groups, and 2 links and 2 unused ports for 4.
-        dragonfly([4, 2, 2], Some(5), PalmTree),
-        dragonfly([4, 2, 2], Some(4), PalmTree),
-        dragonfly([4, 2, 2], Some(4), Absolute),
-        dragonfly([4, 2, 2], Some(2), Absolute),
-        dragonfly([8, 4, 4], None, Relative),
-        dragonfly([8, 4, 4], None, Circulant),
-        dragonfly([4, 2, 2], Some(4), Relative),
-        dragonfly([4, 2, 2], Some(5), Circulant),
-        dragonfly([4, 2, 2], Some(8), Circulant),
-        tree(2, 1),
-        tree(128, 1),
-        tree(64, 2),
-        tree(4, 3),
-        tree(2, 8),
-        full_mesh(1, 3),
-        full_mesh(2, 1),
-        full_mesh(64, 64),
-        full_mesh(128, 1),
-        common::graph_file("star.json", STAR),
-        common::graph_file("pair.anynet", "router 0 node 1 router 1\nrouter 1 node 0"),
-    ]
-    .into_iter()
-    .chain((1..=8).map(|half| fat_tree(2 * half)))
-    .collect()
+/// Distance-independent counts: routers, terminals, ports of the largest router, links of each class.
+fn check_counts(config: &TopologyConfig, counts: [u32; 3], links: &[(&str, u32)]) {
+    let graph = config.build("topology").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"));
+    assert_eq!([graph.routers(), graph.terminals(), graph.radix()], counts, "{config:?}");
+    let expected: Vec<_> = links.iter().map(|&(class, links)| (class.to_owned(), links as usize)).collect();
+    assert_eq!(graph.links_by_class()[1..], expected, "{config:?}");
+    check(&graph);
 }
 
 #[test]
-fn every_registered_topology_has_an_instance() {
-    let present: BTreeSet<_> = instances().iter().map(TopologyConfig::name).collect();
-    assert_eq!(present, TopologyConfig::NAMES.iter().copied().collect());
+fn every_registered_topology_has_examples_that_keep_the_laws() {
+    for name in TopologyConfig::NAMES {
+        assert!(TopologyConfig::examples().iter().any(|config| config.name() == *name), "{name} has no examples");
+    }
+    for config in TopologyConfig::examples() {
+        let graph = config.build("topology").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"));
+        assert_eq!(graph.topology_name(), config.name());
+        check(&graph);
+    }
 }
 
 #[test]
-fn instances_keep_the_laws() {
-    instances().iter().for_each(check);
+fn a_newcomer_is_held_to_the_laws_by_its_registration_alone() {
+    let newcomers = newcomers::Newcomers::examples();
+    assert_eq!(newcomers.iter().map(newcomers::Newcomers::name).collect::<Vec<_>>(), newcomers::Newcomers::NAMES);
+    newcomers.iter().for_each(|newcomer| check(&newcomer.model().build("topology").unwrap()));
+}
+
+#[test]
+#[should_panic(expected = "port 2 of router 0")]
+fn a_newcomer_that_promises_a_wrong_view_is_found_out() {
+    check(&newcomers::bow_tie::BowTie { truthful: false }.build("topology").unwrap());
+}
+
+#[test]
+fn examples_are_written_as_in_a_scenario() {
+    for config in TopologyConfig::examples() {
+        let text = serde_json::to_string(&config).unwrap();
+        if let Ok(read) = serde_json::from_str::<TopologyConfig>(&text) {
+            assert_eq!(read, config);
+        } else {
+            assert!(text.contains("\"file\""), "{text}: only a file can be missing");
+        }
+    }
 }
 
 proptest! {
     #[test]
-    fn grids_of_any_size_keep_the_laws(widths in prop::collection::vec(2u32..6, 1..4), terminals in 1u32..4, trunk in 1u32..4) {
-        check(&hyperx(&widths, terminals));
-        check(&torus(&widths, terminals, trunk));
-        check(&mesh(&widths, terminals));
+    fn grids_of_any_size_keep_the_laws(widths in prop::collection::vec(2u32..6, 1..4), t in 1u32..4, trunk in 1u32..4) {
+        let (routers, n) = (widths.iter().product::<u32>(), widths.len() as u32);
+        let names: Vec<String> = (0..n).map(|d| format!("dim{d}")).collect();
+        let links = |of_line: &dyn Fn(u32) -> u32| -> Vec<(&str, u32)> {
+            names.iter().zip(&widths).map(|(name, &width)| (name.as_str(), routers / width * of_line(width))).collect()
+        };
+        let degree: u32 = widths.iter().map(|width| width - 1).sum();
+        check_counts(&hyperx(&widths, t), [routers, routers * t, t + degree], &links(&|w| w * (w - 1) / 2));
+        check_counts(&torus(&widths, t, trunk), [routers, routers * t, t + 2 * trunk * n], &links(&|w| w * trunk));
+        check_counts(&mesh(&widths, t), [routers, routers * t, t + 2 * n], &links(&|w| w - 1));
     }
 
     #[test]
-    fn dragonflies_of_any_size_keep_the_laws(a in 1u32..6, p in 1u32..3, h in 1u32..4, choice: u32) {
+    fn dragonflies_of_any_size_keep_the_laws(a in 1u32..6, p in 1u32..3, h in 1u32..4, leaves in 1u32..4, choice: u32) {
         use Arrangement::{Absolute, Circulant, PalmTree, Relative};
         let groups = 2 + choice % (a * h);
-        for arrangement in [Absolute, PalmTree, Relative] {
-            check(&dragonfly([a, p, h], Some(groups), arrangement));
-        }
-        // Circulant pairs links up, on every router and in every copy.
-        let circulant = dragonfly([a, p, h], Some(groups), Circulant);
-        let pairs = h % 2 == 0 && (groups % 2 == 1 || links_per_pair(a, h, groups) == 1);
-        prop_assert_eq!(circulant.build("topology").is_ok(), pairs);
-        if pairs {
-            check(&circulant);
+        let per_pair = a * h / (groups - 1);
+        let global = ("global", groups * (groups - 1) / 2 * per_pair);
+        for arrangement in [Absolute, PalmTree, Relative, Circulant] {
+            let [one, two] = [
+                dragonfly([a, p, h], Some(groups), arrangement),
+                dragonfly_plus([leaves, a, p, h], Some(groups), arrangement),
+            ];
+            // Circulant pairs links up, on every router and in every copy.
+            let fits = arrangement != Circulant || h % 2 == 0 && (groups % 2 == 1 || per_pair == 1);
+            prop_assert_eq!([&one, &two].map(|config| config.build("topology").is_ok()), [fits; 2]);
+            if fits {
+                let counts = [a * groups, a * groups * p, p + a - 1 + h];
+                check_counts(&one, counts, &[("local", groups * a * (a - 1) / 2), global]);
+                let counts = [(leaves + a) * groups, leaves * groups * p, (p + a).max(leaves + h)];
+                check_counts(&two, counts, &[("local", groups * leaves * a), global]);
+            }
         }
     }
 
     #[test]
     fn trees_of_any_size_keep_the_laws(k in 2u32..7, n in 1u32..4) {
-        check(&tree(k, n));
+        let width = k.pow(n - 1);
+        let names: Vec<String> = (1..n).map(|level| format!("level{level}")).collect();
+        let links: Vec<_> = names.iter().map(|name| (name.as_str(), k * width)).collect();
+        check_counts(&tree(k, n), [n * width, k * width, if n > 1 { 2 * k } else { k }], &links);
+        // half * half links in each of k pods, and one link from each core to each pod.
+        let (half, k) = (k, 2 * k);
+        let links = k * half * half;
+        let counts = [2 * k * half + half * half, k * half * half, k];
+        check_counts(&fat_tree(k), counts, &[("level1", links), ("level2", links)]);
     }
+}
+
+/// A number of any size, mostly small.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![8 => 0u32..5, 1 => 5u32..60, 1 => any::<u32>()]
+}
+
+/// The value with other numbers in the place of all numbers, and other lengths of lists.
+fn scrambled(value: &Value, numbers: &mut impl Iterator<Item = u32>) -> Value {
+    match value {
+        Value::Number(_) => json!(numbers.next()),
+        Value::Array(_) => {
+            let length = numbers.next().unwrap_or(0) % 10;
+            json!(numbers.take(length as usize).collect::<Vec<_>>())
+        }
+        Value::Object(keys) => keys.iter().map(|(key, value)| (key.clone(), scrambled(value, numbers))).collect(),
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_size_panics(widths in prop::collection::vec(any::<u32>(), 0..10), a: u32, p: u32, h: u32, g: u32) {
+    fn no_size_panics(numbers in prop::collection::vec(number(), 1..20)) {
         // Most of these are refused, at a key of the scenario and with a reason.
-        let groups = (g % 2 == 0).then_some(g);
-        let configs = [
-            TopologyConfig::SingleRouter(SingleRouter { terminals: p }),
-            hyperx(&widths, p),
-            torus(&widths, p, h),
-            torus(&widths.iter().map(|width| width % 6).collect::<Vec<_>>(), p % 9, h % 9),
-            mesh(&widths, p),
-            dragonfly([a, p, h], groups, Arrangement::PalmTree),
-            dragonfly([a % 12, p % 9, h % 12], groups.map(|g| g % 150), Arrangement::PalmTree),
-            dragonfly([a % 12, p % 9, h % 12], groups.map(|g| g % 150), Arrangement::Circulant),
-            tree(a, p),
-            tree(a % 70, p % 4),
-            fat_tree(a),
-            fat_tree(a % 40),
-            full_mesh(a, p),
-            full_mesh(a % 150, p % 90),
-        ];
-        for config in configs {
+        for example in TopologyConfig::examples() {
+            let mut numbers = numbers.iter().copied().cycle();
+            let text = scrambled(&serde_json::to_value(&example).unwrap(), &mut numbers);
+            let Ok(config) = serde_json::from_value::<TopologyConfig>(text) else { continue };
             if let Err(refusal) = config.build("topology") {
                 prop_assert!(refusal.path.starts_with("topology"));
                 prop_assert!(!refusal.what.is_empty() && !refusal.help.is_empty());
@@ -170,34 +201,34 @@ proptest! {
     }
 }
 
-fn check(config: &TopologyConfig) {
-    let graph = config.build("topology").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"));
-    check_structure(&graph);
-    check_distances(&graph);
-    match graph.shape().clone() {
-        Shape::SingleRouter { terminals } => assert_eq!((graph.routers(), graph.terminals()), (1, terminals)),
-        Shape::HyperX { widths, terminals } => check_hyperx(&graph, &widths, terminals),
-        Shape::Torus { widths, terminals, wrap, trunk } => check_torus(&graph, &widths, terminals, wrap, trunk),
-        Shape::Dragonfly { a, p, h, g, arrangement } => check_dragonfly(&graph, [a, p, h, g], arrangement),
-        Shape::KAryNTree { k, n } => check_tree(&graph, k, n),
-        Shape::FatTree { k } => check_fat_tree(&graph, k),
-        Shape::Graph { .. } => assert_eq!(graph.router_names().map(<[_]>::len), Some(graph.routers() as usize)),
-    }
+/// What holds for all, and what each view of the structure promises.
+fn check(graph: &Graph) {
+    check_wiring(graph);
+    check_layers(graph);
+    check_distances(graph);
+    let structure = graph.structure();
+    structure.grid.iter().for_each(|grid| check_grid(graph, grid));
+    structure.groups.iter().for_each(|groups| check_groups(graph, groups));
+    structure.levels.iter().for_each(|levels| check_levels(graph, levels));
+    assert_eq!(graph.routers() % structure.grain(), 0, "routers are whole blocks");
 }
 
 fn peer(graph: &Graph, router: u32, port: u32) -> Peer {
     graph.ports(router)[port as usize].peer
 }
 
-/// What holds for all: links agree from either end, terminals come first and follow the routers (the first ones, where
-/// only the leaves of a tree have any), links are counted.
-fn check_structure(graph: &Graph) {
-    let levels = graph.shape().levels().unwrap_or_else(|| std::iter::once(0..graph.routers()).collect());
-    assert!(levels.iter().flat_map(Clone::clone).eq(0..graph.routers()));
-    if let Some(each) = graph.shape().terminals_per_router() {
-        assert_eq!(graph.terminals(), each * levels[0].len() as u32);
+/// That port `port` of `router` is of that class and wired so.
+#[track_caller]
+fn check_port(graph: &Graph, router: u32, port: u32, class: u8, peer: Peer) {
+    let found = graph.ports(router).get(port as usize);
+    assert_eq!(found, Some(&Port { peer, class }), "port {port} of router {router} of {}", graph.topology_name());
+}
+
+/// Links agree from either end, terminals come first, links are counted.
+fn check_wiring(graph: &Graph) {
+    if let Some(each) = graph.terminals_per_router() {
         for terminal in 0..graph.terminals() {
-            assert_eq!(graph.terminal_at(terminal), (terminal / each, (terminal % each) as u16));
+            assert_eq!(graph.terminal_at(terminal).0, terminal / each);
         }
     }
     for terminal in 0..graph.terminals() {
@@ -223,16 +254,31 @@ fn check_structure(graph: &Graph) {
     assert_eq!(by_class[0], ("terminal".to_owned(), graph.terminals() as usize));
     assert_eq!(by_class[1..].iter().map(|(_, count)| count).sum::<usize>(), graph.links().count());
     assert!(by_class.iter().map(|(name, _)| name).eq(graph.class_names()));
-    assert_eq!(graph.routers() % graph.grain(), 0, "routers are whole blocks");
+    assert!(graph.router_names().is_none_or(|names| names.len() == graph.routers() as usize));
+}
+
+/// The first layer is everything; the others are routers and classes that exist, each under a name of its own.
+fn check_layers(graph: &Graph) {
+    let (whole, parts) = graph.layers().split_first().expect("the whole network");
+    assert!(whole.routers.iter().copied().eq(0..graph.routers()));
+    assert_eq!(whole.classes.len(), graph.class_names().len());
+    for part in parts {
+        assert!(part.routers.is_sorted_by(|a, b| a < b) && part.classes.is_sorted_by(|a, b| a < b), "{}", part.name);
+        assert!(part.routers.last() < Some(&graph.routers()), "{}", part.name);
+        assert_eq!(graph.layers().iter().filter(|other| other.name == part.name).count(), 1);
+        let mut found: Vec<u8> = part.routers.iter().flat_map(|&r| graph.ports(r)).map(|port| port.class).collect();
+        found.sort_unstable();
+        assert!(part.classes.iter().all(|class| found.binary_search(class).is_ok()), "{} has no such port", part.name);
+    }
 }
 
 /// Diameter and mean by formula against breadth-first search from every router.
 fn check_distances(graph: &Graph) {
     let all: Vec<u32> = (0..graph.routers()).flat_map(|router| graph.distances_from(router)).collect();
-    assert_eq!(Some(graph.diameter()), all.iter().copied().max(), "{:?}", graph.shape());
+    assert_eq!(Some(graph.diameter()), all.iter().copied().max(), "{}", graph.topology_name());
     let pairs = f64::from(graph.routers()) * f64::from(graph.routers() - 1);
     let mean = all.iter().map(|&distance| f64::from(distance)).sum::<f64>() / pairs.max(1.0);
-    assert!((graph.mean_distance() - mean).abs() < 1e-9, "{:?}: {mean}", graph.shape());
+    assert!((graph.mean_distance() - mean).abs() < 1e-9, "{}: {mean}", graph.topology_name());
     let profile = graph.distances();
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
     all.iter().for_each(|&distance| by_distance[distance as usize] += 1);
@@ -248,140 +294,127 @@ fn check_distances(graph: &Graph) {
     assert_eq!(profile.terminal_pairs, by_distance);
 }
 
-fn coordinates(mut router: u32, widths: &[u32]) -> Vec<u32> {
-    widths.iter().map(|width| (router % width, router /= width).0).collect()
-}
-
-fn router_at(coordinates: &[u32], widths: &[u32]) -> u32 {
-    widths.iter().zip(coordinates).rev().fold(0, |router, (width, coordinate)| router * width + coordinate)
-}
-
-fn check_hyperx(graph: &Graph, widths: &[u32], terminals: u32) {
-    let routers: u32 = widths.iter().product();
-    let degree: u32 = widths.iter().map(|width| width - 1).sum();
-    assert_eq!((graph.routers(), graph.radix()), (routers, terminals + degree));
-    assert_eq!(graph.shape().router_widths(), Some(widths));
-    for (d, &width) in widths.iter().enumerate() {
-        // routers / width rows of width * (width - 1) / 2 pairs each.
-        let links = routers * (width - 1) / 2;
-        assert_eq!(graph.links_by_class()[1 + d], (format!("dim{d}"), links as usize));
-    }
-    for router in 0..routers {
-        let own = coordinates(router, widths);
-        for (d, &width) in widths.iter().enumerate() {
-            let first = terminals + widths[..d].iter().map(|width| width - 1).sum::<u32>();
-            for c in (0..width).filter(|&c| c != own[d]) {
-                let mut far = own.clone();
-                far[d] = c;
-                let Peer::Router { router: reached, .. } =
-                    peer(graph, router, first + if c < own[d] { c } else { c - 1 })
-                else {
-                    panic!("no router {far:?}")
-                };
-                assert_eq!(reached, router_at(&far, widths));
+fn check_grid(graph: &Graph, grid: &Grid) {
+    let widths: Vec<u32> = grid.dimensions.iter().map(|dimension| dimension.width).collect();
+    assert_eq!(graph.routers(), widths.iter().product::<u32>());
+    let mut stride = 1;
+    for dimension in &grid.dimensions {
+        for router in 0..graph.routers() {
+            let own = router / stride % dimension.width;
+            let to = |c: u32| router - own * stride + c * stride;
+            match dimension.line {
+                Line::Complete => check_complete_line(graph, dimension, router, own, to),
+                Line::Ring | Line::Row => check_ring_or_row(graph, dimension, router, own, to),
             }
         }
+        stride *= dimension.width;
     }
-}
-
-fn check_torus(graph: &Graph, widths: &[u32], terminals: u32, wrap: bool, trunk: u32) {
-    let routers: u32 = widths.iter().product();
-    assert_eq!((graph.routers(), graph.radix()), (routers, terminals + 2 * trunk * widths.len() as u32));
-    for (d, &width) in widths.iter().enumerate() {
-        // Each row is a ring of width trunks, or a line with one less.
-        let links = routers / width * trunk * if wrap { width } else { width - 1 };
-        assert_eq!(graph.links_by_class()[1 + d], (format!("dim{d}"), links as usize));
-    }
-    for router in 0..routers {
-        let own = coordinates(router, widths);
-        for (d, &width) in widths.iter().enumerate() {
-            let mut far = own.clone();
-            far[d] = (own[d] + 1) % width;
-            for m in 0..trunk {
-                let [up, down] = [0, 1].map(|direction| terminals + (2 * d as u32 + direction) * trunk + m);
-                let expected = match wrap || own[d] + 1 < width {
-                    true => Peer::Router { router: router_at(&far, widths), port: down as u16 },
-                    false => Peer::Unused,
-                };
-                // Symmetry is checked above, so that the ports down follow from those up.
-                assert_eq!(peer(graph, router, up), expected);
-                assert_eq!(peer(graph, router, down) == Peer::Unused, !wrap && own[d] == 0);
-            }
-        }
-    }
-}
-
-fn check_dragonfly(graph: &Graph, [a, p, h, g]: [u32; 4], arrangement: Arrangement) {
-    let per_pair = links_per_pair(a, h, g);
-    assert_eq!((graph.routers(), graph.radix()), (a * g, p + a - 1 + h));
-    assert_eq!(graph.shape().groups(), Some((g, a)));
-    let local = g * a * (a - 1) / 2;
-    let global = g * (g - 1) / 2 * per_pair;
-    assert_eq!(graph.links_by_class()[1..], [("local".into(), local as usize), ("global".into(), global as usize)]);
-    let mut between = vec![0; (g * g) as usize];
-    for router in 0..a * g {
-        let (group, own) = (router / a, router % a);
-        for j in (0..a).filter(|&j| j != own) {
-            let Peer::Router { router: far, .. } = peer(graph, router, p + if j < own { j } else { j - 1 }) else {
-                panic!("no local link")
-            };
-            assert_eq!(far, group * a + j);
-        }
-        for j in 0..h {
-            let k = own * h + j;
-            match peer(graph, router, p + a - 1 + j) {
-                Peer::Router { router: far, .. } => {
-                    assert_eq!(arrangement.target(g, group, k), far / a);
-                    assert_eq!(arrangement.port_to(g, group, far / a) + k / (g - 1) * (g - 1), k);
-                    between[(group * g + far / a) as usize] += 1;
-                }
-                unused => assert!(unused == Peer::Unused && k >= per_pair * (g - 1)),
-            }
-        }
-    }
-    for (pair, links) in between.into_iter().enumerate() {
-        let same_group = pair as u32 / g == pair as u32 % g;
-        assert_eq!(links, if same_group { 0 } else { per_pair });
-    }
-}
-
-fn check_tree(graph: &Graph, k: u32, n: u32) {
-    let width = k.pow(n - 1);
-    assert_eq!((graph.terminals(), graph.routers()), (k * width, n * width));
-    assert_eq!(graph.links_by_class().len(), n as usize);
-    for level in 1..n {
-        // Every one of the k^(n-1) routers has k links down.
-        assert_eq!(graph.links_by_class()[level as usize], (format!("level{level}"), (k * width) as usize));
-    }
-    let digits = |router: u32| coordinates(router % width, &vec![k; n as usize - 1]);
     for router in 0..graph.routers() {
-        let level = router / width;
-        assert_eq!(graph.ports(router).len() as u32, if level < n - 1 { 2 * k } else { k });
-        // Symmetry is checked above, so that the ports down follow from those up.
-        for up in k..graph.ports(router).len() as u32 {
-            let mut far = digits(router);
-            let own = std::mem::replace(&mut far[level as usize], up - k);
-            let Peer::Router { router: reached, port } = peer(graph, router, up) else { panic!("no link up") };
-            assert_eq!((reached / width, digits(reached), u32::from(port)), (level + 1, far, own));
-        }
+        let mut rest = router;
+        let coordinates: Vec<u32> = widths.iter().map(|width| (rest % width, rest /= width).0).collect();
+        assert!(grid.coordinates(router).eq(coordinates));
     }
 }
 
-fn check_fat_tree(graph: &Graph, k: u32) {
-    let half = k / 2;
-    let [edges, cores] = [k * half, half * half];
-    assert_eq!((graph.terminals(), graph.routers(), graph.radix()), (k * k * k / 4, 2 * edges + cores, k));
-    // half * half links in each of k pods, and one link from each core to each pod.
-    let links = (k * half * half) as usize;
-    assert_eq!(graph.links_by_class()[1..], [("level1".into(), links), ("level2".into(), links)]);
-    let to = |router, port: u32| Peer::Router { router, port: port as u16 };
-    for pod in 0..k {
-        for (index, up) in (0..half).flat_map(|index| (0..half).map(move |up| (index, up))) {
-            // Symmetry is checked above, so that the ports down follow from those up.
-            let edge = peer(graph, pod * half + index, half + up);
-            assert_eq!(edge, to(edges + pod * half + up, index));
-            let aggregation = peer(graph, edges + pod * half + index, half + up);
-            assert_eq!(aggregation, to(2 * edges + index * half + up, pod));
+fn check_complete_line(graph: &Graph, dimension: &Dimension, router: u32, own: u32, to: impl Fn(u32) -> u32) {
+    let &Dimension { width, first_port, trunk, class, .. } = dimension;
+    for (c, m) in (0..width).filter(|&c| c != own).flat_map(|c| (0..trunk).map(move |m| (c, m))) {
+        let number = |from: u32, to: u32| if to < from { to } else { to - 1 };
+        let port = |from: u32, to: u32| u32::from(first_port) + number(from, to) * trunk + m;
+        let far = Peer::Router { router: to(c), port: port(c, own) as u16 };
+        check_port(graph, router, port(own, c), class, far);
+    }
+}
+
+fn check_ring_or_row(graph: &Graph, dimension: &Dimension, router: u32, own: u32, to: impl Fn(u32) -> u32) {
+    let &Dimension { width, line, first_port, trunk, class } = dimension;
+    for m in 0..trunk {
+        // Symmetry is checked above, so that the ports down follow from those up.
+        let [up, down] = [0, 1].map(|direction| u32::from(first_port) + direction * trunk + m);
+        let above = match line == Line::Ring || own + 1 < width {
+            true => Peer::Router { router: to((own + 1) % width), port: down as u16 },
+            false => Peer::Unused,
+        };
+        check_port(graph, router, up, class, above);
+        assert_eq!(peer(graph, router, down) == Peer::Unused, line == Line::Row && own == 0);
+    }
+}
+
+fn check_groups(graph: &Graph, groups: &Groups) {
+    assert_eq!(groups.places.len() as u32, graph.routers());
+    let mut sizes = vec![0; groups.count as usize];
+    for &(group, index) in &groups.places {
+        assert_eq!(index, sizes[group as usize], "indices ascend with the ids of routers");
+        sizes[group as usize] += 1;
+    }
+    assert!(sizes.iter().all(|&size| size > 0), "{sizes:?}");
+    if let Some(complete) = groups.complete {
+        let size = groups.run().expect("equal groups, one after the other");
+        for (router, &(group, own)) in (0..).zip(&groups.places) {
+            for j in (0..size).filter(|&j| j != own) {
+                let port = |from: u32, to: u32| u32::from(complete.first_port) + if to < from { to } else { to - 1 };
+                let far = Peer::Router { router: group * size + j, port: port(j, own) as u16 };
+                check_port(graph, router, port(own, j), complete.class, far);
+            }
+        }
+    }
+    groups.global.iter().for_each(|links| check_global_links(graph, groups, links));
+}
+
+fn check_global_links(graph: &Graph, groups: &Groups, links: &GlobalLinks) {
+    let (g, per_pair) = (groups.count, links.per_pair());
+    let size = groups.run().expect("equal groups, one after the other");
+    assert_eq!((g, per_pair), (links.groups, links.gateways.len() as u32 / (g - 1)));
+    let mut between = vec![0; (g * g) as usize];
+    for (group, (k, &(index, port))) in (0..g).flat_map(|group| (0..).zip(&links.gateways).map(move |k| (group, k))) {
+        match peer(graph, group * size + index, port.into()) {
+            Peer::Router { router: far, .. } => {
+                assert_eq!(links.arrangement.target(g, group, k), far / size);
+                assert_eq!(links.arrangement.port_to(g, group, far / size) + k / (g - 1) * (g - 1), k);
+                between[(group * g + far / size) as usize] += 1;
+            }
+            unused => assert!(unused == Peer::Unused && k >= per_pair * (g - 1)),
+        }
+    }
+    for (pair, links) in (0..).zip(between) {
+        assert_eq!(links, if pair / g == pair % g { 0 } else { per_pair });
+    }
+    let crossing = |link: &weft_topology::Link| link.ends[0].0 / size != link.ends[1].0 / size;
+    assert_eq!(
+        graph.links().filter(crossing).count() as u32,
+        g * (g - 1) / 2 * per_pair,
+        "no other link leaves a group"
+    );
+}
+
+fn check_levels(graph: &Graph, levels: &Levels) {
+    assert_eq!(levels.of_router.len() as u32, graph.routers());
+    let sizes: Vec<u32> = (0..levels.count).map(|level| levels.size(level)).collect();
+    assert!(sizes.iter().all(|&size| size > 0) && sizes.iter().sum::<u32>() == graph.routers(), "{sizes:?}");
+    levels.tree.iter().for_each(|tree| check_tree(graph, levels, tree));
+}
+
+fn check_tree(graph: &Graph, levels: &Levels, tree: &Tree) {
+    let top = levels.count - 1;
+    let leaves = levels.size(0);
+    assert!(levels.of_router.is_sorted());
+    assert_eq!((graph.terminals(), graph.terminals_per_router()), (leaves * tree.radix, Some(tree.radix)));
+    let digits = |router: u32| tree.digits[router as usize];
+    for router in 0..graph.routers() {
+        let level = levels.of_router[router as usize];
+        let down = if level == top { tree.top } else { tree.radix };
+        let up = if level == top { 0 } else { tree.radix };
+        assert_eq!(graph.ports(router).len() as u32, down + up);
+        assert!(digits(router)[top as usize..].iter().all(|&digit| digit == 0));
+        // Symmetry is checked above, so that the ports down follow from those up.
+        for u in 0..up {
+            let Peer::Router { router: parent, port } = peer(graph, router, tree.radix + u) else {
+                panic!("no parent")
+            };
+            let mut expected = digits(router);
+            expected[level as usize] = u as u8;
+            assert_eq!((levels.of_router[parent as usize], digits(parent)), (level + 1, expected));
+            assert_eq!(port, u16::from(digits(router)[level as usize]));
         }
     }
 }

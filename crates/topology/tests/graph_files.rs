@@ -5,7 +5,7 @@ mod common;
 use common::{anynet, graph_file, graphml, json};
 use proptest::prelude::*;
 use weft_topology::graph_file::{Format, GraphFile};
-use weft_topology::{Graph, Link, Peer, Shape, TopologyConfig};
+use weft_topology::{Graph, Link, Peer, Structure, TopologyConfig, TopologyModel};
 use weft_units::InputFile;
 
 fn build(name: &str, text: &str) -> Graph {
@@ -60,7 +60,7 @@ fn networkx_writes_what_is_read() {
     let graph = build("g.json", edges);
     assert_eq!(graph, build("g.json", links));
     assert_eq!(graph.router_names(), Some(&["[0,1]".to_owned(), "7".to_owned()][..]));
-    assert_eq!(graph.shape(), &Shape::Graph { terminals: None });
+    assert_eq!(graph.structure(), &Structure::default());
     assert_eq!(graph.links_by_class(), [("terminal".into(), 2), ("x".into(), 1)]);
     // write_graphml of NetworkX 3.6, with a default as its readers know it, and a key for everything.
     let graphml = r#"<?xml version='1.0' encoding='utf-8'?>
@@ -93,7 +93,7 @@ fn anynet_places_nodes_and_names_latencies() {
     assert_eq!(graph.router_names().unwrap(), ["10", "20", "30"]);
     assert_eq!([0, 1, 2].map(|terminal| graph.terminal_at(terminal)), [(2, 0), (1, 0), (0, 0)]);
     assert_eq!(graph.links_by_class(), [("terminal".into(), 3), ("latency15".into(), 1), ("link".into(), 1)]);
-    assert_eq!(graph.shape().terminals_per_router(), None, "terminals are not in the order of routers");
+    assert_eq!(graph.terminals_per_router(), None, "terminals are not in the order of routers");
     assert_eq!(
         graph.ports(0).iter().map(|port| port.peer).collect::<Vec<_>>(),
         [Peer::Terminal(2), Peer::Router { router: 1, port: 1 }, Peer::Router { router: 2, port: 1 },]
@@ -117,7 +117,7 @@ fn the_default_is_for_routers_that_do_not_say() {
         format: None,
         terminals_per_router: Some(4),
     };
-    assert_eq!(plain.build("topology").unwrap().shape(), &Shape::Graph { terminals: Some(4) });
+    assert_eq!(plain.build("topology").unwrap().terminals_per_router(), Some(4));
 }
 
 /// What is refused, each with the file that is.

@@ -1,15 +1,52 @@
 //! Injection processes: when a source creates its packets.
 //!
-//! One file per process, one line of the registry each; `tests/injection.rs` measures every registered name and fails
-//! when one is missing.
+//! One file per process, one line of the registry each; `tests/injection.rs` measures the examples of every registered
+//! process.
 
 use crate::GapTable;
 use rand_pcg::Pcg32;
+use std::sync::Arc;
 use weft_units::Refusal;
+
+/// What every injection process is: a configuration that knows the gaps between packets.
+pub trait InjectionModel {
+    /// The gaps at this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits`, in cycles of
+    /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
+    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
+
+    /// Whether each cycle creates a packet with the same probability, whatever happened before.
+    fn is_memoryless(&self) -> bool {
+        false
+    }
+
+    /// Configurations for a load of 0.25 in packets of 1 flit and cycles of 1 ns. Tests measure all of them.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+/// When the sources of one load create packets.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "the table is read for every packet, and there are few of them")]
+pub enum Times {
+    /// Gaps that do not depend on each other.
+    Independent(GapTable),
+    /// Gaps that depend on what a source remembers.
+    Remembered(Arc<dyn Remembered>),
+}
+
+/// Gaps that depend on what a source remembers in one word.
+pub trait Remembered: std::fmt::Debug + Send + Sync {
+    /// What a source remembers at first: drawn so that its statistics are the same at any time, from cycle 0 on.
+    fn start(&self, rng: &mut Pcg32) -> u64;
+
+    /// Cycles to the next packet, 1 or more.
+    fn gap(&self, state: &mut u64, rng: &mut Pcg32) -> u64;
+}
 
 weft_units::registry! {
     /// Every way in which a source can space its packets.
-    pub enum InjectionConfig:
+    pub enum InjectionConfig as InjectionModel, with examples:
     "bernoulli" => bernoulli::Bernoulli,
     "on_off" => on_off::OnOff,
 }
@@ -29,14 +66,7 @@ impl InjectionConfig {
             let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
             return Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"));
         }
-        let times = match self {
-            // the smallest loads round to 0
-            Self::Bernoulli(_) => {
-                Times::Bernoulli(GapTable::new((load / f64::from(packet_flits)).max(f64::MIN_POSITIVE)))
-            }
-            Self::OnOff(c) => c.build(load, packet_flits, cycle_fs, path)?,
-        };
-        Ok(Process { times })
+        Ok(Process { times: self.model().build(load, packet_flits, cycle_fs, path)? })
     }
 }
 
@@ -46,19 +76,12 @@ pub struct Process {
     times: Times,
 }
 
-#[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "the table is read for every packet, and there are few of them")]
-enum Times {
-    Bernoulli(GapTable),
-    OnOff(Box<on_off::Bursts>),
-}
-
 impl Process {
     /// What a source remembers at first: drawn so that its statistics are the same at any time, from cycle 0 on.
     pub fn start(&self, rng: &mut Pcg32) -> u64 {
         match &self.times {
-            Times::Bernoulli(_) => 0,
-            Times::OnOff(bursts) => bursts.start(rng),
+            Times::Independent(_) => 0,
+            Times::Remembered(gaps) => gaps.start(rng),
         }
     }
 
@@ -72,8 +95,8 @@ impl Process {
     pub fn next(&self, after: u64, state: &mut u64, rng: &mut Pcg32) -> u64 {
         after
             + match &self.times {
-                Times::Bernoulli(gaps) => gaps.draw(rng),
-                Times::OnOff(bursts) => bursts.gap(state, rng),
+                Times::Independent(gaps) => gaps.draw(rng),
+                Times::Remembered(gaps) => gaps.gap(state, rng),
             }
     }
 }

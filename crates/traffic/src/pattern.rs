@@ -1,8 +1,8 @@
 //! Synthetic traffic patterns: to whom a terminal sends its next packet.
 //!
-//! One file per pattern, one line of the registry each; the conformance suite (`tests/conformance.rs`) has instances of
-//! every registered name and fails when one is missing. Patterns on the bits or digits of terminal ids are
-//! permutations, held as tables made once.
+//! One file per pattern, one line of the registry each; the conformance suite (`tests/conformance.rs`) takes the
+//! examples of every registered pattern. Patterns on the bits or digits of terminal ids are permutations, held as
+//! tables made once.
 
 mod by;
 mod permutation;
@@ -11,11 +11,65 @@ pub use by::By;
 
 use crate::Population;
 use rand_pcg::Pcg32;
+use std::sync::Arc;
 use weft_units::Refusal;
+
+/// Where the packets of each source go, in a given population.
+pub trait Destinations: std::fmt::Debug + Send + Sync {
+    /// Destination of the next packet of `source`; `None` if this source sends nothing.
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32>;
+
+    /// All destinations of `source`, each once, with their probabilities, which sum to 1 (empty for a silent source).
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)>;
+
+    /// Load of `source` as a part of the load of the scenario: 0 for a silent source, and at most 1.
+    fn relative_load(&self, _source: u32) -> f64 {
+        1.0
+    }
+
+    /// Part of the packets of `source` that goes to terminals below `end`. A pattern that sends to nearly all terminals
+    /// says it without the list of them.
+    fn share_below(&self, source: u32, end: u32) -> f64 {
+        let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
+        existing.map(|(_, probability)| probability).sum()
+    }
+}
+
+/// What every pattern is: a configuration that knows the destinations in a population.
+pub trait PatternModel {
+    type To: Destinations + 'static;
+
+    /// Refuses what the population can't send at `path` (the dotted path of this pattern in the scenario).
+    fn build(&self, population: &Population, path: &str) -> Result<Self::To, Refusal>;
+
+    /// Configurations for 64 terminals, 4 on each of 4 x 4 routers, in 8 groups. Tests send all of them.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+/// A [`PatternModel`] of any type, as the registry keeps it.
+pub trait AnyPattern {
+    fn destinations(&self, population: &Population, path: &str) -> Result<Arc<dyn Destinations>, Refusal>;
+
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+impl<Model: PatternModel> AnyPattern for Model {
+    fn destinations(&self, population: &Population, path: &str) -> Result<Arc<dyn Destinations>, Refusal> {
+        Ok(Arc::new(self.build(population, path)?))
+    }
+
+    fn examples() -> Vec<Self> {
+        PatternModel::examples()
+    }
+}
 
 weft_units::registry! {
     /// Every pattern Weft can send.
-    pub enum PatternConfig:
+    pub enum PatternConfig as AnyPattern, with examples:
     "uniform" => uniform::Uniform,
     "bit_complement" => bit_complement::BitComplement,
     "bit_reverse" => bit_reverse::BitReverse,
@@ -37,24 +91,7 @@ impl PatternConfig {
     /// The pattern among `population`. Refuses what the population can't send at `path` (the dotted path of this
     /// pattern in the scenario).
     pub fn build(&self, population: &Population, path: &str) -> Result<Pattern, Refusal> {
-        let destinations = match self {
-            Self::Uniform(c) => Destinations::Uniform(c.build(population, path)?),
-            Self::BitComplement(c) => Destinations::Permutation(c.build(population, path)?),
-            Self::BitReverse(c) => Destinations::Permutation(c.build(population, path)?),
-            Self::Shuffle(c) => Destinations::Permutation(c.build(population, path)?),
-            Self::Transpose(c) => Destinations::Permutation(c.build(population, path)?),
-            Self::Tornado(c) => Destinations::Permutation(c.build(population, path)?),
-            Self::Neighbor(c) => Destinations::Permutation(c.build(population, path)?),
-            Self::HotSpot(c) => Destinations::HotSpot(c.build(population, path)?),
-            Self::GroupShift(c) => Destinations::GroupShift(c.build(population, path)?),
-            Self::LayerShift(c) => Destinations::LayerShift(c.build(population, path)?),
-            Self::RandomPermutation(c) => Destinations::Permutation(c.build(population, path)?),
-            Self::Asymmetric(c) => Destinations::Asymmetric(c.build(population, path)?),
-            Self::Mix(c) => Destinations::Mix(c.build(population, path)?),
-            Self::Within(c) => Destinations::Within(c.build(population, path)?),
-            Self::Matrix(c) => Destinations::Matrix(c.build(population, path)?),
-        };
-        Ok(Pattern { name: self.name(), destinations })
+        Ok(Pattern::new(self.name(), self.model().destinations(population, path)?))
     }
 }
 
@@ -62,23 +99,14 @@ impl PatternConfig {
 #[derive(Debug, Clone)]
 pub struct Pattern {
     name: &'static str,
-    destinations: Destinations,
-}
-
-#[derive(Debug, Clone)]
-enum Destinations {
-    Uniform(uniform::Others),
-    Permutation(permutation::Permutation),
-    HotSpot(hot_spot::Spots),
-    GroupShift(group_shift::FarGroup),
-    LayerShift(layer_shift::FarLayer),
-    Asymmetric(asymmetric::Halves),
-    Mix(mix::Mixture),
-    Within(within::Subset),
-    Matrix(matrix::Rows),
+    destinations: Arc<dyn Destinations>,
 }
 
 impl Pattern {
+    pub fn new(name: &'static str, destinations: Arc<dyn Destinations>) -> Self {
+        Self { name, destinations }
+    }
+
     /// The registered name.
     pub fn name(&self) -> &'static str {
         self.name
@@ -87,55 +115,21 @@ impl Pattern {
     /// Destination of the next packet of `source`; `None` if this source sends nothing.
     #[inline]
     pub fn destination(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
-        match &self.destinations {
-            Destinations::Uniform(d) => Some(d.draw(source, rng)),
-            Destinations::Permutation(d) => Some(d.image(source)),
-            Destinations::HotSpot(d) => Some(d.draw(source, rng)),
-            Destinations::GroupShift(d) => Some(d.draw(source, rng)),
-            Destinations::LayerShift(d) => Some(d.draw(source, rng)),
-            Destinations::Asymmetric(d) => Some(d.draw(source, rng)),
-            Destinations::Mix(d) => d.draw(source, rng),
-            Destinations::Within(d) => d.draw(source, rng),
-            Destinations::Matrix(d) => d.draw(source, rng),
-        }
+        self.destinations.draw(source, rng)
     }
 
     /// Load of `source` as a part of the load of the scenario: 0 for a silent source, and at most 1.
     pub fn relative_load(&self, source: u32) -> f64 {
-        match &self.destinations {
-            Destinations::Mix(d) => d.relative_load(source),
-            Destinations::Within(d) => d.relative_load(source),
-            Destinations::Matrix(d) => d.relative_load(source),
-            _ => 1.0,
-        }
+        self.destinations.relative_load(source)
     }
 
     /// All destinations of `source`, each once, with their probabilities, which sum to 1 (empty for a silent source).
     pub fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
-        match &self.destinations {
-            Destinations::Uniform(d) => d.distribution(source),
-            Destinations::Permutation(d) => vec![(d.image(source), 1.0)],
-            Destinations::HotSpot(d) => d.distribution(source),
-            Destinations::GroupShift(d) => d.distribution(source),
-            Destinations::LayerShift(d) => d.distribution(source),
-            Destinations::Asymmetric(d) => d.distribution(source),
-            Destinations::Mix(d) => d.distribution(source),
-            Destinations::Within(d) => d.distribution(source),
-            Destinations::Matrix(d) => d.distribution(source),
-        }
+        self.destinations.distribution(source)
     }
 
-    /// Part of the packets of `source` that goes to terminals below `end`; where all terminals may be destinations,
-    /// without the list of them.
+    /// Part of the packets of `source` that goes to terminals below `end`.
     fn share_below(&self, source: u32, end: u32) -> f64 {
-        match &self.destinations {
-            Destinations::Uniform(d) => d.share_below(source, end),
-            Destinations::HotSpot(d) => d.share_below(source, end),
-            Destinations::Mix(d) => d.share_below(source, end),
-            _ => {
-                let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
-                existing.map(|(_, probability)| probability).sum()
-            }
-        }
+        self.destinations.share_below(source, end)
     }
 }

@@ -48,7 +48,7 @@ macro_rules! registry {
     (@model $config:ident [$model:ident] $declares:tt $examples:tt [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
             /// The member as its family asks it.
-            pub(crate) fn model(&self) -> &dyn $model {
+            pub fn model(&self) -> &dyn $model {
                 match self { $(Self::$ty(member) => member,)+ }
             }
         }

@@ -94,6 +94,10 @@ def _topology(facts: dict[str, Any]) -> list[str]:
     degree = f"{least}" if least == most else f"{least} to {most}, {mean:.4g} on average"
     rows = [
         ("routers", f"{facts['routers']}"),
+        *(
+            (f"{part['name']} routers", f"{part['routers']}, {' and '.join(part['links'])} links")
+            for part in facts["layers"]
+        ),
         ("terminals", f"{facts['terminals']}"),
         ("ports of a router", f"{facts['radix_ports']} at most"),
         ("links of a router", f"{degree}, to other routers"),

@@ -5,6 +5,7 @@ A unit is the distance between neighbouring routers of a row; y points down. Eve
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,10 @@ def lay_out(network: Mapping[str, Any], routers: int, start: Ints, end: Ints) ->
             bend = _arcs(digits, x, y, start, end)
             return Layout(x, y, bend, _grid_words(network["widths"]))
         case "groups":
-            x, y = _groups(np.asarray(places).reshape(routers, -1))
-            return Layout(x, y, straight, "groups on a circle, the routers of a group on a small one")
+            levels = network["levels"]
+            x, y = _groups(np.asarray(places).reshape(routers, -1), np.asarray(levels or [0] * routers))
+            inside = ", higher levels inside" if levels else ""
+            return Layout(x, y, straight, f"groups on a circle, the routers of a group on a small one{inside}")
         case "levels":
             x, y = _levels(np.asarray(places).reshape(routers, -1))
             return Layout(x, y, straight, "a row per level, leaves at the bottom")
@@ -133,20 +136,44 @@ def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
     return np.where(forward ^ vertical, bend, -bend)
 
 
-def _groups(places: Ints) -> tuple[Floats, Floats]:
+def _groups(places: Ints, levels: Ints) -> tuple[Floats, Floats]:
     """Small circles, far enough apart on a large one."""
-    group, index = places[:, 0], places[:, 1]
-    count, size = int(group.max()) + 1, int(index.max()) + 1
-    x, y = _circle(size)
-    radius = float(np.hypot(x, y).max())
-    each = 2 * radius + 1.5
+    group = places[:, 0]
+    count = int(group.max()) + 1
+    x, y = _rings(_ranks(group, levels), levels)
+    each = 2 * float(np.hypot(x, y).max()) + 1.5
     around = 0.0 if count < 2 else each / 2 / float(np.sin(np.pi / count))
     middle_x, middle_y = _circle(count, around)
     # Each group is turned so that its first router looks outwards.
     angle = 2 * np.pi * group / max(count, 1)
-    turned_x = x[index] * np.cos(angle) - y[index] * np.sin(angle)
-    turned_y = x[index] * np.sin(angle) + y[index] * np.cos(angle)
+    turned_x = x * np.cos(angle) - y * np.sin(angle)
+    turned_y = x * np.sin(angle) + y * np.cos(angle)
     return middle_x[group] + turned_x, middle_y[group] + turned_y
+
+
+def _ranks(group: Ints, levels: Ints) -> Ints:
+    """Number of each router among those of its group and level."""
+    met: Counter[tuple[int, int]] = Counter()
+    ranks = np.zeros(len(group), dtype=np.int64)
+    for router, place in enumerate(zip(group.tolist(), levels.tolist(), strict=True)):
+        ranks[router] = met[place]
+        met[place] += 1
+    return ranks
+
+
+def _rings(ranks: Ints, levels: Ints) -> tuple[Floats, Floats]:
+    """A circle per level around the same middle, level 0 outermost, one unit or more between them."""
+    x, y = np.zeros(len(ranks)), np.zeros(len(ranks))
+    least = 0.0
+    for level in sorted(set(levels.tolist()), reverse=True):
+        on = levels == level
+        size = int(ranks[on].max()) + 1
+        ring_x, ring_y = _circle(size)
+        if np.hypot(ring_x, ring_y).max() < least:
+            ring_x, ring_y = _circle(size, least)
+        x[on], y[on] = ring_x[ranks[on]], ring_y[ranks[on]]
+        least = float(np.hypot(ring_x, ring_y).max()) + 1.0
+    return x, y
 
 
 def _levels(places: Ints) -> tuple[Floats, Floats]:

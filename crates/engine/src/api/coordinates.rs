@@ -1,48 +1,32 @@
 //! The coordinates of routers, as routings get them: one number per router.
 
 use crate::state::link_class::Trunk;
-use weft_topology::{Graph, Shape};
+use weft_topology::{Graph, Levels, Line, Structure};
 
 /// Coordinates of every router: bytes of the grid, group << 16 | index, level and digits of a tree, or 0.
 pub fn of_all(graph: &Graph) -> Vec<u64> {
-    let shape = graph.shape();
-    (0..graph.routers())
-        .map(|r| match (shape.router_widths(), shape.groups()) {
-            (Some(widths), _) => {
-                let mut rest = r;
-                widths.iter().enumerate().fold(0, |at, (d, &w)| {
-                    let c = rest % w;
-                    rest /= w;
-                    at | u64::from(c) << (8 * d)
-                })
-            }
-            (None, Some((_, per_group))) => u64::from(r / per_group) << 16 | u64::from(r % per_group),
-            (None, None) => in_tree(r, shape).unwrap_or(0),
-        })
-        .collect()
+    let of_router = |r: u32| match graph.structure() {
+        Structure { grid: Some(grid), .. } => {
+            grid.coordinates(r).enumerate().map(|(d, c)| u64::from(c) << (8 * d)).sum()
+        }
+        Structure { groups: Some(groups), .. } => {
+            let (group, index) = groups.places[r as usize];
+            u64::from(group) << 16 | u64::from(index)
+        }
+        Structure { levels: Some(levels), .. } => in_tree(r, levels).unwrap_or(0),
+        Structure { grid: None, groups: None, levels: None } => 0,
+    };
+    (0..graph.routers()).map(of_router).collect()
 }
 
-/// Coordinates: digit i of the position in byte i, the level in byte 7.
+/// Coordinates in a tree: digit i of the position in byte i, the level in byte 7.
 pub const LEVEL: u32 = 56;
 pub const DIGITS: u64 = (1 << LEVEL) - 1;
 
-/// Coordinates of router `router` of a tree, `None` on other shapes.
-fn in_tree(router: u32, shape: &Shape) -> Option<u64> {
-    match *shape {
-        Shape::KAryNTree { k, n } => {
-            let width = k.pow(n - 1);
-            Some(u64::from(router / width) << LEVEL | digits(router % width, k))
-        }
-        Shape::FatTree { k } => {
-            // pods are the values of digit 1 below the top; a core has the aggregation index and its own there
-            let half = k / 2;
-            let (level, position) = (router / (k * half), router % (k * half));
-            let (low, high) = (u64::from(position % half), u64::from(position / half));
-            let (low, high) = if level == 2 { (high, low) } else { (low, high) };
-            Some(u64::from(level) << LEVEL | high << 8 | low)
-        }
-        _ => None,
-    }
+/// Coordinates of a router of a tree, `None` on other levels.
+fn in_tree(router: u32, levels: &Levels) -> Option<u64> {
+    let digits = levels.tree.as_ref()?.digits[router as usize];
+    Some(u64::from(levels.of_router[router as usize]) << LEVEL | u64::from_le_bytes(digits))
 }
 
 /// The digits of a position (or of any number), one per byte.
@@ -62,10 +46,11 @@ pub fn in_line(a: u64, b: u64) -> bool {
     differ == 0 || differ >> (differ.trailing_zeros() / 8 * 8) <= 0xff
 }
 
-/// The trunks of a graph: parallel links between neighbours of a torus.
+/// The trunks of a graph: parallel links between neighbours on rings and rows, all of one width.
 pub fn trunk_of(graph: &Graph) -> Trunk {
-    match graph.shape() {
-        Shape::Torus { terminals, trunk, .. } => Trunk { first: *terminals as u8, width: *trunk as u8 },
-        _ => Trunk { first: 0, width: 1 },
+    let grid = graph.structure().grid.as_ref();
+    match grid.and_then(|grid| Some((grid.dimensions.first()?, grid.uniform()?))) {
+        Some((first, (Line::Ring | Line::Row, trunk))) => Trunk { first: first.first_port as u8, width: trunk as u8 },
+        Some((_, (Line::Complete, _))) | None => Trunk { first: 0, width: 1 },
     }
 }

@@ -39,12 +39,18 @@ pub struct Offers {
     pub wakes_on_demand: bool,
     /// It switches other links on where links or routers have failed.
     pub replaces_failed_links: bool,
+    /// Names of the kinds of control packets that its agents may send.
+    pub control_packets: &'static [&'static str],
 }
 
 impl Offers {
     /// Links never go off.
-    pub const ALWAYS_ON: Self =
-        Self { links: LinkKnowledge::Nothing, wakes_on_demand: false, replaces_failed_links: false };
+    pub const ALWAYS_ON: Self = Self {
+        links: LinkKnowledge::Nothing,
+        wakes_on_demand: false,
+        replaces_failed_links: false,
+        control_packets: &[],
+    };
 
     /// Whether a routing that needs to know this goes with the policy.
     pub fn suit(&self, need: LinkKnowledge) -> bool {

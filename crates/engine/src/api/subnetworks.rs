@@ -2,7 +2,7 @@
 //! butterfly or the groups of a dragonfly, and what each router knows of the links in its own.
 
 use crate::base::unchecked::Hot;
-use weft_topology::{Graph, Shape};
+use weft_topology::{Graph, Line, Structure};
 use weft_units::Refusal;
 
 /// Routers of a subnetwork at most: its links are kept as one word per router.
@@ -62,18 +62,20 @@ impl Subnets {
             classes: [0; 8],
             offsets: [0; 8],
         };
-        match graph.shape() {
-            Shape::SingleRouter { .. } => {}
-            Shape::HyperX { widths, terminals } => {
-                let (mut port, mut stride) = (*terminals, 1);
-                for (d, &width) in widths.iter().enumerate() {
-                    nets.add(width, port, 8 * d as u8, stride, d as u8 + 1);
-                    port += width - 1;
-                    stride *= width;
+        let Structure { grid, groups, .. } = graph.structure();
+        if let Some(grid) = grid {
+            let mut stride = 1;
+            for (d, dimension) in grid.dimensions.iter().enumerate() {
+                if (dimension.line, dimension.trunk) != (Line::Complete, 1) {
+                    return None;
                 }
+                nets.add(dimension.width, dimension.first_port.into(), 8 * d as u8, stride, dimension.class);
+                stride *= dimension.width;
             }
-            &Shape::Dragonfly { a, p, .. } => nets.add(a, p, 0, 1, 1),
-            _ => return None,
+        } else {
+            let groups = groups.as_ref()?;
+            let complete = groups.complete?;
+            nets.add(graph.routers() / groups.count, complete.first_port.into(), 0, 1, complete.class);
         }
         Some(nets)
     }

@@ -60,6 +60,9 @@ struct Means {
 
 impl Means {
     fn add(&mut self, weight: f64, (hops, wire): (f64, f64)) {
+        if weight == 0.0 {
+            return;
+        }
         self.weight += weight;
         self.hops += (hops - self.hops) * weight / self.weight;
         self.wire += (wire - self.wire) * weight / self.weight;

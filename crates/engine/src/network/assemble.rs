@@ -322,7 +322,7 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
 /// therefore is in one block, and there are at most as many blocks as groups.
 pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec<u32> {
     let routers = graph.routers();
-    let grain = graph.grain().max(1);
+    let grain = graph.structure().grain();
     let units = routers.div_ceil(grain);
     let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { routers });
     // whole groups stay together while there are enough of them

@@ -251,12 +251,11 @@ impl Default for RouterSpec {
 
 /// What patterns need to know of a graph and a run.
 pub fn population(graph: &Graph, seed: u64) -> Population {
-    let per_router = graph.shape().terminals_per_router();
     Population {
         terminals: graph.terminals(),
-        terminals_per_router: per_router,
-        widths: graph.shape().router_widths().map(<[u32]>::to_vec),
-        terminals_per_group: graph.shape().groups().zip(per_router).map(|((_, routers), each)| routers * each),
+        terminals_per_router: graph.terminals_per_router(),
+        widths: graph.structure().widths(),
+        terminals_per_group: graph.terminals_per_group(),
         seed,
     }
 }

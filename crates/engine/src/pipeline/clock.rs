@@ -6,7 +6,7 @@ use crate::pipeline::net::Net;
 use crate::state::Terminal;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
-use weft_traffic::{InjectionConfig, Pattern, Process};
+use weft_traffic::{Pattern, Process};
 use weft_units::Refusal;
 
 /// Clock of a terminal that is in no job.
@@ -97,8 +97,8 @@ impl NetJob {
 pub fn is_steady(spec: &Spec) -> bool {
     let steady = |job: &Job| {
         let waits = job.reply.is_some_and(|reply| reply.outstanding.is_some());
-        let bernoulli = matches!(job.injection, InjectionConfig::Bernoulli(_));
-        job.phases.len() == 1 && job.batch.is_none() && bernoulli && !waits
+        let memoryless = job.injection.model().is_memoryless();
+        job.phases.len() == 1 && job.batch.is_none() && memoryless && !waits
     };
     spec.traffic.jobs.iter().all(steady)
 }

@@ -50,6 +50,9 @@ pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals
 /// 4 groups with two links between two groups, 2 global ports of a group unused.
 pub const DRAGONFLY_WIDE: &str = r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2,
     "global_links_per_router": 2, "arrangement": "absolute"}}"#;
+/// 9 groups of 4 leaves with 2 terminals and 4 spines with 2 global links, one link between two groups.
+pub const DRAGONFLY_PLUS: &str = r#"{"dragonfly_plus": {"leaves_per_group": 4, "spines_per_group": 4,
+    "terminals_per_leaf": 2, "global_links_per_spine": 2}}"#;
 /// 9 leaves of 3 terminals and 2 levels of 9 routers above.
 pub const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 /// The Petersen graph with 0, 1 or 2 terminals on a router.
@@ -132,6 +135,8 @@ pub const PAIRS: &[(&str, &str)] = &[
     (TORUS, SHORTEST),
     (MESH, SHORTEST_FIRST),
     (DRAGONFLY, SHORTEST),
+    (DRAGONFLY_PLUS, SHORTEST),
+    (DRAGONFLY_PLUS, ECMP),
     (TREE, SHORTEST),
     (TORUS, ECMP),
     (DRAGONFLY_WIDE, ECMP),

@@ -57,7 +57,7 @@ pub fn fitting_policy(spec: &mut Spec, json: &str) {
             json
         },
     );
-    if sleepy && spec.graph.shape().groups().is_some() {
+    if sleepy && spec.graph.structure().groups.is_some() {
         spec.managed[2] = false; // links between groups
     }
 }

@@ -18,10 +18,28 @@
 //! variances and counts are geometric (chi-square). Peers: every row of `tests/data/golden/booksim.csv` and
 //! `tests/data/golden/caminos.csv`.
 
+use super::{InjectionModel, Times};
+use crate::GapTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
 
 /// A packet in every cycle with the same probability.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bernoulli {}
+
+impl InjectionModel for Bernoulli {
+    fn build(&self, load: f64, packet_flits: u32, _: u128, _: &str) -> Result<Times, Refusal> {
+        // the smallest loads round to 0
+        Ok(Times::Independent(GapTable::new((load / f64::from(packet_flits)).max(f64::MIN_POSITIVE))))
+    }
+
+    fn is_memoryless(&self) -> bool {
+        true
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}

@@ -19,12 +19,13 @@
 //! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle from the first, lengths of bursts and
 //! silences are geometric, the variance of counts is that of the renewal process. No rows of a peer.
 
-use super::Times;
+use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
 /// Bursts at a peak load with silence between them; on average the load of the scenario.
@@ -45,8 +46,8 @@ fn full() -> f64 {
     1.0
 }
 
-impl OnOff {
-    pub(super) fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
+impl InjectionModel for OnOff {
+    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
         let Self { mean_on, peak } = *self;
         if !(peak > 0.0 && peak <= 1.0) {
             let what = format!("a peak load of {peak} flits per cycle");
@@ -67,7 +68,7 @@ impl OnOff {
         }
         let packets = GapTable::new(peak / flits);
         if load == peak {
-            return Ok(Times::Bernoulli(packets));
+            return Ok(Times::Independent(packets));
         }
         let off = on * (peak - load) / load;
         if off < ROUNDED {
@@ -81,7 +82,13 @@ impl OnOff {
         }
         let is_on = (load / peak * 2f64.powi(64)) as u64;
         let lengths = |mean: f64| GapTable::new((1.0 / mean.max(1.0)).max(f64::MIN_POSITIVE));
-        Ok(Times::OnOff(Box::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off) })))
+        Ok(Times::Remembered(Arc::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off) })))
+    }
+
+    fn examples() -> Vec<Self> {
+        let mean_on = [Time::Cycles(10), Time::Femtoseconds(50_000_000), Time::Cycles(100)];
+        // The last one is one burst without end.
+        mean_on.into_iter().zip([1.0, 0.8, 0.25]).map(|(mean_on, peak)| Self { mean_on, peak }).collect()
     }
 }
 
@@ -98,17 +105,16 @@ pub(super) struct Bursts {
     off: GapTable,
 }
 
-impl Bursts {
+impl Remembered for Bursts {
     /// Cycles left of a burst found at a random time: geometric, so as long as a new one; 0 in a silence, of which as
     /// much is left as of a new one.
-    pub(super) fn start(&self, rng: &mut Pcg32) -> u64 {
+    fn start(&self, rng: &mut Pcg32) -> u64 {
         if rng.next_u64() < self.is_on { self.on.draw(rng) } else { 0 }
     }
 
     /// Cycles to the next packet. A packet that would come after the burst is not kept: what is drawn again in the
     /// next one has the same distribution.
-    #[inline(never)]
-    pub(super) fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
+    fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
         let mut passed = 0;
         loop {
             let wait = self.packets.draw(rng);

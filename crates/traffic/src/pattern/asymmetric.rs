@@ -16,6 +16,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
 //! two terminals for every place. No rows of a peer.
 
+use super::{Destinations, PatternModel};
 use crate::Population;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
@@ -28,8 +29,10 @@ use weft_units::Refusal;
 #[serde(deny_unknown_fields)]
 pub struct Asymmetric {}
 
-impl Asymmetric {
-    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Halves, Refusal> {
+impl PatternModel for Asymmetric {
+    type To = Halves;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Halves, Refusal> {
         let terminals = population.terminals;
         if terminals == 0 || terminals % 2 == 1 {
             let what = format!("{terminals} terminals have no halves");
@@ -41,21 +44,24 @@ impl Asymmetric {
         }
         Ok(Halves { half: terminals / 2 })
     }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
 }
 
 /// Two halves of this many terminals.
 #[derive(Debug, Clone)]
-pub(super) struct Halves {
+pub struct Halves {
     half: u32,
 }
 
-impl Halves {
-    #[inline]
-    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
-        source % self.half + (rng.next_u32() >> 31) * self.half
+impl Destinations for Halves {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+        Some(source % self.half + (rng.next_u32() >> 31) * self.half)
     }
 
-    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         [0, self.half].map(|offset| (source % self.half + offset, 0.5)).into()
     }
 }

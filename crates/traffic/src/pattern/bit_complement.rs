@@ -17,6 +17,7 @@
 //! fixed points. `engine/tests/bounds.rs`: the bounds of `valiant` and `up_down` under it are reached. BookSim2: the
 //! rows `bitcomp` of `tests/data/golden/booksim.csv`.
 
+use super::PatternModel;
 use super::permutation::Permutation;
 use crate::Population;
 use schemars::JsonSchema;
@@ -28,9 +29,15 @@ use weft_units::Refusal;
 #[serde(deny_unknown_fields)]
 pub struct BitComplement {}
 
-impl BitComplement {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+impl PatternModel for BitComplement {
+    type To = Permutation;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         Permutation::of_bits(population, path, |terminal, bits| terminal ^ (u32::MAX >> (32 - bits)))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
     }
 }
 

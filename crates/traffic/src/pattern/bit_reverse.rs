@@ -16,6 +16,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution.
 //! `engine/tests/bounds.rs`: the bound of `up_down` (`d_mod_k`) under it is reached. No rows of a peer.
 
+use super::PatternModel;
 use super::permutation::Permutation;
 use crate::Population;
 use schemars::JsonSchema;
@@ -27,9 +28,15 @@ use weft_units::Refusal;
 #[serde(deny_unknown_fields)]
 pub struct BitReverse {}
 
-impl BitReverse {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+impl PatternModel for BitReverse {
+    type To = Permutation;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         Permutation::of_bits(population, path, |terminal, bits| terminal.reverse_bits() >> (32 - bits))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
     }
 }
 

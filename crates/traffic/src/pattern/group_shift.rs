@@ -19,6 +19,7 @@
 //! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows
 //! `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
 
+use super::{Destinations, PatternModel};
 use crate::{Population, below};
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -47,8 +48,10 @@ pub enum Local {
     Same,
 }
 
-impl GroupShift {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<FarGroup, Refusal> {
+impl PatternModel for GroupShift {
+    type To = FarGroup;
+
+    fn build(&self, population: &Population, path: &str) -> Result<FarGroup, Refusal> {
         let Some(per_group) = population.terminals_per_group else {
             return Err(Refusal::new(
                 path,
@@ -68,6 +71,11 @@ impl GroupShift {
             first: (0..population.terminals).map(|source| far(source) + place(source)).collect(),
             choices: if self.local == Local::Same { 1 } else { per_group },
         })
+    }
+
+    fn examples() -> Vec<Self> {
+        // The last one, half-way around, leads there and back.
+        [(1, Local::Random), (3, Local::Same), (4, Local::Same)].map(|(shift, local)| Self { shift, local }).into()
     }
 }
 
@@ -89,14 +97,13 @@ pub struct FarGroup {
     choices: u32,
 }
 
-impl FarGroup {
-    #[inline]
-    pub(crate) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+impl Destinations for FarGroup {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         let first = self.first[source as usize];
-        if self.choices == 1 { first } else { first + below(rng, self.choices) }
+        Some(if self.choices == 1 { first } else { first + below(rng, self.choices) })
     }
 
-    pub(crate) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         let first = self.first[source as usize];
         (first..first + self.choices).map(|terminal| (terminal, 1.0 / f64::from(self.choices))).collect()
     }

@@ -18,6 +18,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, for targets, others and
 //! targets that send to themselves. No rows of a peer.
 
+use super::{Destinations, PatternModel};
 use super::uniform::{Others, Uniform};
 use crate::{Population, below};
 use rand_pcg::Pcg32;
@@ -44,8 +45,10 @@ fn all() -> f64 {
     1.0
 }
 
-impl HotSpot {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Spots, Refusal> {
+impl PatternModel for HotSpot {
+    type To = Spots;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Spots, Refusal> {
         members(&self.targets, population.terminals, &format!("{path}.targets"))?;
         let is_hot = match &self.sources {
             Some(sources) => members(sources, population.terminals, &format!("{path}.sources"))?,
@@ -58,6 +61,12 @@ impl HotSpot {
         let others = Uniform { include_self: false }.build(population, path)?;
         let threshold = (self.share * 2f64.powi(32)) as u64;
         Ok(Spots { targets: self.targets.clone(), is_hot, share: self.share, threshold, others })
+    }
+
+    fn examples() -> Vec<Self> {
+        let some = Some(vec![0, 5, 40]);
+        let new = |(sources, share)| Self { targets: vec![5, 9, 60], sources, share };
+        [(None, 0.25), (None, 1.0), (some, 0.25)].map(new).into()
     }
 }
 
@@ -94,17 +103,16 @@ pub struct Spots {
     others: Others,
 }
 
-impl Spots {
-    #[inline]
-    pub(crate) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+impl Destinations for Spots {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         if self.is_hot[source as usize] && u64::from(rng.next_u32()) < self.threshold {
-            self.targets[below(rng, self.targets.len() as u32) as usize]
+            Some(self.targets[below(rng, self.targets.len() as u32) as usize])
         } else {
             self.others.draw(source, rng)
         }
     }
 
-    pub(crate) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         let share = if self.is_hot[source as usize] { self.share } else { 0.0 };
         let mut probability = vec![0.0; self.is_hot.len()];
         for (terminal, uniform) in self.others.distribution(source) {
@@ -116,8 +124,7 @@ impl Spots {
         (0..).zip(probability).filter(|&(_, probability)| probability > 0.0).collect()
     }
 
-    /// Part of the packets that goes to terminals below `end`.
-    pub(super) fn share_below(&self, source: u32, end: u32) -> f64 {
+    fn share_below(&self, source: u32, end: u32) -> f64 {
         let share = if self.is_hot[source as usize] { self.share } else { 0.0 };
         let below = self.targets.iter().filter(|&&target| target < end).count();
         share * below as f64 / self.targets.len() as f64 + (1.0 - share) * self.others.share_below(source, end)

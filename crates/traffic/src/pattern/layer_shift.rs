@@ -18,6 +18,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
 //! The tests of this file: `same` changes one coordinate, `random` is all of the far layer. No rows of a peer.
 
+use super::{Destinations, PatternModel};
 use super::group_shift::{Local, shifts};
 use crate::{Population, below};
 use rand_pcg::Pcg32;
@@ -38,8 +39,10 @@ pub struct LayerShift {
     pub local: Local,
 }
 
-impl LayerShift {
-    pub(super) fn build(&self, population: &Population, path: &str) -> Result<FarLayer, Refusal> {
+impl PatternModel for LayerShift {
+    type To = FarLayer;
+
+    fn build(&self, population: &Population, path: &str) -> Result<FarLayer, Refusal> {
         let (Some(widths), Some(each)) = (&population.widths, population.terminals_per_router) else {
             let what = "the routers of these terminals have no coordinates";
             return Err(Refusal::new(path, what, "take hyperx, torus or mesh, and not inside `within`"));
@@ -56,11 +59,16 @@ impl LayerShift {
         let run = each * widths[..self.dimension as usize].iter().product::<u32>();
         Ok(FarLayer { run, layers, shift, size: population.terminals / layers, local: self.local })
     }
+
+    fn examples() -> Vec<Self> {
+        let shifts = [(0, 1, Local::Random), (1, 3, Local::Same), (0, 2, Local::Same)];
+        shifts.map(|(dimension, shift, local)| Self { dimension, shift, local }).into()
+    }
 }
 
 /// Layers that are runs of terminals, in turn.
 #[derive(Debug, Clone)]
-pub(super) struct FarLayer {
+pub struct FarLayer {
     /// Terminals of a layer in a row; then comes a run of the next layer.
     run: u32,
     layers: u32,
@@ -70,24 +78,25 @@ pub(super) struct FarLayer {
     local: Local,
 }
 
-impl FarLayer {
-    #[inline]
-    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+impl Destinations for FarLayer {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         let place = match self.local {
             Local::Random => below(rng, self.size),
             Local::Same => self.place(source),
         };
-        self.terminal(self.far(source), place)
+        Some(self.terminal(self.far(source), place))
     }
 
-    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         let far = self.far(source);
         match self.local {
             Local::Random => (0..self.size).map(|i| (self.terminal(far, i), 1.0 / f64::from(self.size))).collect(),
             Local::Same => vec![(self.terminal(far, self.place(source)), 1.0)],
         }
     }
+}
 
+impl FarLayer {
     fn far(&self, source: u32) -> u32 {
         (source / self.run + self.shift) % self.layers
     }

@@ -22,6 +22,7 @@
 mod csv;
 mod npy;
 
+use super::{Destinations, PatternModel};
 use crate::{Population, alias};
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -39,9 +40,25 @@ pub struct Matrix {
     pub file: InputFile,
 }
 
-impl Matrix {
-    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Rows, Refusal> {
+impl PatternModel for Matrix {
+    type To = Rows;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Rows, Refusal> {
         self.read(population.terminals).map_err(|(what, help)| Refusal::new(format!("{path}.file"), what, help))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::of_csv(64)]
+    }
+}
+
+impl Matrix {
+    /// A file in which every fifth source is silent and the others have loads of their own.
+    pub(super) fn of_csv(terminals: u32) -> Self {
+        let value = |s: u32, d: u32| if s.is_multiple_of(5) { 0 } else { (7 * s + 3 * d) % 11 };
+        let line = |s| (0..terminals).map(|d| value(s, d).to_string()).collect::<Vec<_>>().join(",");
+        let text = (0..terminals).map(line).collect::<Vec<_>>().join("\n");
+        Self { file: InputFile::new(&format!("{terminals}.csv"), text.into_bytes()) }
     }
 
     fn read(&self, terminals: u32) -> Result<Rows, Wrong> {
@@ -75,7 +92,7 @@ fn expect_square(rows: usize, columns: usize, terminals: u32) -> Result<(), Wron
 
 /// The rows of a matrix, as alias tables one after the other.
 #[derive(Debug, Clone)]
-pub(super) struct Rows {
+pub struct Rows {
     /// Where the table of each source ends.
     ends: Vec<usize>,
     columns: Vec<alias::Column>,
@@ -112,24 +129,25 @@ impl Rows {
         Ok(self)
     }
 
-    pub(super) fn relative_load(&self, source: u32) -> f64 {
-        self.relative[source as usize]
-    }
-
     /// The table of a source; `None` for a silent one.
     fn table(&self, source: u32) -> Option<&[alias::Column]> {
         let source = source as usize;
         let start = if source > 0 { self.ends[source - 1] } else { 0 };
         (self.relative[source] > 0.0).then(|| &self.columns[start..self.ends[source]])
     }
+}
 
-    #[inline]
-    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+impl Destinations for Rows {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         self.table(source).map(|table| alias::draw(table, rng))
     }
 
-    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         self.table(source).map(alias::distribution).unwrap_or_default()
+    }
+
+    fn relative_load(&self, source: u32) -> f64 {
+        self.relative[source as usize]
     }
 }
 

@@ -18,7 +18,10 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, which is the weighted
 //! sum of the parts; silent parts are not made up for. No rows of a peer.
 
-use super::{Pattern, PatternConfig};
+use super::hot_spot::HotSpot;
+use super::random_permutation::RandomPermutation;
+use super::within::Within;
+use super::{Destinations, Pattern, PatternConfig, PatternModel};
 use crate::Population;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
@@ -40,8 +43,10 @@ pub struct Part {
     pub pattern: PatternConfig,
 }
 
-impl Mix {
-    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Mixture, Refusal> {
+impl PatternModel for Mix {
+    type To = Mixture;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Mixture, Refusal> {
         if self.0.is_empty() {
             return Err(Refusal::new(path, "the list is empty", "write at least one {weight: ..., pattern: ...}"));
         }
@@ -61,11 +66,20 @@ impl Mix {
         };
         Ok(Mixture { parts: self.0.iter().enumerate().map(build).collect::<Result<_, Refusal>>()? })
     }
+
+    fn examples() -> Vec<Self> {
+        let hot = PatternConfig::HotSpot(HotSpot::examples().remove(0));
+        let others = PatternConfig::RandomPermutation(RandomPermutation::examples().remove(1));
+        let within = PatternConfig::Within(Within { terminals: 48, pattern: Box::new(others.clone()) });
+        let part = |weight, pattern: &PatternConfig| Part { weight, pattern: pattern.clone() };
+        let nested = PatternConfig::Mix(Self(vec![part(1.0, &hot)]));
+        vec![Self(vec![part(1.0, &others), part(0.5, &hot), part(2.5, &within)]), Self(vec![part(3.0, &nested)])]
+    }
 }
 
 /// Patterns and their parts of the packets, which sum to 1.
 #[derive(Debug, Clone)]
-pub(super) struct Mixture {
+pub struct Mixture {
     parts: Vec<(f64, Pattern)>,
 }
 
@@ -75,13 +89,15 @@ impl Mixture {
         let shares = self.parts.iter().map(move |(weight, pattern)| (weight * pattern.relative_load(source), pattern));
         shares.filter(|&(share, _)| share > 0.0)
     }
+}
 
-    pub(super) fn relative_load(&self, source: u32) -> f64 {
+impl Destinations for Mixture {
+    fn relative_load(&self, source: u32) -> f64 {
         // weights are rounded
         self.shares(source).map(|(share, _)| share).sum::<f64>().min(1.0)
     }
 
-    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         let mut left = (rng.next_u64() >> 11) as f64 / 2f64.powi(53) * self.relative_load(source);
         let mut chosen = None;
         for (share, pattern) in self.shares(source) {
@@ -94,7 +110,7 @@ impl Mixture {
         chosen?.destination(source, rng)
     }
 
-    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         let total: f64 = self.shares(source).map(|(share, _)| share).sum();
         let weighted = |(share, pattern): (f64, &Pattern)| {
             let part = pattern.distribution(source).into_iter();
@@ -106,8 +122,7 @@ impl Mixture {
         all.chunk_by(|a, b| a.0 == b.0).map(sum_of).collect()
     }
 
-    /// Part of the packets of `source` that goes to terminals below `end`.
-    pub(super) fn share_below(&self, source: u32, end: u32) -> f64 {
+    fn share_below(&self, source: u32, end: u32) -> f64 {
         let total: f64 = self.shares(source).map(|(share, _)| share).sum();
         let below: f64 = self.shares(source).map(|(share, pattern)| share * pattern.share_below(source, end)).sum();
         if total > 0.0 { below / total } else { 0.0 }

@@ -20,7 +20,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection.
 //! `engine/tests/determinism.rs`: on a ring of four it is tornado, to the bit. No rows of a peer.
 
-use super::By;
+use super::{By, PatternModel};
 use super::permutation::Permutation;
 use crate::Population;
 use schemars::JsonSchema;
@@ -36,9 +36,15 @@ pub struct Neighbor {
     pub by: By,
 }
 
-impl Neighbor {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+impl PatternModel for Neighbor {
+    type To = Permutation;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         self.by.shift(|_| 1, population, path)
+    }
+
+    fn examples() -> Vec<Self> {
+        [By::Routers {}, By::Digits { radix: 8, digits: 2 }].map(|by| Self { by }).into()
     }
 }
 

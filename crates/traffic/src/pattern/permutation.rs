@@ -1,6 +1,8 @@
 //! A fixed destination for every source, held as a table; and what permutations on the bits of terminal ids need.
 
+use super::Destinations;
 use crate::Population;
+use rand_pcg::Pcg32;
 use weft_units::Refusal;
 
 /// A fixed destination for every source.
@@ -25,6 +27,16 @@ impl Permutation {
     #[inline]
     pub(crate) fn image(&self, source: u32) -> u32 {
         self.image[source as usize]
+    }
+}
+
+impl Destinations for Permutation {
+    fn draw(&self, source: u32, _: &mut Pcg32) -> Option<u32> {
+        Some(self.image(source))
+    }
+
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        vec![(self.image(source), 1.0)]
     }
 }
 

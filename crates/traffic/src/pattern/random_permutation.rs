@@ -18,6 +18,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection. The tests
 //! of this file: all permutations are equally likely, draws are independent and repeatable. No rows of a peer.
 
+use super::PatternModel;
 use super::permutation::Permutation;
 use crate::{Population, below, stream};
 use schemars::JsonSchema;
@@ -39,8 +40,10 @@ pub struct RandomPermutation {
     pub draw: u32,
 }
 
-impl RandomPermutation {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+impl PatternModel for RandomPermutation {
+    type To = Permutation;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         let terminals = population.terminals;
         if terminals == 0 || (terminals == 1 && !self.fixed_points) {
             let what = format!("{terminals} terminals: a source has no other terminal to send to");
@@ -57,6 +60,10 @@ impl RandomPermutation {
                 return Ok(Permutation::new(population, |source| image[source as usize]));
             }
         }
+    }
+
+    fn examples() -> Vec<Self> {
+        [true, false].map(|fixed_points| Self { fixed_points, draw: 0 }).into()
     }
 }
 

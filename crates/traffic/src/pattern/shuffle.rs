@@ -16,6 +16,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection. The tests
 //! of this file: once per bit is the identity. No rows of a peer.
 
+use super::PatternModel;
 use super::permutation::Permutation;
 use crate::Population;
 use schemars::JsonSchema;
@@ -27,12 +28,18 @@ use weft_units::Refusal;
 #[serde(deny_unknown_fields)]
 pub struct Shuffle {}
 
-impl Shuffle {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+impl PatternModel for Shuffle {
+    type To = Permutation;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         Permutation::of_bits(population, path, |terminal, bits| {
             let highest = terminal >> (bits - 1);
             (terminal ^ highest << (bits - 1)) << 1 | highest
         })
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
     }
 }
 

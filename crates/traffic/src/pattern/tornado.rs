@@ -20,7 +20,7 @@
 //! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the bounds of rings and butterflies under it are reached.
 //! BookSim2: the rows `tornado` of `tests/data/golden/booksim.csv` (by digits).
 
-use super::By;
+use super::{By, PatternModel};
 use super::permutation::Permutation;
 use crate::Population;
 use schemars::JsonSchema;
@@ -36,9 +36,16 @@ pub struct Tornado {
     pub by: By,
 }
 
-impl Tornado {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+impl PatternModel for Tornado {
+    type To = Permutation;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         self.by.shift(|width| width.div_ceil(2) - 1, population, path)
+    }
+
+    fn examples() -> Vec<Self> {
+        let by = [By::Routers {}, By::Digits { radix: 8, digits: 2 }, By::BooksimDigits { radix: 4, digits: 2 }];
+        by.map(|by| Self { by }).into()
     }
 }
 

@@ -17,6 +17,7 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution. The
 //! tests of this file: the transpose of a matrix. No rows of a peer.
 
+use super::PatternModel;
 use super::permutation::{Permutation, bits};
 use crate::Population;
 use schemars::JsonSchema;
@@ -28,8 +29,10 @@ use weft_units::Refusal;
 #[serde(deny_unknown_fields)]
 pub struct Transpose {}
 
-impl Transpose {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
+impl PatternModel for Transpose {
+    type To = Permutation;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         let bits = bits(population, path)?;
         if bits % 2 == 1 {
             let what = format!("{} = 2^{bits} terminals: ids of {bits} bits have no halves", population.terminals);
@@ -38,6 +41,10 @@ impl Transpose {
         let half = bits / 2;
         let low = (1 << half) - 1;
         Ok(Permutation::new(population, |terminal| terminal >> half | (terminal & low) << half))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
     }
 }
 

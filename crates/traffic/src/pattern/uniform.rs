@@ -18,6 +18,7 @@
 //! `engine/tests/theory.rs`: it fills a butterfly to its bound. Peers: the rows `uniform` of
 //! `tests/data/golden/booksim.csv` and `tests/data/golden/caminos.csv`.
 
+use super::{Destinations, PatternModel};
 use crate::{Population, below};
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -33,14 +34,20 @@ pub struct Uniform {
     pub include_self: bool,
 }
 
-impl Uniform {
-    pub(crate) fn build(&self, population: &Population, path: &str) -> Result<Others, Refusal> {
+impl PatternModel for Uniform {
+    type To = Others;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Others, Refusal> {
         let terminals = population.terminals;
         if terminals == 0 || (terminals == 1 && !self.include_self) {
             let what = format!("{terminals} terminals: a source has no other terminal to send to");
             return Err(Refusal::new(path, what, "take 2 terminals or more, or write include_self: true"));
         }
         Ok(Others { terminals, include_self: self.include_self })
+    }
+
+    fn examples() -> Vec<Self> {
+        [false, true].map(|include_self| Self { include_self }).into()
     }
 }
 
@@ -51,24 +58,22 @@ pub struct Others {
     include_self: bool,
 }
 
-impl Others {
-    #[inline]
-    pub(crate) fn draw(&self, source: u32, rng: &mut Pcg32) -> u32 {
+impl Destinations for Others {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         if self.include_self {
-            return below(rng, self.terminals);
+            return Some(below(rng, self.terminals));
         }
         let drawn = below(rng, self.terminals - 1);
-        drawn + u32::from(drawn >= source)
+        Some(drawn + u32::from(drawn >= source))
     }
 
-    pub(crate) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         let destinations = (0..self.terminals).filter(|&terminal| self.include_self || terminal != source);
         let count = if self.include_self { self.terminals } else { self.terminals - 1 };
         destinations.map(|terminal| (terminal, 1.0 / f64::from(count))).collect()
     }
 
-    /// Part of the packets that goes to terminals below `end`.
-    pub(super) fn share_below(&self, source: u32, end: u32) -> f64 {
+    fn share_below(&self, source: u32, end: u32) -> f64 {
         let end = end.min(self.terminals);
         if self.include_self {
             return f64::from(end) / f64::from(self.terminals);

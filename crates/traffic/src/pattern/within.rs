@@ -19,7 +19,10 @@
 //! sources without an image and beyond the ids are silent, missing destinations are drawn again in proportion. No rows
 //! of a peer.
 
-use super::{Pattern, PatternConfig};
+use super::bit_reverse::BitReverse;
+use super::hot_spot::HotSpot;
+use super::matrix::Matrix;
+use super::{Destinations, Pattern, PatternConfig, PatternModel};
 use crate::Population;
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -39,8 +42,10 @@ pub struct Within {
     pub pattern: Box<PatternConfig>,
 }
 
-impl Within {
-    pub(super) fn build(&self, population: &Population, path: &str) -> Result<Subset, Refusal> {
+impl PatternModel for Within {
+    type To = Subset;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Subset, Refusal> {
         let (ids, terminals) = (self.terminals, population.terminals);
         if ids == 0 || u64::from(ids) > u64::from(terminals) * u64::from(MAX_DRAWS) {
             let what = format!("{ids} ids for {terminals} terminals");
@@ -66,22 +71,33 @@ impl Within {
         }
         Ok(Subset { terminals, is_silent, pattern: Box::new(pattern) })
     }
+
+    fn examples() -> Vec<Self> {
+        let new = |terminals, pattern: PatternConfig| Self { terminals, pattern: Box::new(pattern) };
+        vec![
+            new(16, PatternConfig::BitReverse(BitReverse {})),
+            // 128 ids of 7 bits: the reverse of an odd id is 64 or more, so odd sources are silent.
+            new(128, PatternConfig::BitReverse(BitReverse {})),
+            new(100, PatternConfig::HotSpot(HotSpot::examples().remove(0))),
+            new(70, PatternConfig::Matrix(Matrix::of_csv(70))),
+        ]
+    }
 }
 
 /// A pattern of which only the terminals that exist are left.
 #[derive(Debug, Clone)]
-pub(super) struct Subset {
+pub struct Subset {
     terminals: u32,
     is_silent: Vec<bool>,
     pattern: Box<Pattern>,
 }
 
-impl Subset {
-    pub(super) fn relative_load(&self, source: u32) -> f64 {
+impl Destinations for Subset {
+    fn relative_load(&self, source: u32) -> f64 {
         if self.is_silent[source as usize] { 0.0 } else { self.pattern.relative_load(source) }
     }
 
-    pub(super) fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         if self.is_silent[source as usize] {
             return None;
         }
@@ -93,7 +109,7 @@ impl Subset {
         }
     }
 
-    pub(super) fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         if self.is_silent[source as usize] {
             return Vec::new();
         }

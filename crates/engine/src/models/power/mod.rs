@@ -30,6 +30,17 @@ impl PolicyConfig {
         self.model().settling_period(graph, cycle_fs)
     }
 
+    /// Names of the kinds of control packets of all policies.
+    pub fn control_packets() -> Vec<&'static str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in Self::OFFERS.iter().flat_map(|(_, offers)| offers.control_packets) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// What this policy offers to routings and faults.
     pub(crate) fn offers(&self) -> Offers {
         self.declares()

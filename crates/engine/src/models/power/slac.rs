@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use sequencer::Sequencer;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_topology::{Graph, Peer, Shape};
+use weft_topology::{Graph, Line, Peer};
 use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.slac";
@@ -142,21 +142,19 @@ impl PolicyModel for Slac {
     /// To warm the largest stage that can be off, and a window before and after.
     fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
-        let links = match graph.shape() {
-            Shape::HyperX { widths, .. } if widths.len() == 2 && widths[1] > 1 => {
-                u64::from(widths[0] * (widths[0] - 1) / 2 + widths[0] * (widths[1] - 2))
-            }
-            _ => 0,
+        let links = match graph.structure().widths().as_deref() {
+            Some(&[columns, rows]) if rows > 1 => u64::from(columns * (columns - 1) / 2 + columns * (rows - 2)),
+            Some(_) | None => 0,
         };
         Ok(Some(times.wake_per_link.saturating_mul(links).saturating_add(times.averaging.saturating_mul(2))))
     }
 
     fn first_stages(&self, graph: &Graph) -> Option<u8> {
-        Some(if self.initial == Initial::AllOn { rows_of(graph.shape()) } else { 1 })
+        Some(if self.initial == Initial::AllOn { rows_of(graph) } else { 1 })
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
-        check_shape(site.graph.shape())?;
+        check_shape(site.graph)?;
         check_managed(site)?;
         self.check_thresholds()?;
         Ok(Arc::new(Runtime {
@@ -166,7 +164,7 @@ impl PolicyModel for Slac {
             initial: self.initial,
             // the second coordinate
             rows: site.coords.iter().map(|at| (at >> 8) as u8).collect(),
-            stages: rows_of(site.graph.shape()).into(),
+            stages: rows_of(site.graph).into(),
         }))
     }
 }
@@ -192,11 +190,8 @@ impl Policy for Runtime {
 }
 
 /// Rows of a hyperx of two dimensions: as many as stages.
-fn rows_of(shape: &Shape) -> u8 {
-    match shape {
-        Shape::HyperX { widths, .. } => widths.get(1).map_or(1, |&rows| rows as u8),
-        _ => 1,
-    }
+fn rows_of(graph: &Graph) -> u8 {
+    graph.structure().widths().and_then(|widths| widths.get(1).copied()).unwrap_or(1) as u8
 }
 
 fn check_managed(site: &Site) -> Result<(), Refusal> {
@@ -212,11 +207,12 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
     ))
 }
 
-fn check_shape(shape: &Shape) -> Result<(), Refusal> {
-    let other = match shape {
-        Shape::HyperX { widths, .. } if widths.len() == 2 => return Ok(()),
-        Shape::HyperX { widths, .. } => format!("a hyperx of {} dimensions", widths.len()),
-        _ => "another topology".to_owned(),
+fn check_shape(graph: &Graph) -> Result<(), Refusal> {
+    let complete = graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some((Line::Complete, 1)));
+    let other = match complete.map(|grid| grid.dimensions.len()) {
+        Some(2) => return Ok(()),
+        Some(dimensions) if dimensions > 0 => format!("a hyperx of {dimensions} dimensions"),
+        Some(_) | None => "another topology".to_owned(),
     };
     Err(Refusal::new(
         PATH,

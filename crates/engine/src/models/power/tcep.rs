@@ -280,8 +280,12 @@ impl PolicyModel for Tcep {
 }
 
 impl Tcep {
-    pub(crate) const OFFERS: Offers =
-        Offers { links: LinkKnowledge::Subnetworks, replaces_failed_links: true, ..Offers::ALWAYS_ON };
+    pub(crate) const OFFERS: Offers = Offers {
+        links: LinkKnowledge::Subnetworks,
+        replaces_failed_links: true,
+        control_packets: &Kind::NAMES,
+        ..Offers::ALWAYS_ON
+    };
 
     fn check_shares(&self) -> Result<(), Refusal> {
         if !(self.high_water > 0.0 && self.high_water < 1.0) {

@@ -89,21 +89,7 @@ fn wrong_graph(name: &str, routes: &str, graph: &Graph) -> Refusal {
     let fitting: Vec<&str> = fitting.map(|&(name, _)| name).collect();
     Refusal::new(
         format!("routing.{name}"),
-        format!("{name} routes {routes}, but the topology is {}", topology_name(graph)),
+        format!("{name} routes {routes}, but the topology is {}", graph.topology_name()),
         format!("choose {}, or another topology", fitting.join(", ")),
     )
-}
-
-fn topology_name(graph: &Graph) -> &'static str {
-    use weft_topology::Shape;
-    match graph.shape() {
-        Shape::SingleRouter { .. } => "single_router",
-        Shape::HyperX { .. } => "hyperx",
-        Shape::Torus { wrap: true, .. } => "torus",
-        Shape::Torus { .. } => "mesh",
-        Shape::Dragonfly { .. } => "dragonfly",
-        Shape::KAryNTree { .. } => "k_ary_n_tree",
-        Shape::FatTree { .. } => "fat_tree",
-        Shape::Graph { .. } => "graph",
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::{COPY, Draws, Hop, below, draw};
 use crate::state::Packet;
-use weft_topology::{Graph, Shape, dragonfly::Arrangement, dragonfly::links_per_pair};
+use weft_topology::{Arrangement, Graph};
 
 /// Coordinates are group << 16 | index in the group.
 #[derive(Debug, Clone)]
@@ -27,14 +27,15 @@ pub fn index(at: u64) -> u32 {
 impl Groups {
     /// The groups of a dragonfly; `None` on another graph.
     pub fn of(graph: &Graph) -> Option<Self> {
-        let &Shape::Dragonfly { a, p, h, g, arrangement } = graph.shape() else { return None };
+        let groups = graph.structure().groups.as_ref()?;
+        let (local, global) = (groups.complete?, groups.global.as_ref()?);
         Some(Self {
-            groups: g,
-            per_group: a,
-            first_local: p as u8,
-            arrangement,
-            gateway: (0..a * h).map(|k| ((k / h) as u16, (p + a - 1 + k % h) as u8)).collect(),
-            links_per_pair: links_per_pair(a, h, g),
+            groups: groups.count,
+            per_group: graph.routers() / groups.count,
+            first_local: local.first_port as u8,
+            arrangement: global.arrangement,
+            gateway: global.gateways.iter().map(|&(router, port)| (router as u16, port as u8)).collect(),
+            links_per_pair: global.per_pair(),
         })
     }
 

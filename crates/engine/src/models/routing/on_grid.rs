@@ -3,15 +3,9 @@
 use super::{Hop, TIE, draw};
 use crate::api::coordinates;
 use crate::state::Packet;
-use weft_topology::{Graph, Shape};
+use weft_topology::Graph;
 
-/// How the routers of one line (a dimension) are joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
-    Complete,
-    Ring,
-    Row,
-}
+pub use weft_topology::Line;
 
 /// Coordinates are bytes of a `u64`, dimension 0 lowest.
 #[derive(Debug, Clone)]
@@ -28,18 +22,12 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of a graph, if it is one; a single router is a grid without dimensions.
+    /// The grid of a graph, if it is one with lines of one kind; a single router is a grid without dimensions.
     pub fn of(graph: &Graph) -> Option<Self> {
-        let (widths, terminals, line, trunk) = match graph.shape() {
-            Shape::SingleRouter { terminals } => (&[][..], *terminals, Line::Complete, 1),
-            Shape::HyperX { widths, terminals } => (&widths[..], *terminals, Line::Complete, 1),
-            Shape::Torus { widths, terminals, wrap, trunk } => {
-                (&widths[..], *terminals, if *wrap { Line::Ring } else { Line::Row }, *trunk)
-            }
-            _ => return None,
-        };
+        let grid = graph.structure().grid.as_ref()?;
+        let (dimensions, (line, trunk)) = (&grid.dimensions, grid.uniform()?);
         let mut grid = Self {
-            dims: widths.len() as u8,
+            dims: dimensions.len() as u8,
             widths: [1; 8],
             ports: [0; 8],
             line,
@@ -47,11 +35,9 @@ impl Grid {
             routers: graph.routers(),
             coords: coordinates::of_all(graph),
         };
-        let mut port = terminals;
-        for (d, &w) in widths.iter().enumerate() {
-            grid.widths[d] = w as u8;
-            grid.ports[d] = port as u8;
-            port += if line == Line::Complete { w - 1 } else { 2 * trunk };
+        for (d, dimension) in dimensions.iter().enumerate() {
+            grid.widths[d] = dimension.width as u8;
+            grid.ports[d] = dimension.first_port as u8;
         }
         Some(grid)
     }

@@ -30,7 +30,7 @@ use crate::models::routing::{
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_topology::{Graph, Shape};
+use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only way down.
@@ -91,11 +91,8 @@ impl RoutingModel for UpDown {
 
 /// Links up of a router, levels, and links down of a router of the top level, if the graph is a tree.
 fn links_of(graph: &Graph) -> Option<(u32, u32, u32)> {
-    match *graph.shape() {
-        Shape::KAryNTree { k, n } => Some((k, n, k)),
-        Shape::FatTree { k } => Some((k / 2, 3, k)),
-        _ => None,
-    }
+    let levels = graph.structure().levels.as_ref()?;
+    levels.tree.as_ref().map(|tree| (tree.radix, levels.count, tree.top))
 }
 
 fn digit(packed: u64, i: u32) -> u8 {
@@ -300,7 +297,7 @@ mod tests {
                 assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
             }
         }
-        assert!(few == all, "{:?}: {} turns of {}", graph.shape(), few.len(), all.len());
+        assert!(few == all, "{}: {} turns of {}", graph.topology_name(), few.len(), all.len());
     }
 
     #[test]

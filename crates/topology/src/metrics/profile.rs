@@ -1,6 +1,6 @@
 //! What a graph is like: links per router, distances between all routers.
 
-use crate::{Graph, Peer};
+use crate::Graph;
 
 /// Sources of one search: one bit each.
 const SOURCES: u32 = u64::BITS;
@@ -67,11 +67,6 @@ impl Graph {
             search.run(self, first..routers.min(first + SOURCES), &terminals, &mut profile);
         }
         profile
-    }
-
-    /// Number of terminals on a router.
-    pub fn terminals_of(&self, router: u32) -> u64 {
-        self.ports(router).iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count() as u64
     }
 }
 

@@ -8,11 +8,13 @@
 //! `file`, `format`, `terminals_per_router` \[terminals\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::Graph`]. Nodes are routers, edges are links with both directions; a directed file is taken
-//! if it has every link both ways. The node attribute `terminals` says how many terminals a router has; where it is
-//! missing, `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet` file
-//! that names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`);
-//! in `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are ignored.
+//! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending
+//! neighbour. Nodes are routers, edges are links with both directions; a directed file is taken if it has every link
+//! both ways. The node attribute `terminals` says how many terminals a router has; where it is missing,
+//! `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet` file that
+//! names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`); in
+//! `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are
+//! ignored.
 //!
 //! # Not modelled
 //! Parallel links, links of one direction, nested GraphML graphs, latencies (the scenario gives them by class).
@@ -22,15 +24,9 @@
 //! files never panic. `topology/tests/conformance.rs`: distances against search. `topology/tests/structure.rs`: the
 //! bound of the bisection against all cuts of small graphs. No rows of a peer.
 
-mod anynet;
-mod check;
-mod draft;
-mod graphml;
-mod json;
-
-use crate::{Graph, GraphBuilder, Peer, Port, Shape};
-use check::{Wiring, terminals_of_routers, wiring};
-use draft::{Draft, Problem};
+use super::TopologyModel;
+use crate::graph::files::{Draft, Problem, Wiring, anynet, graphml, json, terminals_of_routers, wiring};
+use crate::{Graph, GraphBuilder, Peer, Port, Structure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{InputFile, Refusal};
@@ -64,9 +60,8 @@ pub struct GraphFile {
     pub terminals_per_router: Option<u32>,
 }
 
-impl GraphFile {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+impl TopologyModel for GraphFile {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
         let refuse = |problem: Problem| {
             Refusal::new(format!("{path}.file"), format!("{}: {}", self.file.name(), problem.what), problem.help)
         };
@@ -76,6 +71,21 @@ impl GraphFile {
         assemble(&draft, &terminals, &wiring, &format!("{path}.file"))
     }
 
+    fn examples() -> Vec<Self> {
+        // A hub without terminals and routers with 1 and 3; nodes that are not in the order of their routers.
+        let star = r#"{"nodes": [{"id": "hub"}, {"id": "a", "terminals": 1}, {"id": "b", "terminals": 3}],
+            "links": [{"source": "a", "target": "hub"}, {"source": "hub", "target": "b", "class": "fast"}]}"#;
+        let pair = "router 0 node 1 router 1\nrouter 1 node 0";
+        let new = |(name, text): (&str, &str)| Self {
+            file: InputFile::new(name, text.as_bytes()),
+            format: None,
+            terminals_per_router: None,
+        };
+        [("star.json", star), ("pair.anynet", pair)].map(new).into()
+    }
+}
+
+impl GraphFile {
     fn read(&self) -> Result<Draft, Problem> {
         let bytes = self.file.bytes().len();
         if bytes > MAX_BYTES {
@@ -98,9 +108,9 @@ impl GraphFile {
     }
 }
 
-/// Ports in the order of the shape: terminals, then links by ascending neighbour.
+/// Ports in their order: terminals, then links by ascending neighbour.
 fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) -> Result<Graph, Refusal> {
-    let mut builder = GraphBuilder::new(wiring.classes.iter().copied());
+    let mut builder = GraphBuilder::new("graph", wiring.classes.iter().copied());
     for (own, links) in terminals.iter().zip(&wiring.links) {
         let ports = own.iter().map(|&terminal| Port { peer: Peer::Terminal(terminal), class: 0 });
         builder.router(ports.chain(links.iter().map(|link| {
@@ -108,9 +118,6 @@ fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) 
             Port { peer: Peer::Router { router: link.to, port }, class: link.class }
         })));
     }
-    let each = terminals[0].len() as u32;
-    let mut in_order = terminals.iter().flatten().zip(0..);
-    let alike = terminals.iter().all(|own| own.len() as u32 == each) && in_order.all(|(&id, place)| id == place);
     builder.name_routers(draft.routers.iter().map(|router| router.name.clone()).collect());
-    builder.build(Shape::Graph { terminals: alike.then_some(each) }, 1, path)
+    builder.build(Structure::default(), path)
 }

@@ -1,7 +1,7 @@
 //! What HyperX, torus and mesh share: routers on a grid of `widths`, dimension 0 fastest, with `terminals` each.
 
-use crate::builder::{check_positive, check_size};
-use crate::{Peer, Port};
+use crate::graph::{check_positive, check_size};
+use crate::{Dimension, Line, Peer, Port, Structure};
 use weft_units::Refusal;
 
 /// Most dimensions of a grid.
@@ -9,12 +9,12 @@ const MAX_DIMENSIONS: usize = 8;
 
 /// A checked grid of routers.
 #[derive(Debug, Clone)]
-pub(crate) struct Grid {
+pub(crate) struct RouterGrid {
     pub widths: Vec<u32>,
     pub terminals: u32,
 }
 
-impl Grid {
+impl RouterGrid {
     /// Checks 1 to 8 dimensions with `least` to 255 routers across, and the size of the graph when a dimension of width
     /// w costs `ports_across(w)` ports.
     pub fn new(
@@ -50,6 +50,18 @@ impl Grid {
     /// Names of the link classes: one per dimension.
     pub fn class_names(&self) -> impl Iterator<Item = String> {
         (0..self.widths.len()).map(|d| format!("dim{d}"))
+    }
+
+    /// The structure of the grid, with the ports of dimension 0 after the terminals, then those of dimension 1 and so
+    /// on.
+    pub fn structure(&self, line: Line, trunk: u32) -> Structure {
+        let mut port = self.terminals;
+        let dimension = |(&width, class): (&u32, u8)| {
+            let dimension = Dimension { width, line, first_port: port as u16, trunk, class };
+            port += dimension.ports();
+            dimension
+        };
+        Structure::of_grid(self.widths.iter().zip(1..).map(dimension).collect())
     }
 
     /// The terminal ports of a router, which come first.

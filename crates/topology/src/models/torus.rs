@@ -7,7 +7,9 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::Torus`] with `wrap`. Two trunks per dimension, always: in a dimension of width 2 they
+//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then for each
+//! dimension the trunk up and the trunk down ([`Line::Ring`]): member m of one is wired to member m of the other.
+//! Terminal id = router * terminals_per_router + port. Two trunks per dimension, always: in a dimension of width 2 they
 //! join the same two routers, so that these have 2 * trunk_width parallel links. Diameter: sum of floor(width / 2).
 //!
 //! # Not modelled
@@ -18,9 +20,10 @@
 //! `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows `torus8x8` of
 //! `tests/data/golden/booksim.csv` (one link between neighbours).
 
-use crate::builder::check_positive;
-use crate::grid::Grid;
-use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use super::TopologyModel;
+use super::grid::RouterGrid;
+use crate::graph::check_positive;
+use crate::{Graph, GraphBuilder, Line, Peer, Port};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -42,27 +45,46 @@ fn single() -> u32 {
     1
 }
 
-impl Torus {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        build(&self.widths, self.terminals_per_router, true, self.trunk_width, path)
+impl TopologyModel for Torus {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        check_positive(&[("trunk_width", self.trunk_width)], path)?;
+        let grid = grid(&self.widths, self.terminals_per_router, self.trunk_width, path)?;
+        build(GraphBuilder::new("torus", grid.class_names()), &grid, Line::Ring, self.trunk_width, path)
+    }
+
+    fn examples() -> Vec<Self> {
+        let new = |widths: &[u32], terminals_per_router, trunk_width| Self {
+            widths: widths.to_vec(),
+            terminals_per_router,
+            trunk_width,
+        };
+        let single = [new(&[2], 1, 1), new(&[8, 8], 1, 1), new(&[5, 2, 4], 3, 1)];
+        single.into_iter().chain([new(&[2], 5, 3), new(&[4, 3, 2], 2, 4)]).collect()
     }
 }
 
-/// Builds a torus (`wrap`) or a mesh: the mesh leaves the ports at its edges unused, so both have one numbering.
-pub(crate) fn build(widths: &[u32], terminals: u32, wrap: bool, trunk: u32, path: &str) -> Result<Graph, Refusal> {
-    check_positive(&[("trunk_width", trunk)], path)?;
-    let grid = Grid::new(widths, terminals, 2, |_| trunk.saturating_mul(2), path)?;
-    let mut builder = GraphBuilder::new(grid.class_names());
+/// The checked grid of a torus or a mesh.
+pub(crate) fn grid(widths: &[u32], terminals: u32, trunk: u32, path: &str) -> Result<RouterGrid, Refusal> {
+    RouterGrid::new(widths, terminals, 2, |_| trunk.saturating_mul(2), path)
+}
+
+/// Adds the routers of a torus (rings) or a mesh (rows): the mesh leaves the ports at its edges unused, so both have
+/// one numbering.
+pub(crate) fn build(
+    mut builder: GraphBuilder,
+    grid: &RouterGrid,
+    line: Line,
+    trunk: u32,
+    path: &str,
+) -> Result<Graph, Refusal> {
     for router in 0..grid.routers() {
-        builder.router(grid.terminal_ports(router).chain(neighbour_ports(&grid, wrap, trunk, router)));
+        builder.router(grid.terminal_ports(router).chain(neighbour_ports(grid, line == Line::Ring, trunk, router)));
     }
-    let grain = grid.widths[0];
-    builder.build(Shape::Torus { widths: grid.widths, terminals: grid.terminals, wrap, trunk }, grain, path)
+    builder.build(grid.structure(line, trunk), path)
 }
 
 /// For each dimension the ports up (+1), then the ports down (-1). A link leaves by one and arrives at the other.
-fn neighbour_ports(grid: &Grid, wrap: bool, trunk: u32, router: u32) -> impl Iterator<Item = Port> {
+fn neighbour_ports(grid: &RouterGrid, wrap: bool, trunk: u32, router: u32) -> impl Iterator<Item = Port> {
     let terminals = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
         let up = terminals + 2 * trunk * d as u32;

@@ -8,7 +8,7 @@
 //! `routers` \[routers\], `terminals_per_router` \[terminals\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::HyperX`](crate::Shape::HyperX) with one dimension. Degree: routers - 1. Diameter 1.
+//! Numbering as in a `hyperx` of one dimension. Degree: routers - 1. Diameter 1.
 //!
 //! # Not modelled
 //! Trunks, different numbers of terminals per router.
@@ -18,9 +18,9 @@
 //! `topology/tests/structure.rs`: bisection against all cuts. `engine/tests/bounds.rs`: the channel-load bound under
 //! `neighbor` is reached. No rows of a peer.
 
+use super::{TopologyModel, hyperx};
 use crate::Graph;
-use crate::builder::check_positive;
-use crate::hyperx::HyperX;
+use crate::graph::check_positive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -35,16 +35,20 @@ pub struct FullMesh {
     pub terminals_per_router: u32,
 }
 
-impl FullMesh {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+impl TopologyModel for FullMesh {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
         let Self { routers, terminals_per_router } = *self;
         check_positive(&[("routers", routers)], path)?;
         if routers > 128 {
             let what = format!("{routers} routers need {} links each; a router has at most 128 ports", routers - 1);
             return Err(Refusal::new(format!("{path}.routers"), what, "take 128 routers at most, or a hyperx"));
         }
-        HyperX { widths: vec![routers], terminals_per_router }.build(path)
+        hyperx::build("full_mesh", &[routers], terminals_per_router, path)
+    }
+
+    fn examples() -> Vec<Self> {
+        let new = |(routers, terminals_per_router)| Self { routers, terminals_per_router };
+        [(1, 3), (2, 1), (64, 64), (128, 1)].map(new).into()
     }
 }
 

@@ -7,8 +7,10 @@
 //! `k` \[ports\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::FatTree`]. k pods of k/2 edge and k/2 aggregation routers, (k/2)^2 cores; k^3/4 terminals,
-//! all on edge routers; k^3/4 links in each class, "level1" (edge to aggregation) and "level2" (aggregation to core).
+//! First the k * k/2 edge routers, pod by pod, then as many aggregation routers, then (k/2)^2 cores, index * k/2 + own:
+//! ports are those of [`Tree`]; the digits of a router are index and pod, those of a core index and own. Terminal
+//! id = edge router * k/2 + port. k pods of k/2 edge and k/2 aggregation routers, (k/2)^2 cores; k^3/4 terminals, all
+//! on edge routers; k^3/4 links in each class, "level1" (edge to aggregation) and "level2" (aggregation to core).
 //! Every core has one link to every pod. Edge routers are 2 links apart in a pod, over k/2 paths, else 4, over (k/2)^2.
 //!
 //! # Not modelled
@@ -18,8 +20,9 @@
 //! `topology/tests/conformance.rs`: counts, wiring pod by pod, diameter and mean distance against search. The tests of
 //! this file: four pods as in the paper. `topology/tests/structure.rs`: bisection against all cuts. No rows of a peer.
 
-use crate::builder::check_size;
-use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use super::TopologyModel;
+use crate::graph::check_size;
+use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -32,9 +35,8 @@ pub struct FatTree {
     pub k: u32,
 }
 
-impl FatTree {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+impl TopologyModel for FatTree {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
         let k = self.k;
         if k < 2 || k % 2 == 1 {
             let what = format!("{k} ports per router, half of them up and half down: not an even number, 2 or more");
@@ -44,7 +46,7 @@ impl FatTree {
         let half = k / 2;
         let (edges, cores) = (k * half, half * half);
         let (aggregation, core) = (edges, 2 * edges);
-        let mut builder = GraphBuilder::new(["level1", "level2"]);
+        let mut builder = GraphBuilder::new("fat_tree", ["level1", "level2"]);
         for edge in 0..edges {
             let (pod, own) = (edge / half, edge % half);
             let down = (0..half).map(|t| Port { peer: Peer::Terminal(edge * half + t), class: 0 });
@@ -59,8 +61,20 @@ impl FatTree {
             let (index, u) = (router / half, router % half);
             builder.router((0..k).map(|pod| link(aggregation + pod * half + index, half + u, 2)));
         }
-        builder.build(Shape::FatTree { k }, half, path)
+        let tree = Some(Tree { radix: half, top: k, digits: digits(half).collect() });
+        builder.build(Structure::of_levels(Levels { tree, ..Levels::in_rows(&[edges, edges, cores]) }), path)
     }
+
+    fn examples() -> Vec<Self> {
+        (1..=8).map(|half| Self { k: 2 * half }).collect()
+    }
+}
+
+/// The digits of each router: index and pod below the top; of a core the index of the routers under it, and its own.
+fn digits(half: u32) -> impl Iterator<Item = [u8; 8]> {
+    let two = |low: u32, high: u32| [low as u8, high as u8, 0, 0, 0, 0, 0, 0];
+    let in_pods = (0..2).flat_map(move |_| (0..2 * half * half).map(move |place| two(place % half, place / half)));
+    in_pods.chain((0..half * half).map(move |core| two(core / half, core % half)))
 }
 
 fn link(router: u32, port: u32, class: u8) -> Port {

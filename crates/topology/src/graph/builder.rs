@@ -1,6 +1,6 @@
 //! Collects the ports of a graph and checks the laws that every graph keeps.
 
-use crate::{Graph, Peer, Port, Shape};
+use super::{Graph, Layer, Peer, Port, Structure};
 use weft_units::Refusal;
 
 /// Most ports on one router: an allocator keeps one request set per port as a 128-bit word.
@@ -15,18 +15,20 @@ pub const MAX_PORTS: u64 = 1 << 26;
 /// found as a broken symmetry.
 #[derive(Debug)]
 pub struct GraphBuilder {
+    topology: &'static str,
     port_base: Vec<u32>,
     ports: Vec<Port>,
     class_names: Vec<String>,
     router_names: Option<Vec<String>>,
+    parts: Vec<Layer>,
 }
 
 impl GraphBuilder {
-    /// A graph without routers. Class 0, "terminal", is added in front of `link_classes`.
-    pub fn new<S: Into<String>>(link_classes: impl IntoIterator<Item = S>) -> Self {
+    /// A graph without routers of the topology of that name. Class 0, "terminal", is added in front of `link_classes`.
+    pub fn new<S: Into<String>>(topology: &'static str, link_classes: impl IntoIterator<Item = S>) -> Self {
         let class_names =
             std::iter::once("terminal".to_owned()).chain(link_classes.into_iter().map(Into::into)).collect();
-        Self { port_base: vec![0], ports: Vec::new(), class_names, router_names: None }
+        Self { topology, port_base: vec![0], ports: Vec::new(), class_names, router_names: None, parts: Vec::new() }
     }
 
     /// Appends the next router with its ports, port 0 first.
@@ -40,18 +42,29 @@ impl GraphBuilder {
         self.router_names = Some(names);
     }
 
+    /// Names a part of the network; see [`Graph::layers`].
+    pub fn layer(&mut self, part: Layer) {
+        self.parts.push(part);
+    }
+
     /// Checks the laws: at most [`MAX_RADIX`] ports per router; terminals 0..n each attached exactly once, on class 0;
     /// the peer of a port's peer is the port, with the same class, on another router; all routers connected.
-    pub fn build(self, shape: Shape, grain: u32, path: &str) -> Result<Graph, Refusal> {
+    pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
+        let whole = Layer {
+            name: "network",
+            routers: (0..self.port_base.len() as u32 - 1).collect(),
+            classes: (0..).zip(&self.class_names).map(|(class, _)| class).collect(),
+            structure,
+        };
         let mut graph = Graph {
+            topology: self.topology,
             port_base: self.port_base,
             ports: self.ports,
             terminal_at: vec![NOWHERE; terminals],
             class_names: self.class_names,
             router_names: self.router_names,
-            shape,
-            grain,
+            layers: std::iter::once(whole).chain(self.parts).collect(),
         };
         check_size(graph.routers().into(), graph.radix().into(), "the wiring", path)?;
         attach_terminals(&mut graph, path)?;
@@ -146,6 +159,7 @@ fn check_connected(graph: &Graph, path: &str) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Link;
 
     fn terminal(id: u32) -> Port {
         Port { peer: Peer::Terminal(id), class: 0 }
@@ -156,11 +170,11 @@ mod tests {
     }
 
     fn build(routers: &[&[Port]]) -> Result<Graph, Refusal> {
-        let mut builder = GraphBuilder::new(["link", "other"]);
+        let mut builder = GraphBuilder::new("graph", ["link", "other"]);
         for ports in routers {
             builder.router(ports.iter().copied());
         }
-        builder.build(Shape::SingleRouter { terminals: 1 }, 1, "topology")
+        builder.build(Structure::default(), "topology")
     }
 
     fn refusal(routers: &[&[Port]]) -> String {
@@ -171,7 +185,7 @@ mod tests {
     fn two_routers_and_one_link_are_lawful() {
         let graph = build(&[&[terminal(1), to(1, 0, 1)], &[to(0, 1, 1), terminal(0)]]).unwrap();
         assert_eq!((graph.terminal_at(0), graph.terminal_at(1)), ((1, 1), (0, 0)));
-        assert_eq!(graph.links().collect::<Vec<_>>(), [crate::Link { ends: [(0, 1), (1, 0)], class: 1 }]);
+        assert_eq!(graph.links().collect::<Vec<_>>(), [Link { ends: [(0, 1), (1, 0)], class: 1 }]);
         assert_eq!(graph.links_by_class(), [("terminal".into(), 2), ("link".into(), 1), ("other".into(), 0)]);
     }
 

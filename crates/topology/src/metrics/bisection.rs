@@ -1,10 +1,11 @@
 //! Bisection: the fewest links between two sets of routers whose terminals differ by no more than those of one router.
 //!
-//! Exact where theory has the best cut. Elsewhere the best cut found: an upper bound. The search starts from cuts in the
-//! order of router ids, in the order of distance from a router, and at random, and improves each by moving routers one
-//! at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC'82).
+//! Exact where theory has the best cut. Elsewhere the best cut found: an upper bound. The search starts from cuts in
+//! the order of router ids, in the order of distance from a router, and at random, and improves each by moving routers
+//! one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions",
+//! DAC'82).
 
-use crate::{Graph, Shape};
+use crate::{Graph, Grid, Line, Structure, Tree};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -26,23 +27,35 @@ const SINGLE: &str = "one router";
 const SEARCH: &str = "upper bound: best cut found (Fiduccia-Mattheyses)";
 
 impl Graph {
-    /// The bisection, exact for single routers, HyperX, tori, meshes and trees.
+    /// The bisection, exact for single routers, grids of lines of one kind, and trees.
     pub fn bisection(&self) -> Bisection {
-        let exact = |links, method| Bisection { links, exact: true, method };
-        match self.shape() {
-            Shape::SingleRouter { .. } => exact(0, SINGLE),
-            Shape::HyperX { widths, .. } => exact(self.links_out_of_half(widths), HAMMING),
-            Shape::Torus { widths, wrap, trunk, .. } => {
-                exact(array_cut(widths) * u64::from(*trunk) * if *wrap { 2 } else { 1 }, ARRAYS)
-            }
-            // Any two halves exchange one flow per terminal over links that no other flow takes, so no cut has fewer
-            // links; nested subtrees on one side, which share a top router's links, reach it.
-            &Shape::KAryNTree { k, n } => exact(u64::from(k) * u64::from(k.pow(n - 1) / 2), TREE),
-            &Shape::FatTree { k } => exact(u64::from(k / 2) * u64::from(k * k / 4), TREE),
-            Shape::Dragonfly { .. } | Shape::Graph { .. } => {
-                Bisection { links: Cut::new(self).best(), exact: false, method: SEARCH }
-            }
+        let Structure { grid, levels, .. } = self.structure();
+        let known = grid.as_ref().and_then(|grid| self.cut_of_grid(grid)).or_else(|| {
+            let tree = levels.as_ref()?.tree.as_ref()?;
+            Some((self.cut_of_tree(tree), TREE))
+        });
+        match known {
+            Some((links, method)) => Bisection { links, exact: true, method },
+            None => Bisection { links: Cut::new(self).best(), exact: false, method: SEARCH },
         }
+    }
+
+    fn cut_of_grid(&self, grid: &Grid) -> Option<(u64, &'static str)> {
+        let widths: Vec<u32> = grid.dimensions.iter().map(|dimension| dimension.width).collect();
+        let (line, trunk) = grid.uniform()?;
+        Some(match line {
+            Line::Complete if widths.is_empty() => (0, SINGLE),
+            Line::Complete => (self.links_out_of_half(&widths), HAMMING),
+            Line::Ring => (2 * array_cut(&widths) * u64::from(trunk), ARRAYS),
+            Line::Row => (array_cut(&widths) * u64::from(trunk), ARRAYS),
+        })
+    }
+
+    /// Any two halves exchange one flow per terminal over links that no other flow takes, so no cut has fewer links;
+    /// nested subtrees on one side, which share a top router's links, reach it.
+    fn cut_of_tree(&self, tree: &Tree) -> u64 {
+        let leaves = self.terminals() / tree.radix;
+        u64::from(tree.radix) * u64::from(leaves / 2)
     }
 
     /// Links that leave the first half of the routers in lexicographic order, the widest dimension fastest.

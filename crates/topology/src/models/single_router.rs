@@ -17,8 +17,9 @@
 //! head-of-line limit of Hluchyj and Karol (IEEE JSAC 1988). BookSim2: the rows `xbar8_uniform` of
 //! `tests/data/golden/booksim.csv`.
 
-use crate::builder::{check_positive, check_size};
-use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use super::TopologyModel;
+use crate::graph::{check_positive, check_size};
+use crate::{Graph, GraphBuilder, Peer, Port, Structure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -31,15 +32,18 @@ pub struct SingleRouter {
     pub terminals: u32,
 }
 
-impl SingleRouter {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+impl TopologyModel for SingleRouter {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.terminals;
         check_positive(&[("terminals", terminals)], path)?;
         check_size(1, terminals.into(), &format!("{terminals} terminals"), &format!("{path}.terminals"))?;
-        let mut builder = GraphBuilder::new::<String>([]);
+        let mut builder = GraphBuilder::new::<String>("single_router", []);
         builder.router((0..terminals).map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 }));
-        builder.build(Shape::SingleRouter { terminals }, 1, path)
+        builder.build(Structure::of_grid(Vec::new()), path)
+    }
+
+    fn examples() -> Vec<Self> {
+        [1, 128].map(|terminals| Self { terminals }).into()
     }
 }
 

@@ -7,8 +7,8 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::Torus`](crate::Shape::Torus) without `wrap`: routers at an edge keep the port that would
-//! lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
+//! Numbering as in a `torus` with trunks of one link, but with [`Line::Row`]: routers at an edge keep the port that
+//! would lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
 //!
 //! # Not modelled
 //! Trunks, express links; terminals on edge ports.
@@ -18,7 +18,8 @@
 //! `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows `mesh8x8` of
 //! `tests/data/golden/booksim.csv`.
 
-use crate::{Graph, torus};
+use super::{TopologyModel, torus};
+use crate::{Graph, GraphBuilder, Line};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -33,10 +34,15 @@ pub struct Mesh {
     pub terminals_per_router: u32,
 }
 
-impl Mesh {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        torus::build(&self.widths, self.terminals_per_router, false, 1, path)
+impl TopologyModel for Mesh {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let grid = torus::grid(&self.widths, self.terminals_per_router, 1, path)?;
+        torus::build(GraphBuilder::new("mesh", grid.class_names()), &grid, Line::Row, 1, path)
+    }
+
+    fn examples() -> Vec<Self> {
+        let new = |widths: &[u32], terminals_per_router| Self { widths: widths.to_vec(), terminals_per_router };
+        vec![new(&[2], 1), new(&[7, 3], 2), new(&[2, 5, 4], 1)]
     }
 }
 

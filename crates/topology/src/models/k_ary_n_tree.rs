@@ -8,10 +8,12 @@
 //! `k` \[links\], `n` \[levels\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::KAryNTree`]. k^n terminals, all on the leaves; n * k^(n-1) routers; (n-1) * k^n links
-//! between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. As many links enter a level
-//! as leave it: full bisection. Routers of the top have k ports, the others 2k. Two terminals whose leaves differ in
-//! digit h at most are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common ancestor.
+//! Router id = level * k^(n-1) + position; the digits of a position, base k, are those of [`Tree`], which says where
+//! each port leads. Terminal id = leaf * k + port. k^n terminals, all on the leaves; n * k^(n-1) routers; (n-1) * k^n
+//! links between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. As many links enter
+//! a level as leave it: full bisection. Routers of the top have k ports, the others 2k. Two terminals whose leaves
+//! differ in digit h at most are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common
+//! ancestor.
 //!
 //! # Not modelled
 //! Tapered trees, folded Clos networks with other radices per level, the unused upper half of top routers.
@@ -21,8 +23,9 @@
 //! 10-ary 3-tree against the literature. `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows
 //! `ftree4x3` of `tests/data/golden/booksim.csv`.
 
-use crate::builder::check_size;
-use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use super::TopologyModel;
+use crate::graph::check_size;
+use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -40,23 +43,28 @@ pub struct KAryNTree {
     pub n: u32,
 }
 
-impl KAryNTree {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+impl TopologyModel for KAryNTree {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
         self.check(path)?;
         let Self { k, n } = *self;
         let width = k.pow(n - 1);
-        let mut builder = GraphBuilder::new((1..n).map(|level| format!("level{level}")));
+        let mut builder = GraphBuilder::new("k_ary_n_tree", (1..n).map(|level| format!("level{level}")));
         for level in 0..n {
             for position in 0..width {
                 builder.router(self.down_ports(level, position).chain(self.up_ports(level, position)));
             }
         }
-        // Brothers share all their parents, so a block boundary between them only cuts more links.
-        let grain = if n == 1 { 1 } else { k };
-        builder.build(Shape::KAryNTree { k, n }, grain, path)
+        let digits = (0..n * width).map(|router| digits(router % width, k)).collect();
+        let tree = Some(Tree { radix: k, top: k, digits });
+        builder.build(Structure::of_levels(Levels { tree, ..Levels::in_rows(&vec![width; n as usize]) }), path)
     }
 
+    fn examples() -> Vec<Self> {
+        [(2, 1), (128, 1), (64, 2), (4, 3), (2, 8)].map(|(k, n)| Self { k, n }).into()
+    }
+}
+
+impl KAryNTree {
     /// Terminals of a leaf; else to each value of digit level-1 of the level below.
     fn down_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
         let Self { k, n } = *self;
@@ -98,6 +106,16 @@ impl KAryNTree {
 
 fn to(router: u32, port: u32) -> Peer {
     Peer::Router { router, port: port as u16 }
+}
+
+/// The digits of a position, base k, the lowest first.
+fn digits(position: u32, k: u32) -> [u8; 8] {
+    let mut rest = position;
+    [(); 8].map(|()| {
+        let digit = rest % k;
+        rest /= k;
+        digit as u8
+    })
 }
 
 /// Digit `d` (base k) of `position`, and the position with that digit replaced.

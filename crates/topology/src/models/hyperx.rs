@@ -9,8 +9,9 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
 //!
 //! # Guarantees
-//! Numbering as in [`Shape::HyperX`]. Degree: sum of (width - 1) over the dimensions. Diameter: the number of
-//! dimensions with width > 1.
+//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then the ports of
+//! each dimension in turn, as [`Line::Complete`] says. Terminal id = router * terminals_per_router + port. Degree: sum
+//! of (width - 1) over the dimensions. Diameter: the number of dimensions with width > 1.
 //!
 //! # Not modelled
 //! Trunks (more than one link between two routers), different numbers of terminals per router.
@@ -21,8 +22,9 @@
 //! cuts. Peers: the rows `ff8x8c8_L1` of `tests/data/golden/booksim.csv`, `Hamming[8,8]x8` of
 //! `tests/data/golden/caminos.csv`.
 
-use crate::grid::Grid;
-use crate::{Graph, GraphBuilder, Peer, Port, Shape};
+use super::TopologyModel;
+use super::grid::RouterGrid;
+use crate::{Graph, GraphBuilder, Line, Peer, Port};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -37,21 +39,29 @@ pub struct HyperX {
     pub terminals_per_router: u32,
 }
 
-impl HyperX {
-    /// Builds the graph, or refuses at `path`.
-    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        let grid = Grid::new(&self.widths, self.terminals_per_router, 1, |width| width - 1, path)?;
-        let mut builder = GraphBuilder::new(grid.class_names());
-        for router in 0..grid.routers() {
-            builder.router(grid.terminal_ports(router).chain(row_ports(&grid, router)));
-        }
-        let grain = grid.widths[0];
-        builder.build(Shape::HyperX { widths: grid.widths, terminals: grid.terminals }, grain, path)
+impl TopologyModel for HyperX {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        build("hyperx", &self.widths, self.terminals_per_router, path)
+    }
+
+    fn examples() -> Vec<Self> {
+        let new = |widths: &[u32], terminals_per_router| Self { widths: widths.to_vec(), terminals_per_router };
+        vec![new(&[1], 1), new(&[8, 8], 8), new(&[3, 1, 4], 2), new(&[2; 8], 1)]
     }
 }
 
+/// Builds a HyperX, or refuses at `path`.
+pub(crate) fn build(topology: &'static str, widths: &[u32], terminals: u32, path: &str) -> Result<Graph, Refusal> {
+    let grid = RouterGrid::new(widths, terminals, 1, |width| width - 1, path)?;
+    let mut builder = GraphBuilder::new(topology, grid.class_names());
+    for router in 0..grid.routers() {
+        builder.router(grid.terminal_ports(router).chain(row_ports(&grid, router)));
+    }
+    builder.build(grid.structure(Line::Complete, 1), path)
+}
+
 /// The ports of a router to the others of its rows, dimension by dimension.
-fn row_ports(grid: &Grid, router: u32) -> impl Iterator<Item = Port> {
+fn row_ports(grid: &RouterGrid, router: u32) -> impl Iterator<Item = Port> {
     let mut base = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
         let first = base;

@@ -1,6 +1,7 @@
-//! Distances between routers, in links: by search from one router, over all pairs by a formula where one exists.
+//! Distances between routers, in links: by search from one router, over all pairs by a formula where the structure has
+//! one.
 
-use crate::{Graph, Peer, Shape};
+use crate::{Dimension, Graph, Groups, Levels, Line, Peer, Structure, Tree};
 
 impl Graph {
     /// Links on a shortest path from `router` to every router, by breadth-first search.
@@ -23,60 +24,54 @@ impl Graph {
 
     /// Links on the longest of the shortest paths between two routers.
     pub fn diameter(&self) -> u32 {
-        match self.shape() {
-            Shape::SingleRouter { .. } => 0,
-            Shape::HyperX { widths, .. } => widths.iter().map(|&width| u32::from(width > 1)).sum(),
-            Shape::Torus { widths, wrap: true, .. } => widths.iter().map(|width| width / 2).sum(),
-            Shape::Torus { widths, wrap: false, .. } => widths.iter().map(|width| width - 1).sum(),
-            Shape::Dragonfly { .. } => {
+        match self.structure() {
+            Structure { grid: Some(grid), .. } => grid.dimensions.iter().map(longest).sum(),
+            Structure { groups: Some(groups), .. } if are_within_three(groups) => {
                 let pairs = self.pairs_within_three();
                 (1..=3).rev().find(|&distance| pairs[distance] > 0).unwrap_or(0) as u32
             }
             // Two routers of one level whose digits all differ: up to the top and down to level 0, in either order.
-            Shape::KAryNTree { n, .. } => 2 * (n - 1),
-            // Two routers of one level without a common pod: up to a core and down, or down and up again.
-            Shape::FatTree { .. } => 4,
-            Shape::Graph { .. } => self.distances().diameter(),
+            Structure { levels: Some(Levels { count, tree: Some(_), .. }), .. } => 2 * (count - 1),
+            _ => self.distances().diameter(),
         }
     }
 
     /// Mean links on a shortest path over all ordered pairs of different routers; 0 for one router.
     pub fn mean_distance(&self) -> f64 {
-        match self.shape() {
-            Shape::SingleRouter { .. } => 0.0,
-            // Over two random coordinates of one dimension: P(different).
-            Shape::HyperX { widths, .. } => self.grid_mean(widths, |w| (w - 1.0) / w),
-            // (0 + 1 + ... + 1 + 0) / w around a ring: floor(w^2 / 4) / w.
-            Shape::Torus { widths, wrap: true, .. } => self.grid_mean(widths, |w| (w * w / 4.0).floor() / w),
-            // Mean of |x - y| over a line: (w^2 - 1) / 3w.
-            Shape::Torus { widths, wrap: false, .. } => self.grid_mean(widths, |w| (w * w - 1.0) / (3.0 * w)),
-            Shape::Dragonfly { .. } => {
+        match self.structure() {
+            Structure { grid: Some(grid), .. } => self.grid_mean(&grid.dimensions),
+            Structure { groups: Some(groups), .. } if are_within_three(groups) => {
                 let pairs = self.pairs_within_three();
                 let links: u64 = (1..=3).map(|distance| distance as u64 * pairs[distance]).sum();
                 links as f64 / pairs.iter().sum::<u64>() as f64
             }
-            &Shape::KAryNTree { k, n } => self.tree_mean(k.into(), n),
-            &Shape::FatTree { k } => fat_tree_mean(k.into()),
-            Shape::Graph { .. } => self.distances().mean(),
+            Structure { levels: Some(Levels { count, tree: Some(tree), .. }), .. } if tree.top == tree.radix => {
+                self.tree_mean(tree.radix.into(), *count)
+            }
+            Structure { levels: Some(Levels { count: 3, tree: Some(tree), .. }), .. } if is_of_pods(tree) => {
+                fat_tree_mean(tree.top.into())
+            }
+            _ => self.distances().mean(),
         }
     }
 
     /// Mean over ordered pairs of different routers of a sum over dimensions, from the mean per dimension over all
     /// ordered pairs of coordinates: equal pairs add nothing to the sum, so they only leave the denominator.
-    fn grid_mean(&self, widths: &[u32], of_dimension: fn(f64) -> f64) -> f64 {
+    fn grid_mean(&self, dimensions: &[Dimension]) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
             return 0.0;
         }
-        let of_all: f64 = widths.iter().map(|&width| of_dimension(width.into())).sum();
+        let of_all: f64 = dimensions.iter().map(mean).sum();
         of_all * routers / (routers - 1.0)
     }
 
-    /// A path changes digit i between levels i and i+1, so from level a to level b >= a it goes down to the lowest and up
-    /// to one above the highest differing digit: b - a + 2 down(a) + 2 up(b). With random digits the lowest differing
-    /// one is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... + 1/k^a), and
-    /// up(b), its mirror image, f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a;
-    /// |b - a| sums to n (n^2 - 1) / 3. Equal pairs only leave the denominator, as in [`Graph::grid_mean`].
+    /// A path changes digit i between levels i and i+1, so from level a to level b >= a it goes down to the lowest and
+    /// up to one above the highest differing digit: b - a + 2 down(a) + 2 up(b). With random digits the lowest
+    /// differing one is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... +
+    /// 1/k^a), and up(b), its mirror image, f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their
+    /// lower end at a; |b - a| sums to n (n^2 - 1) / 3. Equal pairs only leave the denominator, as in
+    /// [`Graph::grid_mean`].
     fn tree_mean(&self, k: f64, n: u32) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -117,6 +112,39 @@ impl Graph {
             Peer::Unused | Peer::Terminal(_) => None,
         })
     }
+}
+
+/// Largest distance between two coordinates of a dimension.
+fn longest(dimension: &Dimension) -> u32 {
+    match dimension.line {
+        Line::Complete => u32::from(dimension.width > 1),
+        Line::Ring => dimension.width / 2,
+        Line::Row => dimension.width - 1,
+    }
+}
+
+/// Mean distance between two random coordinates of a dimension, which may be the same.
+fn mean(dimension: &Dimension) -> f64 {
+    let w = f64::from(dimension.width);
+    match dimension.line {
+        // P(different).
+        Line::Complete => (w - 1.0) / w,
+        // (0 + 1 + ... + 1 + 0) / w around a ring: floor(w^2 / 4) / w.
+        Line::Ring => (w * w / 4.0).floor() / w,
+        // Mean of |x - y| over a line: (w^2 - 1) / 3w.
+        Line::Row => (w * w - 1.0) / (3.0 * w),
+    }
+}
+
+/// Whether a path of one local, one global and one local link joins any two routers.
+fn are_within_three(groups: &Groups) -> bool {
+    groups.complete.is_some() && groups.global.is_some()
+}
+
+/// Whether a tree of three levels is one of pods: each router of the top has a link to every pod of half as many
+/// routers.
+fn is_of_pods(tree: &Tree) -> bool {
+    tree.top == 2 * tree.radix
 }
 
 /// Mean over ordered pairs of different routers of a fat tree of k pods: pairs of each kind of router by distance.

@@ -1,0 +1,55 @@
+//! Every example of every registered topology carries packets, and Dragonfly+ what its groups of leaves and spines
+//! promise.
+
+use crate::common::*;
+use weft_engine::{Spec, imply, spec::Execution};
+use weft_topology::TopologyConfig;
+
+/// Routers at most: larger examples are left to the tests of the graphs.
+const MOST: u32 = 150;
+
+#[test]
+fn every_registered_topology_delivers_on_shortest_paths_in_any_number_of_blocks() {
+    for name in TopologyConfig::NAMES {
+        let examples = TopologyConfig::examples().into_iter().filter(|config| config.name() == *name);
+        let mut ran = 0;
+        for config in examples {
+            let mut spec = Spec::new(&config, routing(SHORTEST)).expect("a spec");
+            if spec.graph.routers() > MOST {
+                continue;
+            }
+            pattern(&mut spec, UNIFORM_SELF);
+            queues(&mut spec, 16, 32);
+            phases(&mut spec, 0, 400);
+            spec.set_load(0.1);
+            let out = run(&spec);
+            assert_drained(&out);
+            assert!(out.sums.packets > 0, "{config:?}");
+            assert_same(&out, &run_as(&spec, Execution { threads: 1, blocks: 3 }), name);
+            ran += 1;
+        }
+        assert!(ran > 0, "{name} has no example of {MOST} routers or fewer");
+    }
+}
+
+#[test]
+fn a_group_of_leaves_and_spines_shares_one_global_link_under_group_shift() {
+    // 4 leaves of 2 terminals: 8 terminals over the one link from a group to the next.
+    for routing in [SHORTEST, ECMP] {
+        let mut spec = spec(DRAGONFLY_PLUS, routing);
+        pattern(&mut spec, ADVERSE);
+        let implied = imply(&spec).unwrap();
+        assert_eq!(implied.channel_load_bound, Some(1.0 / 8.0), "{routing}");
+        // up to a spine, over the global link, down to a leaf
+        assert_eq!(implied.mean_hops, Some(3.0), "{routing}");
+    }
+}
+
+#[test]
+fn blocks_are_whole_groups_of_leaves_and_spines() {
+    // 9 groups of 4 leaves and 4 spines: 72 routers.
+    let graph = spec(DRAGONFLY_PLUS, SHORTEST).graph.clone();
+    assert_eq!((graph.routers(), graph.structure().grain()), (72, 8));
+    let groups = graph.structure().groups.as_ref().expect("groups");
+    assert!(groups.places.chunks(8).all(|block| block.iter().all(|place| place.0 == block[0].0)));
+}

@@ -1,0 +1,145 @@
+//! The links between groups: which global port of a group leads to which group, and where it lands.
+
+use super::Peer;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which global port of a group leads to which group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrangement {
+    /// Port k leads to the k-th of the other groups.
+    Absolute,
+    /// Port k of group i leads to group i - (k + 1) mod g: all groups look alike, and the last port of a group leads to
+    /// the first port of the next.
+    #[default]
+    PalmTree,
+    /// Port k of group i leads to group i + (k + 1) mod g: the mirror image of the palm tree.
+    Relative,
+    /// Ports 2q and 2q + 1 of group i lead to groups i + (q + 1) and i - (q + 1) mod g, by routers of the same index at
+    /// both ends.
+    Circulant,
+}
+
+impl Arrangement {
+    /// The group that global port `k` of group `i` of `g` leads to; `k` is below [`GlobalLinks::used`].
+    pub fn target(&self, g: u32, i: u32, k: u32) -> u32 {
+        let k = if k < g - 1 { k } else { k % (g - 1) };
+        match self {
+            Self::Absolute => k + u32::from(k >= i),
+            Self::PalmTree => before(g, i, k + 1),
+            Self::Relative => before(g, i, g - (k + 1)),
+            Self::Circulant if k % 2 == 0 => before(g, i, g - (k / 2 + 1)),
+            Self::Circulant => before(g, i, k / 2 + 1),
+        }
+    }
+
+    /// The first global port of group `i` that leads to group `j` != `i`; link m of the pair is on the port
+    /// m * (g - 1) further, at both ends.
+    pub fn port_to(&self, g: u32, i: u32, j: u32) -> u32 {
+        match self {
+            Self::Absolute => j - u32::from(j > i),
+            Self::PalmTree => before(g, i, j) - 1,
+            Self::Relative => before(g, j, i) - 1,
+            // With an even number of groups the opposite one is the last upward, on the port g - 2.
+            Self::Circulant => match before(g, j, i) {
+                up if up <= g / 2 => 2 * (up - 1),
+                up => 2 * (g - up - 1) + 1,
+            },
+        }
+    }
+}
+
+/// (i - distance) mod g, for i and distance up to g.
+fn before(g: u32, i: u32, distance: u32) -> u32 {
+    (if i >= distance { i } else { i + g }) - distance
+}
+
+/// The links between equal groups whose routers follow each other. All groups number their global ports alike.
+///
+/// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod
+/// (groups - 1) of copy k / (groups - 1), and each copy is wired by the arrangement as if it were alone; the ports from
+/// L * (groups - 1) on are unused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GlobalLinks {
+    pub groups: u32,
+    pub arrangement: Arrangement,
+    /// Index in its group, and port, of the router that has global port k.
+    pub gateways: Vec<(u32, u16)>,
+}
+
+impl GlobalLinks {
+    /// Links between every two groups.
+    pub fn per_pair(&self) -> u32 {
+        self.gateways.len() as u32 / (self.groups - 1)
+    }
+
+    /// Global ports of a group that have a link: the first ones.
+    pub fn used(&self) -> u32 {
+        self.per_pair() * (self.groups - 1)
+    }
+
+    /// The group that global port `k` of group `i` leads to, and the global port there where it lands: that of the same
+    /// copy which leads back. `None` for a port that is left over.
+    pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
+        let others = self.groups - 1;
+        (k < self.used()).then(|| {
+            let j = self.arrangement.target(self.groups, i, k);
+            (j, self.arrangement.port_to(self.groups, j, i) + k / others * others)
+        })
+    }
+
+    /// What global port `k` of group `i` is wired to, in groups of `size` routers.
+    pub fn peer(&self, size: u32, i: u32, k: u32) -> Peer {
+        self.far_end(i, k).map_or(Peer::Unused, |(j, landing)| {
+            let (index, port) = self.gateways[landing as usize];
+            Peer::Router { router: j * size + index, port }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_and_targets_are_inverse() {
+        use Arrangement::{Absolute, Circulant, PalmTree, Relative};
+        for arrangement in [Absolute, PalmTree, Relative, Circulant] {
+            for g in 2..40 {
+                for i in 0..g {
+                    let mut targets: Vec<_> = (0..g - 1).map(|k| arrangement.target(g, i, k)).collect();
+                    assert!((0..g - 1).all(|k| arrangement.port_to(g, i, targets[k as usize]) == k));
+                    assert!((0..g - 1).all(|k| arrangement.target(g, i, k + 3 * (g - 1)) == targets[k as usize]));
+                    targets.sort_unstable();
+                    assert!(targets.into_iter().eq((0..g).filter(|&j| j != i)), "every other group once");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_formulas_are_the_published_ones() {
+        for g in 2..40 {
+            for (i, k) in (0..g).flat_map(|i| (0..g - 1).map(move |k| (i, k))) {
+                // Palm tree: (i - (k+1)) mod g, landing on port a*h - 1 - k = g - 2 - k.
+                let j = (i as i64 - (k as i64 + 1)).rem_euclid(g.into()) as u32;
+                assert_eq!(Arrangement::PalmTree.target(g, i, k), j);
+                assert_eq!(Arrangement::PalmTree.port_to(g, j, i), g - 2 - k);
+                // Absolute: k if k < i else k + 1, landing on port i or i - 1.
+                let j = if k < i { k } else { k + 1 };
+                assert_eq!(Arrangement::Absolute.target(g, i, k), j);
+                assert_eq!(Arrangement::Absolute.port_to(g, j, i), if i < j { i } else { i - 1 });
+                // Relative: (i + k + 1) mod g, landing on port g - 2 - k.
+                let j = (i + k + 1) % g;
+                assert_eq!(Arrangement::Relative.target(g, i, k), j);
+                assert_eq!(Arrangement::Relative.port_to(g, j, i), g - 2 - k);
+                // Circulant: i +/- (k/2 + 1), landing on the other port of the pair; half way round, both are one.
+                let distance = i64::from(k / 2 + 1) * if k % 2 == 0 { 1 } else { -1 };
+                let j = (i64::from(i) + distance).rem_euclid(g.into()) as u32;
+                assert_eq!(Arrangement::Circulant.target(g, i, k), j);
+                assert_eq!(Arrangement::Circulant.port_to(g, j, i), if 2 * (k / 2 + 1) == g { k } else { k ^ 1 });
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Readers of graph files: each makes a [`Draft`], which is checked and turned into a lawful wiring.
+
+pub(crate) mod anynet;
+mod check;
+mod draft;
+pub(crate) mod graphml;
+pub(crate) mod json;
+
+pub(crate) use check::{Wiring, terminals_of_routers, wiring};
+pub(crate) use draft::{Draft, Problem};

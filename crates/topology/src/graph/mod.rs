@@ -1,0 +1,138 @@
+//! The data every topology produces.
+//!
+//! Ports of a router are numbered from 0, its terminals first. A link joins two ports and carries one channel in each
+//! direction. Every port has a link class (index into [`Graph::class_names`]); class 0 is always "terminal".
+
+pub(crate) mod arrangement;
+mod builder;
+pub(crate) mod files;
+mod structure;
+
+pub use arrangement::{Arrangement, GlobalLinks};
+pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
+pub(crate) use builder::{check_positive, check_size};
+pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};
+
+/// What a port is wired to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// Nothing (the edge of a mesh).
+    Unused,
+    Terminal(u32),
+    Router {
+        router: u32,
+        port: u16,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    pub peer: Peer,
+    /// Link class: index into [`Graph::class_names`].
+    pub class: u8,
+}
+
+/// A link between two routers, both directions together; `ends[0]` is the smaller (router, port).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    pub ends: [(u32, u16); 2],
+    /// Link class: index into [`Graph::class_names`].
+    pub class: u8,
+}
+
+/// Routers, ports and links. Immutable once built.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    topology: &'static str,
+    port_base: Vec<u32>,
+    ports: Vec<Port>,
+    terminal_at: Vec<(u32, u16)>,
+    class_names: Vec<String>,
+    router_names: Option<Vec<String>>,
+    /// The whole network, then its parts.
+    layers: Vec<Layer>,
+}
+
+impl Graph {
+    pub fn routers(&self) -> u32 {
+        self.port_base.len() as u32 - 1
+    }
+    pub fn terminals(&self) -> u32 {
+        self.terminal_at.len() as u32
+    }
+    /// Index of port 0 of `router` in the flat list of all ports; `port_base(routers())` is the number of ports.
+    pub fn port_base(&self, router: u32) -> u32 {
+        self.port_base[router as usize]
+    }
+    pub fn ports(&self, router: u32) -> &[Port] {
+        &self.ports[self.port_base[router as usize] as usize..self.port_base[router as usize + 1] as usize]
+    }
+    /// (router, port) of a terminal.
+    pub fn terminal_at(&self, terminal: u32) -> (u32, u16) {
+        self.terminal_at[terminal as usize]
+    }
+    /// Names of the link classes; class 0 is "terminal".
+    pub fn class_names(&self) -> &[String] {
+        &self.class_names
+    }
+    /// What a file calls its routers; `None` where they have numbers only.
+    pub fn router_names(&self) -> Option<&[String]> {
+        self.router_names.as_deref()
+    }
+    /// The name of the topology, as a scenario writes it.
+    pub fn topology_name(&self) -> &'static str {
+        self.topology
+    }
+    /// The whole network first, then the parts of it that have a name and a structure of their own, such as the leaf
+    /// routers. Parts may overlap.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+    /// The structure of the whole network.
+    pub fn structure(&self) -> &Structure {
+        &self.layers[0].structure
+    }
+    /// Number of terminals on a router.
+    pub fn terminals_of(&self, router: u32) -> u64 {
+        self.ports(router).iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count() as u64
+    }
+    /// Terminals on each router that has any, where terminal t is on router t / this number; else `None`.
+    pub fn terminals_per_router(&self) -> Option<u32> {
+        self.terminals_in_a_row(self.terminals_of(0) as u32, |router| router)
+    }
+    /// Terminals of each group, where terminal t is in group t / this number; else `None`.
+    pub fn terminals_per_group(&self) -> Option<u32> {
+        let groups = self.structure().groups.as_ref()?;
+        self.terminals_in_a_row(self.terminals() / groups.count, |router| groups.places[router as usize].0)
+    }
+    /// `each`, if terminal t is in set t / each for all terminals, and all these sets have as many.
+    fn terminals_in_a_row(&self, each: u32, set_of_router: impl Fn(u32) -> u32) -> Option<u32> {
+        let whole = each > 0 && self.terminals().is_multiple_of(each);
+        let in_order = |(terminal, &(router, _)): (u32, &(u32, u16))| set_of_router(router) == terminal / each;
+        (whole && (0..).zip(&self.terminal_at).all(in_order)).then_some(each)
+    }
+    /// Largest number of ports on a router.
+    pub fn radix(&self) -> u32 {
+        (0..self.routers()).map(|r| self.ports(r).len() as u32).max().unwrap_or(0)
+    }
+    /// The links between routers, each once, by ascending (router, port) of their smaller end.
+    pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
+        (0..self.routers()).flat_map(move |router| {
+            self.ports(router).iter().zip(0u16..).filter_map(move |(port, number)| match port.peer {
+                Peer::Router { router: far, port: far_port } if (router, number) < (far, far_port) => {
+                    Some(Link { ends: [(router, number), (far, far_port)], class: port.class })
+                }
+                _ => None,
+            })
+        })
+    }
+    /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals.
+    pub fn links_by_class(&self) -> Vec<(String, usize)> {
+        let mut counts: Vec<_> = self.class_names.iter().map(|name| (name.clone(), 0)).collect();
+        counts[0].1 = self.terminals() as usize;
+        for link in self.links() {
+            counts[link.class as usize].1 += 1;
+        }
+        counts
+    }
+}

@@ -1,0 +1,186 @@
+//! What a topology says of the order in its wiring, so that a routing or a pattern can compute instead of search.
+//!
+//! Every view is optional, and a network may offer several. Who needs one asks for it and refuses the network where it
+//! is missing; nobody asks for the name of a topology. `tests/conformance.rs` holds every view to the wiring.
+
+use super::arrangement::GlobalLinks;
+
+/// Routers, the classes of their links, and the order in which these links join them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    pub name: &'static str,
+    /// Its routers, ascending.
+    pub routers: Vec<u32>,
+    /// Classes of its ports: indices into [`Graph::class_names`](crate::Graph::class_names), ascending.
+    pub classes: Vec<u8>,
+    pub structure: Structure,
+}
+
+/// The views of a layer. All are absent where the wiring has no order that is known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Structure {
+    pub grid: Option<Grid>,
+    pub groups: Option<Groups>,
+    pub levels: Option<Levels>,
+}
+
+/// Routers on a grid, dimension 0 fastest: router id = sum of coordinate\[d\] * product of the widths before d. A
+/// single router is a grid without dimensions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    pub dimensions: Vec<Dimension>,
+}
+
+/// One dimension of a grid. Its ports follow each other from `first_port` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimension {
+    /// Routers in each line.
+    pub width: u32,
+    pub line: Line,
+    /// The same port on every router.
+    pub first_port: u16,
+    /// Parallel links between neighbours: they are on consecutive ports at both ends, in the same order.
+    pub trunk: u32,
+    pub class: u8,
+}
+
+/// How the routers of one line of a grid are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// Every two of them. The trunk to coordinate c is number c below the router's own coordinate, c - 1 above.
+    Complete,
+    /// Each to the next and the previous one, the ends too: trunk 0 leads up (+1), trunk 1 down.
+    Ring,
+    /// As [`Line::Ring`], but the ports that would join the two ends are unused.
+    Row,
+}
+
+/// Routers in groups. Any partition may be one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Groups {
+    pub count: u32,
+    /// For each router its group, and its index among the routers of the group in ascending order.
+    pub places: Vec<(u32, u32)>,
+    /// Where every two routers of a group are joined by one link.
+    pub complete: Option<CompleteGroups>,
+    /// Where the links between groups follow an arrangement.
+    pub global: Option<GlobalLinks>,
+}
+
+/// Groups of equal size, one after the other by router id, in which every two routers are joined: the port to index j
+/// is `first_port` + j below the router's own index, `first_port` + j - 1 above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompleteGroups {
+    pub first_port: u16,
+    pub class: u8,
+}
+
+/// Routers on levels, level 0 at the bottom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Levels {
+    pub count: u32,
+    /// The level of each router.
+    pub of_router: Vec<u32>,
+    pub tree: Option<Tree>,
+}
+
+/// Levels that make a fat tree of equal routers: `radix` links up from each router below the top, and as many down, but
+/// for `top` links down from each router of the top. The leaves are the first routers; each has `radix` terminals.
+///
+/// The ports of a router are its links down, then its links up. Port `radix` + u of a router of level l leads to the
+/// router of level l + 1 whose digit l is u and whose other digits are the same; there it arrives at the port that is
+/// digit l of the lower router. So a router of level l is above all leaves that share its digits from l on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tree {
+    pub radix: u32,
+    pub top: u32,
+    /// The digits of each router, the lowest first; those from the number of levels - 1 on are 0.
+    pub digits: Vec<[u8; 8]>,
+}
+
+impl Structure {
+    pub fn of_grid(dimensions: Vec<Dimension>) -> Self {
+        Self { grid: Some(Grid { dimensions }), ..Self::default() }
+    }
+
+    pub fn of_groups(groups: Groups) -> Self {
+        Self { groups: Some(groups), ..Self::default() }
+    }
+
+    pub fn of_levels(levels: Levels) -> Self {
+        Self { levels: Some(levels), ..Self::default() }
+    }
+
+    /// Widths of the router grid, dimension 0 fastest; `None` where routers have no coordinates.
+    pub fn widths(&self) -> Option<Vec<u32>> {
+        let grid = self.grid.as_ref().filter(|grid| !grid.dimensions.is_empty());
+        grid.map(|grid| grid.dimensions.iter().map(|dimension| dimension.width).collect())
+    }
+
+    /// Routers that follow each other and belong together (a row, a group, the brothers under the same parents): block
+    /// boundaries that are multiples of it cut few or long links. 1 where nothing is known.
+    pub fn grain(&self) -> u32 {
+        match self {
+            Self { groups: Some(groups), .. } => groups.run().unwrap_or(1),
+            Self { grid: Some(grid), .. } => grid.dimensions.first().map_or(1, |dimension| dimension.width),
+            Self { levels: Some(Levels { count, tree: Some(tree), .. }), .. } if *count > 1 => tree.radix,
+            _ => 1,
+        }
+    }
+}
+
+impl Dimension {
+    /// Ports of a router in this dimension.
+    pub fn ports(&self) -> u32 {
+        match self.line {
+            Line::Complete => (self.width - 1) * self.trunk,
+            Line::Ring | Line::Row => 2 * self.trunk,
+        }
+    }
+}
+
+impl Grid {
+    /// The line and the trunk that all dimensions share; complete lines without trunks where there is no dimension.
+    pub fn uniform(&self) -> Option<(Line, u32)> {
+        let Some(first) = self.dimensions.first() else { return Some((Line::Complete, 1)) };
+        let same = |other: &Dimension| (other.line, other.trunk) == (first.line, first.trunk);
+        self.dimensions.iter().all(same).then_some((first.line, first.trunk))
+    }
+
+    /// Coordinates of a router, dimension 0 first.
+    pub fn coordinates(&self, router: u32) -> impl Iterator<Item = u32> {
+        let mut rest = router;
+        self.dimensions.iter().map(move |dimension| {
+            let own = rest % dimension.width;
+            rest /= dimension.width;
+            own
+        })
+    }
+}
+
+impl Groups {
+    /// Groups of `size` routers, one after the other.
+    pub fn in_a_row(count: u32, size: u32) -> Self {
+        let places = (0..count * size).map(|router| (router / size, router % size)).collect();
+        Self { count, places, complete: None, global: None }
+    }
+
+    /// Routers of each group, where all groups are equal and their routers follow each other.
+    pub fn run(&self) -> Option<u32> {
+        let size = self.places.len() as u32 / self.count;
+        (0..).zip(&self.places).all(|(router, &place)| place == (router / size, router % size)).then_some(size)
+    }
+}
+
+impl Levels {
+    /// Levels whose routers follow each other, `sizes` routers on each.
+    pub fn in_rows(sizes: &[u32]) -> Self {
+        let of_level = |(level, &size): (u32, &u32)| std::iter::repeat_n(level, size as usize);
+        Self { count: sizes.len() as u32, of_router: (0..).zip(sizes).flat_map(of_level).collect(), tree: None }
+    }
+
+    /// Number of routers on a level.
+    pub fn size(&self, level: u32) -> u32 {
+        self.of_router.iter().filter(|&&own| own == level).count() as u32
+    }
+}

@@ -1,0 +1,193 @@
+//! Dragonfly: groups of fully connected routers, every two groups joined by at least one global link.
+//!
+//! # Source
+//! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08: parameters
+//! a, p, h, g and the absolute arrangement (also BookSim's). Palm tree: C. Camarero, E. Vallejo, R. Beivide,
+//! "Topological Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4),
+//! 2014; the default of FOGSim and CAMINOS. Relative: the same paper. Circulant: E. Hastings et al., "Comparing Global
+//! Link Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro.
+//!
+//! # Parameters
+//! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`.
+//!
+//! # Guarantees
+//! Router = group * a + index. Ports: p terminals; a - 1 local, as [`CompleteGroups`] says; h global (p + a - 1 + j):
+//! port j of index i is global port i*h + j of its group. Any g from 2 to a*h + 1: every two groups are joined by
+//! exactly L = floor(a*h / (g - 1)) links, as [`GlobalLinks`] says. With g = a*h + 1 there is one link per pair and no
+//! unused port. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h is even,
+//! and so is g - 1 where L > 1.
+//!
+//! # Not modelled
+//! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: counts, wiring, diameter and mean distance against search for any number of groups;
+//! routers and links of a = 8, p = h = 4 against the literature. `topology/src/graph/arrangement.rs`: arrangements
+//! against their published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and
+//! `Dragonfly palmtree` of `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
+
+use super::TopologyModel;
+use super::global_links::GlobalPorts;
+use crate::graph::{check_positive, check_size};
+use crate::{Arrangement, CompleteGroups, GlobalLinks, Graph, GraphBuilder, Groups, Peer, Port, Structure};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Groups of fully connected routers, every two groups joined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dragonfly {
+    /// g: number of groups, 2 to a*h + 1 (the default: one link between every two groups).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u32>,
+    /// a: routers in each group, 1 or more.
+    pub routers_per_group: u32,
+    /// p: terminals on each router, 1 or more.
+    pub terminals_per_router: u32,
+    /// h: global links of each router, 1 or more.
+    pub global_links_per_router: u32,
+    /// Which global port leads to which group.
+    #[serde(default)]
+    pub arrangement: Arrangement,
+}
+
+impl TopologyModel for Dragonfly {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let g = self.checked_groups(path)?;
+        let (a, p, h) = (self.routers_per_group, self.terminals_per_router, self.global_links_per_router);
+        let gateways = (0..a * h).map(|k| (k / h, (p + a - 1 + k % h) as u16)).collect();
+        let links = GlobalLinks { groups: g, arrangement: self.arrangement, gateways };
+        let mut builder = GraphBuilder::new("dragonfly", ["local", "global"]);
+        for router in 0..a * g {
+            let terminals = router * p..(router + 1) * p;
+            let terminals = terminals.map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 });
+            let (group, own) = (router / a, router % a);
+            let local = (0..a).filter(|&j| j != own).map(|j| {
+                let port = p + if own < j { own } else { own - 1 };
+                Port { peer: Peer::Router { router: group * a + j, port: port as u16 }, class: 1 }
+            });
+            let global = (own * h..(own + 1) * h).map(|k| Port { peer: links.peer(a, group, k), class: 2 });
+            builder.router(terminals.chain(local).chain(global));
+        }
+        let complete = Some(CompleteGroups { first_port: p as u16, class: 1 });
+        let groups = Groups { complete, global: Some(links), ..Groups::in_a_row(g, a) };
+        builder.build(Structure::of_groups(groups), path)
+    }
+
+    fn examples() -> Vec<Self> {
+        use Arrangement::{Absolute, Circulant, PalmTree, Relative};
+        let new = |[a, p, h]: [u32; 3], groups, arrangement| Self {
+            groups,
+            routers_per_group: a,
+            terminals_per_router: p,
+            global_links_per_router: h,
+            arrangement,
+        };
+        let mut examples = vec![new([1, 1, 1], None, PalmTree)];
+        examples.extend([PalmTree, Absolute, Relative, Circulant].map(|arrangement| new([8, 4, 4], None, arrangement)));
+        // 8 ports per group: 2 links per pair for 5 groups, and 2 links and 2 unused ports for 4.
+        for (groups, arrangements) in [
+            (2, &[Absolute][..]),
+            (4, &[PalmTree, Absolute, Relative]),
+            (5, &[PalmTree, Circulant]),
+            (8, &[Circulant]),
+        ] {
+            examples.extend(arrangements.iter().map(|&arrangement| new([4, 2, 2], Some(groups), arrangement)));
+        }
+        examples
+    }
+}
+
+impl Dragonfly {
+    /// Checks all sizes; returns the number of groups.
+    fn checked_groups(&self, path: &str) -> Result<u32, Refusal> {
+        let (a, p, h) = (self.routers_per_group, self.terminals_per_router, self.global_links_per_router);
+        check_positive(&[("routers_per_group", a), ("terminals_per_router", p), ("global_links_per_router", h)], path)?;
+        // In 64 bits: three 32-bit keys can't overflow here, and after the radix check nothing below can.
+        let radix = u64::from(p) + u64::from(a - 1) + u64::from(h);
+        check_size(1, radix, &format!("{p} terminals + {} local + {h} global links", a - 1), path)?;
+        let keys = ["routers_per_group", "global_links_per_router"];
+        let ports = GlobalPorts { routers: a, links: h, keys };
+        let g = ports.groups(self.groups, path)?;
+        check_size(u64::from(a) * u64::from(g), radix, "the sum", path)?;
+        ports.check(self.arrangement, g, path)?;
+        Ok(g)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dragonfly(a: u32, p: u32, h: u32, groups: Option<u32>, arrangement: Arrangement) -> Dragonfly {
+        Dragonfly { groups, routers_per_group: a, terminals_per_router: p, global_links_per_router: h, arrangement }
+    }
+
+    #[test]
+    fn circulant_links_join_routers_of_the_same_index() {
+        // One link per pair; fewer groups than 9; 2 links per pair for 5 groups.
+        for groups in [9, 8, 7, 5] {
+            let (a, p, h) = (4, 2, 2);
+            let graph = dragonfly(a, p, h, Some(groups), Arrangement::Circulant).build("topology").unwrap();
+            for link in graph.links().filter(|link| link.class == 2) {
+                let [(near, _), (far, _)] = link.ends;
+                assert_eq!(near % a, far % a);
+            }
+        }
+        // Router r has offsets r * h/2 + 1 ..= (r + 1) * h/2 in both directions, as SST/macro wires them.
+        let graph = dragonfly(4, 1, 4, None, Arrangement::Circulant).build("topology").unwrap();
+        let offsets = |router: u32| -> Vec<u32> {
+            let global = graph.ports(router)[4..].iter();
+            let group = |port: &Port| match port.peer {
+                Peer::Router { router, .. } => router / 4,
+                _ => panic!("no link"),
+            };
+            global.map(group).collect()
+        };
+        assert_eq!((offsets(0), offsets(1)), (vec![1, 16, 2, 15], vec![3, 14, 4, 13]));
+    }
+
+    #[test]
+    fn circulant_refuses_what_it_cannot_pair() {
+        let refusal = |h, groups| dragonfly(4, 2, h, groups, Arrangement::Circulant).build("topology").unwrap_err();
+        let odd = "3 global links per router: circulant pairs a link up with a link down on each router";
+        assert_eq!(
+            (refusal(3, None).path, refusal(3, None).what),
+            ("topology.global_links_per_router".into(), odd.into())
+        );
+        let even = "4 groups with floor(4 x 2 / 3) = 2 links per pair: circulant can't pair up the 3 links of a group to \
+                    the others";
+        assert_eq!((refusal(2, Some(4)).path, refusal(2, Some(4)).what), ("topology.groups".into(), even.into()));
+    }
+
+    #[test]
+    fn the_palm_tree_closes_a_ring_in_label_order() {
+        for h in [2, 4, 6] {
+            let (a, p) = (2 * h, h);
+            let graph = dragonfly(a, p, h, None, Arrangement::PalmTree).build("topology").unwrap();
+            let g = a * h + 1;
+            for i in 0..g {
+                // Port h-1 of router a-1 of group i leads to router 0, global port 0, of group i+1.
+                let last = graph.ports(i * a + a - 1)[(p + a - 1 + h - 1) as usize];
+                let next = Peer::Router { router: (i + 1) % g * a, port: (p + a - 1) as u16 };
+                assert_eq!(last.peer, next);
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_with_the_arithmetic() {
+        let refusal =
+            |a, p, h, groups| dragonfly(a, p, h, groups, Arrangement::PalmTree).build("topology").unwrap_err();
+        let too_many = refusal(4, 1, 1, Some(9));
+        assert_eq!(too_many.path, "topology.groups");
+        assert_eq!(too_many.what, "9 groups need 8 global links per group; 4 routers x 1 links give 4");
+        assert_eq!(refusal(4, 2, 2, Some(1)).what, "1 groups, not 2 to 9");
+        assert_eq!(refusal(0, 2, 2, None).path, "topology.routers_per_group");
+        assert_eq!(refusal(u32::MAX, u32::MAX, u32::MAX, None).path, "topology");
+        assert!(
+            refusal(64, 32, 40, None).what.starts_with("32 terminals + 63 local + 40 global links gives 135 ports")
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! What topologies with an arrangement of global links share: how many groups there can be, and which arrangements fit.
+
+use crate::Arrangement;
+use weft_units::Refusal;
+
+/// The global ports of a group: `routers` routers with `links` each, and the keys of a scenario that say so.
+pub(crate) struct GlobalPorts {
+    pub routers: u32,
+    pub links: u32,
+    pub keys: [&'static str; 2],
+}
+
+impl GlobalPorts {
+    /// The number of groups that a scenario asks for, at most one more than a group has global ports: the default.
+    pub fn groups(&self, asked: Option<u32>, path: &str) -> Result<u32, Refusal> {
+        let Self { routers, links, keys: [routers_key, links_key] } = *self;
+        let ports = routers * links;
+        let (groups, most) = (asked.unwrap_or(ports + 1), ports + 1);
+        if (2..=most).contains(&groups) {
+            return Ok(groups);
+        }
+        let what = match groups {
+            0 | 1 => format!("{groups} groups, not 2 to {most}"),
+            _ => {
+                let there_are = format!("{routers} routers x {links} links give {ports}");
+                format!("{groups} groups need {} global links per group; {there_are}", groups - 1)
+            }
+        };
+        let help = format!("take 2 to {most} groups, or change {routers_key} or {links_key}");
+        Err(Refusal::new(format!("{path}.groups"), what, help))
+    }
+
+    /// Circulant links come in pairs, up and down, on the two ports of one router.
+    pub fn check(&self, arrangement: Arrangement, groups: u32, path: &str) -> Result<(), Refusal> {
+        let Self { routers, links, keys: [_, links_key] } = *self;
+        if arrangement != Arrangement::Circulant {
+            return Ok(());
+        }
+        if links % 2 == 1 {
+            let what =
+                format!("{links} global links per router: circulant pairs a link up with a link down on each router");
+            let help = "take an even number, or another arrangement";
+            return Err(Refusal::new(format!("{path}.{links_key}"), what, help));
+        }
+        let others = groups - 1;
+        let copies = routers * links / others;
+        if copies > 1 && groups.is_multiple_of(2) {
+            let what = format!(
+                "{groups} groups with floor({routers} x {links} / {others}) = {copies} links per pair: circulant can't \
+                 pair up the {others} links of a group to the others"
+            );
+            let help = "take an odd number of groups, or another arrangement";
+            return Err(Refusal::new(format!("{path}.groups"), what, help));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! The topologies: one file and one line of the registry each.
+//!
+//! The conformance suite (`tests/conformance.rs`) takes the examples of every registered topology, builds them and
+//! holds the graphs, and every view of their structure, to the wiring.
+
+mod global_links;
+mod grid;
+
+use crate::Graph;
+use weft_units::Refusal;
+
+/// What every topology is: a configuration that builds a graph.
+pub trait TopologyModel {
+    /// Builds the graph. Refuses impossible sizes at `path` (the dotted path of this topology in the scenario).
+    fn build(&self, path: &str) -> Result<Graph, Refusal>;
+
+    /// Small configurations that differ in what matters: ordinary, smallest and oddest sizes. Tests build all of them.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+weft_units::registry! {
+    /// Every topology Weft can build.
+    pub enum TopologyConfig as TopologyModel, with examples:
+    "single_router" => single_router::SingleRouter,
+    "hyperx" => hyperx::HyperX,
+    "torus" => torus::Torus,
+    "mesh" => mesh::Mesh,
+    "dragonfly" => dragonfly::Dragonfly,
+    "dragonfly_plus" => dragonfly_plus::DragonflyPlus,
+    "k_ary_n_tree" => k_ary_n_tree::KAryNTree,
+    "fat_tree" => fat_tree::FatTree,
+    "full_mesh" => full_mesh::FullMesh,
+    "graph" => graph_file::GraphFile,
+}
+
+impl TopologyConfig {
+    /// Builds the graph. Refuses impossible sizes at `path` (the dotted path of this topology in the scenario).
+    pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        self.model().build(path)
+    }
+}
