@@ -6,6 +6,7 @@ pub mod jobs;
 pub mod policy;
 pub mod routing;
 pub mod sensor;
+pub mod spec;
 pub mod subnetworks;
 pub mod view;
 pub mod walk;

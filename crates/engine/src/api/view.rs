@@ -22,7 +22,7 @@ pub enum Told {
 
 /// What a routing may ask of the router its packet is in, and of others in its block (partition).
 ///
-/// partition: crate::network::assemble::partition
+/// partition: partition
 pub trait View {
     /// Congestion of output `port` [flits] of this router by the sensor that the routing needs; of a trunk, the mean of its
     /// members.

@@ -5,6 +5,7 @@ use crate::api::coordinates;
 use crate::api::policy::{LinkKnowledge, Policy};
 use crate::api::routing::{AnyRouting, Classes, Decides};
 use crate::api::sensor::{History, Sensor};
+use crate::api::spec::Watched;
 use crate::api::subnetworks::{Subnets, Views};
 use crate::api::view::Reading;
 use crate::base::bits::{Active, Bits};
@@ -21,8 +22,7 @@ use crate::pipeline::net::Net;
 use crate::pipeline::power::Power;
 use crate::pipeline::replies::Answers;
 use crate::pipeline::tally::Tally;
-use crate::pipeline::watch::{Watch, Watched};
-use crate::run::measure;
+use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
 use crate::state::{InPort, Kind, LinkState, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
 use std::sync::Arc;
@@ -530,9 +530,9 @@ impl Builder<'_> {
         for terminal in terminals.iter().filter(|t| t.clock != NEVER) {
             here[self.net.job(terminal.id)] = true;
         }
-        let batches = measure::most_batches(&self.spec.phases, self.net.batch);
-        let parts = Parts::new(self.spec, batches, |job| here[job]);
-        Tally::new(measure::first_window(&self.spec.phases), batches, parts)
+        let batches = self.spec.phases.most_batches(self.net.batch);
+        let parts = Parts::new(&self.spec.traffic.jobs, &self.spec.records, batches, |job| here[job]);
+        Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 
     fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {

@@ -5,12 +5,12 @@ use crate::api::compiled::{ForPorts, Widths};
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
 use crate::network::policy;
+use crate::network::series::Recorder;
 use crate::network::spec::{Execution, Spec};
 use crate::network::whole::Whole;
 use crate::pipeline::block::{Block, Mail};
 use crate::pipeline::net::Net;
 use crate::pipeline::tally::Tally;
-use crate::run::series::Recorder;
 use crate::state::{Kind, LinkState, NONE, OutPort};
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -54,7 +54,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
         let classes = spec.links.len();
-        let recorder = |series| Recorder::new(series, classes, &blocks, &crate::run::report::order(&blocks));
+        let recorder = |series| Recorder::new(series, classes, &blocks, &crate::network::series::order(&blocks));
         let recorder = spec.records.series.map(recorder);
         Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer })
     }

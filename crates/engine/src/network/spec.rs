@@ -1,38 +1,16 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
 pub use crate::api::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
+pub use crate::api::spec::{FlowControl, LinkClass, Phases, Records, SeriesSpec, Stop, Watched};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::faults::{Fault, Part};
 use crate::pipeline::age::Priority;
-pub use crate::pipeline::watch::Watched;
 use crate::state::LinkState;
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
 use weft_traffic::{PatternConfig, Population};
 use weft_units::{Cycles, Refusal};
-
-/// One link class (index = `Port::class` of the graph; 0 = terminal links).
-#[derive(Debug, Clone, PartialEq)]
-pub struct LinkClass {
-    /// Flit latency of a channel [cycles].
-    pub latency: Cycles,
-    /// Credit latency of the reverse side channel [cycles], without `RouterSpec::credit_delay`.
-    pub credit_latency: Cycles,
-    /// Virtual channels of a channel (for terminal links: of the injection and of the ejection channel).
-    pub vcs: u8,
-    /// Input buffer per VC [flits].
-    pub buffer: u32,
-}
-
-/// When a packet may take an output VC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlowControl {
-    /// Only when the next buffer has room for the whole packet.
-    VirtualCutThrough,
-    /// As soon as there is room for one flit.
-    Wormhole,
-}
 
 /// The router; T0 = hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
 #[derive(Debug, Clone, PartialEq)]
@@ -57,59 +35,6 @@ pub struct RouterSpec {
     pub priority: Priority,
     /// An output finishes a packet before it begins another, so that links never interleave packets.
     pub hold_switch: bool,
-}
-
-/// Warm-up, measured window, drain.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Phases {
-    /// Cycles before the window; the most of them if `auto_warmup`.
-    pub warmup: Cycles,
-    /// The window starts as soon as latencies and power state have settled (`warmup.rs`).
-    pub auto_warmup: bool,
-    /// Length of the window; the least of it with `Stop::Confidence`, the most with `Stop::Complete`.
-    pub window: Cycles,
-    pub stop: Stop,
-    /// At most this many cycles after the window are spent on delivering the packets created in it.
-    pub drain_limit: Cycles,
-    /// The window is cut into this many batches for the confidence interval (at least 2).
-    pub batches: u32,
-    /// A network in which nothing moves for this long while packets wait is stalled.
-    pub stall_limit: Cycles,
-}
-
-/// When the window ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Stop {
-    /// After `Phases::window` cycles.
-    Window,
-    /// As soon as half the width of the 95 % confidence interval of the mean packet latency is at most `share` of the
-    /// mean, after at most `window` cycles.
-    Confidence { share: f64, window: Cycles },
-    /// When the batches of all jobs are delivered.
-    Complete,
-}
-
-/// Channels and times of a time series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeriesSpec {
-    /// Cycles between two samples at first.
-    pub every: Cycles,
-    /// A row per channel instead of one per link class.
-    pub channels: bool,
-}
-
-/// What is recorded on top of the sums of the window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Records {
-    /// Latency by creation time, in bins of this many cycles at first.
-    pub transient: Option<Cycles>,
-    pub series: Option<SeriesSpec>,
-    /// States of the managed channels over time: most spans to keep.
-    pub link_states: Option<usize>,
-    /// Cycles in which all managed channels of each router were off.
-    pub sleep: bool,
-    /// Control packets of the power policy: most of them to keep.
-    pub control: Option<usize>,
 }
 
 /// Prices of one power state of one channel.
@@ -214,20 +139,6 @@ impl Spec {
         let job = &mut self.traffic.jobs[0];
         job.phases.iter_mut().for_each(|phase| phase.pattern = pattern.clone());
         Ok(())
-    }
-}
-
-impl Default for Phases {
-    fn default() -> Self {
-        Self {
-            warmup: 1000,
-            auto_warmup: false,
-            window: 5000,
-            stop: Stop::Window,
-            drain_limit: 20_000,
-            batches: 10,
-            stall_limit: 10_000,
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The clocks of the sources: when the packets of a terminal are created, through the phases of its job.
 
+use crate::api::jobs::{Job, TrafficSpec};
 use crate::base::unchecked::Hot;
-use crate::network::spec::{Job, Spec};
 use crate::pipeline::net::Net;
 use crate::state::Terminal;
 use rand_pcg::Pcg32;
@@ -94,13 +94,13 @@ impl NetJob {
 }
 
 /// Whether the offered load is the same random process in the whole window, whatever the network does.
-pub fn is_steady(spec: &Spec) -> bool {
+pub fn is_steady(traffic: &TrafficSpec) -> bool {
     let steady = |job: &Job| {
         let waits = job.reply.is_some_and(|reply| reply.outstanding.is_some());
         let memoryless = job.injection.model().is_memoryless();
         job.phases.len() == 1 && job.batch.is_none() && memoryless && !waits
     };
-    spec.traffic.jobs.iter().all(steady)
+    traffic.jobs.iter().all(steady)
 }
 
 impl Net {

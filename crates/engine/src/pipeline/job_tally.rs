@@ -1,10 +1,11 @@
 //! What is counted apart from the sums of the window: jobs, requests and replies, latencies by creation time.
 
+use crate::api::jobs::Job;
+use crate::api::spec::Records;
 use crate::base::unchecked::Hot;
-use crate::network::spec::Spec;
 use crate::pipeline::net::Net;
 use crate::pipeline::tally::Tally;
-use crate::run::outcome::{Measured, PacketSums, TransientBin};
+use crate::state::sums::{Measured, PacketSums, TransientBin};
 use crate::state::{MEASURED, Packet, REPLY};
 use hdrhistogram::Histogram;
 use std::num::NonZeroU64;
@@ -64,8 +65,7 @@ struct Transient {
 
 impl Parts {
     /// `here`: whether a terminal of the job is in the block. `batches`: parts of the window at most.
-    pub fn new(spec: &Spec, batches: usize, here: impl Fn(usize) -> bool) -> Self {
-        let jobs = &spec.traffic.jobs;
+    pub fn new(jobs: &[Job], records: &Records, batches: usize, here: impl Fn(usize) -> bool) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
         if jobs.len() > 1 || jobs[0].reply.is_some() {
             for (j, job) in jobs.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Parts {
                 parts.extend((0..if job.reply.is_some() { 4 } else { 1 }).map(|_| part()));
             }
         }
-        let transient = spec.records.transient.and_then(NonZeroU64::new);
+        let transient = records.transient.and_then(NonZeroU64::new);
         Self {
             of_job,
             parts,

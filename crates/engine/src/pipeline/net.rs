@@ -2,11 +2,11 @@
 
 use crate::api::compiled::Ahead;
 use crate::api::routing::{AnyRouting, Needs, hop_in_order};
+use crate::api::spec::FlowControl;
 use crate::api::subnetworks::Subnets;
 use crate::api::view::Reading;
 use crate::base::unchecked::Hot;
 use crate::models::allocation::AllocatorConfig;
-use crate::network::spec::FlowControl;
 use crate::pipeline::age::Priority;
 use crate::pipeline::clock::{Clock, NetJob};
 use crate::state::Packet;

@@ -3,7 +3,7 @@
 use crate::base::unchecked::Hot;
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::net::Net;
-use crate::run::outcome::PacketSums;
+use crate::state::sums::PacketSums;
 use crate::state::{DETOUR, MEASURED, Packet};
 use hdrhistogram::Histogram;
 

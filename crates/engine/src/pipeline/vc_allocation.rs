@@ -4,9 +4,9 @@
 //! every head accepts one VC, both round robin; pointers move past what was accepted. Two VCs that grant the same head
 //! waste one of the grants until the next step. With wormhole flow control a VC may be taken before it has a credit.
 
+use crate::api::spec::FlowControl;
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
-use crate::network::spec::FlowControl;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::pipeline::switch_allocation::matching;

@@ -4,26 +4,15 @@
 //! `heads_apart`, `crosses_apart`), and on one per cycle. Notes are about one block; `journey.rs` joins them.
 
 use crate::api::routing::{Decides, Hop};
+use crate::api::spec::{FlowControl, Watched};
 use crate::api::view::{Queues, View};
-use crate::models::power::LinkState;
-use crate::network::spec::FlowControl;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::pipeline::spy::{Spy, Weighed};
+use crate::state::LinkState;
 use crate::state::{ASK, Kind, NO_KEY, NONE, Packet, WATCHED};
 use serde::Serialize;
-
-/// Which packets to watch.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Watched {
-    #[default]
-    Nobody,
-    /// (terminal, number of the packet among those that the terminal makes, from 0; replies have none).
-    Packets(Vec<(u32, u32)>),
-    /// As many of the packets created in the window: those that come to the head of their source queue first.
-    First(usize),
-}
 
 /// Choices that are kept of one head that chooses in every step: the first ones and the last.
 const CHOICES: usize = 64;

@@ -1,9 +1,10 @@
 //! The lives of watched packets, put together from what the blocks noted (`watch.rs`).
 
+use crate::api::spec::Watched;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::pipeline::spy::Weighed;
-use crate::pipeline::watch::{Birth, Decision, Stay, Wait, Watched};
+use crate::pipeline::watch::{Birth, Decision, Stay, Wait};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use weft_topology::{Graph, Peer};

@@ -22,26 +22,6 @@ const COMPLETE_LOOK: u64 = 32;
 const ACCEPTED_SHARE: f64 = 0.97;
 /// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
 const HOUSEKEEPING: u64 = 1 << 28;
-/// No window is open yet, or its end is not known.
-pub(crate) const LATER: u64 = u64::MAX / 2;
-
-/// The window when the run begins.
-pub(crate) fn first_window(phases: &Phases) -> (u64, u64) {
-    match (phases.auto_warmup, phases.stop) {
-        (true, _) => (LATER, LATER),
-        (false, Stop::Complete) => (phases.warmup, LATER),
-        (false, _) => (phases.warmup, phases.warmup + phases.window),
-    }
-}
-
-/// Parts that the window can have at most.
-pub(crate) fn most_batches(phases: &Phases, batch: u64) -> usize {
-    match phases.stop {
-        Stop::Confidence { window, .. } => (window.max(phases.window)).div_ceil(batch) as usize,
-        _ => phases.batches as usize,
-    }
-}
-
 /// What has been offered: packets of all sources (or of each job), and their flits with those of replies.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
@@ -253,7 +233,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// it is no chance. A load that changes, or waits for the network, is judged by the drain alone.
     fn falls_behind(&self, spec: &Spec, middle: Middle) -> bool {
         let (start, end) = self.blocks[0].tally.window;
-        if !is_steady(spec) {
+        if !is_steady(&spec.traffic) {
             return false;
         }
         let offered = self.offered(spec);

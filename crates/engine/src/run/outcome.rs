@@ -2,9 +2,10 @@
 
 pub use crate::api::control::{ControlCount, ControlKind, ControlPacket};
 use crate::models::power::LinkState;
+pub use crate::network::series::{Sample, Series};
 pub use crate::pipeline::spans::{LinkStates, Span};
 pub use crate::run::journey::Journey;
-pub use crate::run::series::{Sample, Series};
+pub use crate::state::sums::{Measured, PacketSums, TransientBin};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 
@@ -107,32 +108,6 @@ impl Display for Waiting {
     }
 }
 
-/// Sums over the delivered packets that were created in the window. Latencies in cycles.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PacketSums {
-    pub packets: u64,
-    pub flits: u64,
-    /// From creation to delivery of the tail.
-    pub latency: u64,
-    /// From injection of the head to delivery of the tail.
-    pub network_latency: u64,
-    /// Links between routers that were crossed.
-    pub hops: u64,
-    /// Packets that took no non-minimal detour.
-    pub minimal: u64,
-}
-
-impl PacketSums {
-    pub fn add(&mut self, other: &PacketSums) {
-        self.packets += other.packets;
-        self.flits += other.flits;
-        self.latency += other.latency;
-        self.network_latency += other.network_latency;
-        self.hops += other.hops;
-        self.minimal += other.minimal;
-    }
-}
-
 /// One channel (one direction of a link) over the measured window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelCount {
@@ -151,16 +126,6 @@ pub struct ChannelCount {
     pub flits: [u64; LinkState::COUNT],
     /// Changes of power state during the window.
     pub transitions: u64,
-}
-
-/// Statistics of the measured packets of one kind.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    pub sums: PacketSums,
-    /// Per batch of the window, by creation time.
-    pub batches: Vec<PacketSums>,
-    /// Packet latency [cycles].
-    pub latency: Histogram<u64>,
 }
 
 /// Requests, the replies to them, and both as one: from the creation of the request to the delivery of the reply.
@@ -198,23 +163,6 @@ pub struct Batch {
     pub packets: u64,
     /// When the last packet was delivered, if all were.
     pub completed: Option<u64>,
-}
-
-/// Packets created in one span of time and delivered by the end of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TransientBin {
-    pub packets: u64,
-    /// Sum of their latencies, and the longest [cycles].
-    pub latency: u64,
-    pub longest: u64,
-}
-
-impl TransientBin {
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.packets += other.packets;
-        self.latency += other.latency;
-        self.longest = self.longest.max(other.longest);
-    }
 }
 
 /// How the ends of the window were found.

@@ -1,5 +1,6 @@
 //! From the counters of the blocks to the outcome of a run.
 
+use crate::network::series::order;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::pipeline::block::Block;
@@ -154,20 +155,4 @@ fn channels<const W: usize, const V: usize>(
     injections.sort_by_key(|c| c.from_port);
     channels.extend(injections);
     channels
-}
-
-/// Place of every output of every block in the table of [`channels`]; `None` where there is no link.
-pub(crate) fn order<const W: usize, const V: usize>(blocks: &[Block<W, V>]) -> Vec<Option<u32>> {
-    let outs = || blocks.iter().flat_map(|b| b.outs.iter().map(move |out| (b, out)));
-    let links = outs().filter(|(_, out)| !matches!(out.kind, Kind::Unused | Kind::Injection)).count() as u32;
-    let mut next = 0;
-    let place = |(block, out): (&Block<W, V>, &crate::state::OutPort<V>)| match out.kind {
-        Kind::Unused => None,
-        Kind::Injection => Some(links + block.terminals[out.router as usize].id),
-        _ => {
-            next += 1;
-            Some(next - 1)
-        }
-    };
-    outs().map(place).collect()
 }

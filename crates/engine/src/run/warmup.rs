@@ -6,10 +6,11 @@
 //! are level to 1 %. An observation of the power state is the mean share of the managed channels that are not off, over the time in which
 //! the policy takes each of its decisions at least once, in whole observations of the latency.
 
+use crate::api::spec::LATER;
 use crate::network::assemble;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
-use crate::run::measure::{LATER, LOOK, Watch};
+use crate::run::measure::{LOOK, Watch};
 use crate::run::outcome::{Decisions, Ending};
 use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
 use crate::state::Kind;

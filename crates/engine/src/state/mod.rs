@@ -5,6 +5,7 @@
 
 mod link;
 pub mod link_class;
+pub mod sums;
 pub use link::{Account, LinkState};
 
 use crate::base::bits::Bits;
@@ -252,7 +253,7 @@ pub struct Terminal {
     /// Its injection channel.
     pub out: u32,
     pub left: u16,
-    /// Index of its clock, [`crate::pipeline::clock::NEVER`] if it is in no job.
+    /// Index of its clock, `NEVER` if it is in no job.
     pub clock: u16,
     /// VC of the packet that it sends, `u8::MAX` before the head has left.
     pub vc: u8,

@@ -4,7 +4,7 @@ use crate::base::unchecked::Hot;
 use crate::models::power::LinkState;
 use crate::network::spec::SeriesSpec;
 use crate::pipeline::block::Block;
-use crate::state::OutPort;
+use crate::state::{Kind, OutPort};
 
 /// Rows of a series at most; twice the interval halves them.
 const ROWS: usize = 1 << 20;
@@ -129,4 +129,20 @@ impl Recorder {
         self.series.rows.truncate(self.series.rows.len() - self.series.width);
         self.series
     }
+}
+
+/// Place of every output of every block in the table of [`channels`]; `None` where there is no link.
+pub(crate) fn order<const W: usize, const V: usize>(blocks: &[Block<W, V>]) -> Vec<Option<u32>> {
+    let outs = || blocks.iter().flat_map(|b| b.outs.iter().map(move |out| (b, out)));
+    let links = outs().filter(|(_, out)| !matches!(out.kind, Kind::Unused | Kind::Injection)).count() as u32;
+    let mut next = 0;
+    let place = |(block, out): (&Block<W, V>, &OutPort<V>)| match out.kind {
+        Kind::Unused => None,
+        Kind::Injection => Some(links + block.terminals[out.router as usize].id),
+        _ => {
+            next += 1;
+            Some(next - 1)
+        }
+    };
+    outs().map(place).collect()
 }

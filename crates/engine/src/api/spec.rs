@@ -1,0 +1,125 @@
+//! The parts of a spec that name no model: links, phases of a run, what is recorded and watched.
+
+use weft_units::Cycles;
+
+/// One link class (index = `Port::class` of the graph; 0 = terminal links).
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkClass {
+    /// Flit latency of a channel [cycles].
+    pub latency: Cycles,
+    /// Credit latency of the reverse side channel [cycles], without `RouterSpec::credit_delay`.
+    pub credit_latency: Cycles,
+    /// Virtual channels of a channel (for terminal links: of the injection and of the ejection channel).
+    pub vcs: u8,
+    /// Input buffer per VC [flits].
+    pub buffer: u32,
+}
+
+/// When a packet may take an output VC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowControl {
+    /// Only when the next buffer has room for the whole packet.
+    VirtualCutThrough,
+    /// As soon as there is room for one flit.
+    Wormhole,
+}
+
+/// Warm-up, measured window, drain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phases {
+    /// Cycles before the window; the most of them if `auto_warmup`.
+    pub warmup: Cycles,
+    /// The window starts as soon as latencies and power state have settled (`warmup.rs`).
+    pub auto_warmup: bool,
+    /// Length of the window; the least of it with `Stop::Confidence`, the most with `Stop::Complete`.
+    pub window: Cycles,
+    pub stop: Stop,
+    /// At most this many cycles after the window are spent on delivering the packets created in it.
+    pub drain_limit: Cycles,
+    /// The window is cut into this many batches for the confidence interval (at least 2).
+    pub batches: u32,
+    /// A network in which nothing moves for this long while packets wait is stalled.
+    pub stall_limit: Cycles,
+}
+
+/// When the window ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After `Phases::window` cycles.
+    Window,
+    /// As soon as half the width of the 95 % confidence interval of the mean packet latency is at most `share` of the
+    /// mean, after at most `window` cycles.
+    Confidence { share: f64, window: Cycles },
+    /// When the batches of all jobs are delivered.
+    Complete,
+}
+
+/// Channels and times of a time series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeriesSpec {
+    /// Cycles between two samples at first.
+    pub every: Cycles,
+    /// A row per channel instead of one per link class.
+    pub channels: bool,
+}
+
+/// What is recorded on top of the sums of the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Records {
+    /// Latency by creation time, in bins of this many cycles at first.
+    pub transient: Option<Cycles>,
+    pub series: Option<SeriesSpec>,
+    /// States of the managed channels over time: most spans to keep.
+    pub link_states: Option<usize>,
+    /// Cycles in which all managed channels of each router were off.
+    pub sleep: bool,
+    /// Control packets of the power policy: most of them to keep.
+    pub control: Option<usize>,
+}
+
+/// No window is open yet, or its end is not known.
+pub const LATER: u64 = u64::MAX / 2;
+
+impl Phases {
+    /// The window when the run begins.
+    pub fn first_window(&self) -> (u64, u64) {
+        match (self.auto_warmup, self.stop) {
+            (true, _) => (LATER, LATER),
+            (false, Stop::Complete) => (self.warmup, LATER),
+            (false, _) => (self.warmup, self.warmup + self.window),
+        }
+    }
+
+    /// Parts that the window can have at most.
+    pub fn most_batches(&self, batch: u64) -> usize {
+        match self.stop {
+            Stop::Confidence { window, .. } => (window.max(self.window)).div_ceil(batch) as usize,
+            _ => self.batches as usize,
+        }
+    }
+}
+
+impl Default for Phases {
+    fn default() -> Self {
+        Self {
+            warmup: 1000,
+            auto_warmup: false,
+            window: 5000,
+            stop: Stop::Window,
+            drain_limit: 20_000,
+            batches: 10,
+            stall_limit: 10_000,
+        }
+    }
+}
+
+/// Which packets to watch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Watched {
+    #[default]
+    Nobody,
+    /// (terminal, number of the packet among those that the terminal makes, from 0; replies have none).
+    Packets(Vec<(u32, u32)>),
+    /// As many of the packets created in the window: those that come to the head of their source queue first.
+    First(usize),
+}

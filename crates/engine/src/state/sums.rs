@@ -1,0 +1,56 @@
+//! What is counted of packets.
+
+use hdrhistogram::Histogram;
+
+/// Sums over the delivered packets that were created in the window. Latencies in cycles.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PacketSums {
+    pub packets: u64,
+    pub flits: u64,
+    /// From creation to delivery of the tail.
+    pub latency: u64,
+    /// From injection of the head to delivery of the tail.
+    pub network_latency: u64,
+    /// Links between routers that were crossed.
+    pub hops: u64,
+    /// Packets that took no non-minimal detour.
+    pub minimal: u64,
+}
+
+impl PacketSums {
+    pub fn add(&mut self, other: &PacketSums) {
+        self.packets += other.packets;
+        self.flits += other.flits;
+        self.latency += other.latency;
+        self.network_latency += other.network_latency;
+        self.hops += other.hops;
+        self.minimal += other.minimal;
+    }
+}
+
+/// Statistics of the measured packets of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    pub sums: PacketSums,
+    /// Per batch of the window, by creation time.
+    pub batches: Vec<PacketSums>,
+    /// Packet latency [cycles].
+    pub latency: Histogram<u64>,
+}
+
+/// Packets created in one span of time and delivered by the end of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TransientBin {
+    pub packets: u64,
+    /// Sum of their latencies, and the longest [cycles].
+    pub latency: u64,
+    pub longest: u64,
+}
+
+impl TransientBin {
+    pub fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.latency += other.latency;
+        self.longest = self.longest.max(other.longest);
+    }
+}
