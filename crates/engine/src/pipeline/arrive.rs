@@ -252,9 +252,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn goes_around(&mut self, net: &Net, r: usize, (id, leg, hop): (u32, pal::Leg, Hop), begins: bool) {
         let (Some(agents), AnyRouting::Pal(pal)) = (&mut self.agents, &net.routing) else { return };
         let base = self.routers.hot(r).base as usize;
-        let direct = base + usize::from(pal.direct_port(leg));
-        let state = LinkState::of(self.outs.hot(direct).state);
-        let begins = begins.then_some(Direct { subnet: leg.d, to: leg.to, channel: direct, state });
+        let begins = begins.then(|| {
+            let channel = base + usize::from(pal.direct_port(leg));
+            Direct { subnet: leg.d, to: leg.to, channel, state: LinkState::of(self.outs.hot(channel).state) }
+        });
         let (channel, flits) = (base + usize::from(hop.port), self.packets.items.hot(id as usize).len);
         agents.goes_around(&Detour { now: self.now, router: r, channel, flits, begins });
     }
