@@ -1,10 +1,10 @@
 //! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
 
 pub use crate::api::control::{ControlCount, ControlKind, ControlPacket};
-use crate::models::power::LinkState;
 pub use crate::pipeline::spans::{LinkStates, Span};
 pub use crate::run::journey::Journey;
 pub use crate::run::series::{Sample, Series};
+use crate::state::LinkState;
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 
