@@ -59,11 +59,10 @@ impl Offers {
 }
 
 /// Where a policy is to work.
-#[derive(Debug)]
 pub struct Site<'a> {
     pub graph: &'a Graph,
-    /// Coordinates of each router.
-    pub coords: &'a [u64],
+    /// Coordinates of each router, on topologies that have some.
+    pub coords: fn(&Graph) -> Vec<u64>,
     /// Link classes that the policy manages.
     pub managed: &'a [bool],
     /// Latency of a flit and of a credit, per link class.
@@ -71,6 +70,12 @@ pub struct Site<'a> {
     /// Cycles that a head flit spends in a router.
     pub router_delay: Cycles,
     pub cycle_fs: u128,
+}
+
+impl Site<'_> {
+    pub fn coords(&self) -> Vec<u64> {
+        (self.coords)(self.graph)
+    }
 }
 
 /// The configuration of a policy. Each also declares `OFFERS`, what it offers whatever its parameters are.

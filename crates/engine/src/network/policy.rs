@@ -19,7 +19,7 @@ pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
     f(&Site {
         graph: &spec.graph,
-        coords: &coordinates::of_all(&spec.graph),
+        coords: coordinates::of_all,
         managed: &spec.managed,
         latencies: &latencies,
         router_delay: spec.router.delay,

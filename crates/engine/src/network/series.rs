@@ -1,10 +1,9 @@
 //! Time series: flits and link states per link class or per channel, sampled over the whole run in bounded memory.
 
 use crate::base::unchecked::Hot;
-use crate::models::power::LinkState;
 use crate::network::spec::SeriesSpec;
 use crate::pipeline::block::Block;
-use crate::state::{Kind, OutPort};
+use crate::state::{Kind, LinkState, OutPort};
 
 /// Rows of a series at most; twice the interval halves them.
 const ROWS: usize = 1 << 20;

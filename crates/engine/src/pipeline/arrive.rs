@@ -204,9 +204,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn goes_around(&mut self, r: usize, id: u32, Round { leg, begins, port, direct }: Round) {
         let Some(agents) = &mut self.agents else { return };
         let base = self.routers.hot(r).base as usize;
-        let direct = base + usize::from(direct);
-        let state = LinkState::of(self.outs.hot(direct).state);
-        let begins = begins.then_some(Direct { subnet: leg.d, to: leg.to, channel: direct, state });
+        let begins = begins.then(|| {
+            let channel = base + usize::from(direct);
+            Direct { subnet: leg.d, to: leg.to, channel, state: LinkState::of(self.outs.hot(channel).state) }
+        });
         let (channel, flits) = (base + usize::from(port), self.packets.items.hot(id as usize).len);
         agents.goes_around(&Detour { now: self.now, router: r, channel, flits, begins });
     }

@@ -1,10 +1,10 @@
 //! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
 
 pub use crate::api::control::{ControlCount, ControlKind, ControlPacket};
-use crate::models::power::LinkState;
 pub use crate::network::series::{Sample, Series};
 pub use crate::pipeline::spans::{LinkStates, Span};
 pub use crate::run::journey::Journey;
+use crate::state::LinkState;
 pub use crate::state::sums::{Measured, PacketSums, TransientBin};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};

@@ -119,7 +119,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
         // a channel that drains may stay open to packets that were on their way to it
-        if out.state != crate::models::power::LinkState::On as u8 && out.free == 0 {
+        if out.state != crate::state::LinkState::On as u8 && out.free == 0 {
             return None;
         }
         let allowed = self.net.links[out.class as usize].vcs_of[usize::from(hop.class)];

@@ -163,7 +163,7 @@ impl PolicyModel for Slac {
             times: self.times(site.cycle_fs)?,
             initial: self.initial,
             // the second coordinate
-            rows: site.coords.iter().map(|at| (at >> 8) as u8).collect(),
+            rows: site.coords().into_iter().map(|at| (at >> 8) as u8).collect(),
             stages: rows_of(site.graph).into(),
         }))
     }

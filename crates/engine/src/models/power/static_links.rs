@@ -84,7 +84,7 @@ impl PolicyModel for Static {
             },
             hub: self.hub,
             nets,
-            coords: site.coords.to_vec(),
+            coords: site.coords(),
         };
         let known = runtime.check(site)?;
         if let On::Links(links) = &self.on {

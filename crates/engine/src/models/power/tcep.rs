@@ -269,7 +269,7 @@ impl PolicyModel for Tcep {
         Ok(Arc::new(Runtime(Arc::new(Rules {
             config: self.clone(),
             managed: (0..nets.count).filter(is_managed).collect(),
-            coords: site.coords.to_vec(),
+            coords: site.coords(),
             epoch,
             ratio: long / epoch,
             wake,

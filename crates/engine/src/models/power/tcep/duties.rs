@@ -86,14 +86,16 @@ impl Agents for Team {
     }
 
     fn arrive(&mut self, batch: &Arrivals) {
-        for flit in batch.flits {
-            let around = || batch.packets.hot(flit.packet as usize).flags & AROUND != 0;
-            if self.single {
-                self.meters.came_one((flit.to >> 4) as usize, around());
-            } else {
-                let around = (flit.packet != NONE).then(around);
-                self.meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
+        let goes_around = |packet: u32| batch.packets.hot(packet as usize).flags & AROUND != 0;
+        if self.single {
+            for flit in batch.flits {
+                self.meters.came_one((flit.to >> 4) as usize, goes_around(flit.packet));
             }
+            return;
+        }
+        for flit in batch.flits {
+            let around = (flit.packet != NONE).then(|| goes_around(flit.packet));
+            self.meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
         }
     }
 

@@ -243,7 +243,7 @@ impl Team {
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };
         let (whole, active) = {
             let row = |views: &crate::api::subnetworks::Views| views.of(r).row(&self.nets, d, own);
-            (row(&self.healthy), row(&channels.views()))
+            (row(&self.healthy), row(channels.views()))
         };
         for about in self.nets.others(d, own).filter(|&c| c != to) {
             let flag = whole >> about & 1 == 0;
