@@ -53,8 +53,6 @@ FAMILIES = {
 }
 # Whose measurements are in the repository, and where.
 PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv"}
-# The allocators are variants of one enum, and three of them share a file.
-ALLOCATORS = {"three_stage": "three_stage"}
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -73,11 +71,8 @@ def pages(root: Path) -> dict[str, str]:
 def source(root: Path, family: str, name: str) -> Path:
     """The file of a model."""
     place = FAMILIES[family]
-    if family == "router.allocator":
-        module = ALLOCATORS.get(name, "separable")
-    else:
-        registry = (root / "crates" / place.registry).read_text(encoding="utf-8")
-        module = re.findall(rf'^\s*"{name}" => (\w+)::', registry, re.M)[0]
+    registry = (root / "crates" / place.registry).read_text(encoding="utf-8")
+    module = re.findall(rf'^\s*"{name}" => (\w+)::', registry, re.M)[0]
     folder = root / "crates" / place.folder
     (file,) = folder.rglob(f"{module}.rs")  # in the folder of the family, or in one inside it
     return file

@@ -12,6 +12,7 @@ mod pipeline;
 mod run;
 mod state;
 
+pub use api::age;
 pub use api::compiled::{ForPorts, Widths};
 pub use explain::demand::demand;
 pub use explain::imply::{Implied, imply};
@@ -19,7 +20,6 @@ pub use explain::paths::{self, Explanation, explain};
 pub use models::{allocation, power, routing};
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
-pub use pipeline::age;
 pub use pipeline::watch;
 pub use run::outcome::{self, Outcome};
 pub use run::{journey, steady};

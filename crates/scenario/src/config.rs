@@ -171,7 +171,7 @@ impl Default for Router {
             ejection_delay: Time::Cycles(1),
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
-            allocator: AllocatorConfig::Islip(weft_engine::allocation::Iterations { iterations: 1 }),
+            allocator: AllocatorConfig::Islip(weft_engine::allocation::islip::Islip { iterations: 1 }),
             priority: Priority::RoundRobin,
             hold_switch: false,
         }

@@ -8,17 +8,18 @@
 /// With `as Trait` behind the name of the enum every configuration implements `Trait`, and `Config::model` gives the member
 /// as that trait: the family asks its members through it and names none. `declares CONST: Kind` adds what the trait says of
 /// members whatever their parameters are: `Config::declares` gives the constant `CONST` of this member, `Config::CONST` lists
-/// those of all. `with examples` adds `Config::examples`, the configurations that the members give for tests.
+/// those of all. `given to User` adds `Config::give_to`, for what must be compiled for each member. `with examples` adds `Config::examples`, the configurations that the members give for tests.
 #[macro_export]
 macro_rules! registry {
-    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)?:
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)? $(, given to $user:ident)?:
         $($name:literal => $module:ident :: $ty:ident,)+
     ) => {
         $(pub mod $module;)+
         $crate::registry!(@enum [$(#[$meta])*] $config [$(($name, $module::$ty, $ty))+]);
         $crate::registry!(@model $config [$($model)?] [$($table: $kind)?] [$($examples)?] [$(($name, $module::$ty, $ty))+]);
+        $crate::registry!(@given $config [$($user)?] [$($ty)+]);
     };
-    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)?:
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)? $(, given to $user:ident)?:
         $($folder:ident { $($name:literal => $module:ident :: $ty:ident,)+ })+
     ) => {
         $(pub mod $folder { $(pub mod $module;)+ })+
@@ -26,6 +27,7 @@ macro_rules! registry {
         $crate::registry!(
             @model $config [$($model)?] [$($table: $kind)?] [$($examples)?] [$($(($name, $folder::$module::$ty, $ty))+)+]
         );
+        $crate::registry!(@given $config [$($user)?] [$($($ty)+)+]);
     };
     (@enum [$(#[$meta:meta])*] $config:ident [$(($name:literal, $path:path, $ty:ident))+]) => {
         $(#[$meta])*
@@ -64,6 +66,15 @@ macro_rules! registry {
             /// What this member declares.
             pub(crate) fn declares(&self) -> $kind {
                 match self { $(Self::$ty(_) => <$path>::$table,)+ }
+            }
+        }
+    };
+    (@given $config:ident [] $members:tt) => {};
+    (@given $config:ident [$user:ident] [$($ty:ident)+]) => {
+        impl $config {
+            /// Gives the member, as the type that it is, to `user`: what is made of it is compiled for each member.
+            pub(crate) fn give_to<U: $user>(&self, user: U) -> U::Output {
+                match self { $(Self::$ty(member) => user.take(member.clone()),)+ }
             }
         }
     };

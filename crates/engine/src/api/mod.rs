@@ -1,4 +1,7 @@
+pub mod age;
 pub mod agents;
+pub mod allocation;
+pub mod common;
 pub mod compiled;
 pub mod control;
 pub mod coordinates;
@@ -8,5 +11,6 @@ pub mod routing;
 pub mod sensor;
 pub mod spec;
 pub mod subnetworks;
+pub mod switch;
 pub mod view;
 pub mod walk;

@@ -1,11 +1,11 @@
 //! What a routing sees of the router that its packet is in.
 
+use super::common::Common;
 use super::routing::Hop;
 use super::sensor::{History, Sensor};
 use super::subnetworks::{Detour, View as Table, Views};
 use super::walk::Cost;
 use crate::base::unchecked::Hot;
-use crate::state::link_class::{Link, Trunk};
 use crate::state::{LinkState, OutPort};
 use std::cell::Cell;
 
@@ -60,26 +60,13 @@ pub trait View {
     }
 }
 
-/// What the views of all routers have in common.
-#[derive(Debug, Clone)]
-pub struct Reading {
-    pub links: Vec<Link>,
-    pub trunk: Trunk,
-    /// What the routing reads as congestion; `None` if it reads nothing.
-    pub sensor: Option<Sensor>,
-    /// Cycles from the grant to the link.
-    pub after_grant: u32,
-    /// All packets have one flit.
-    pub single: bool,
-}
-
 /// The outputs of one block, seen from one router.
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
     outs: &'a [OutPort<V>],
     /// First output of the router.
     base: usize,
-    common: &'a Reading,
+    common: &'a Common,
     /// Flits that wait for the link or were sent on it in the last round trip, per output.
     history: Option<&'a History>,
     /// Low 32 bits of the cycle.
@@ -97,7 +84,7 @@ impl<'a, const V: usize> Queues<'a, V> {
         views: (&'a Views, usize),
         history: Option<&'a History>,
         now: u64,
-        common: &'a Reading,
+        common: &'a Common,
     ) -> Self {
         let (base, now) = (base as usize, now as u32);
         Self { outs, base, common, history, now, views, told: Cell::new(Told::Nothing) }

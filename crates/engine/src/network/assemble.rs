@@ -1,5 +1,7 @@
 //! From a spec to a network: the last allocations before the loop.
 
+use crate::api::age::Priority;
+use crate::api::common::Common;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::api::coordinates;
 use crate::api::policy::{LinkKnowledge, Policy};
@@ -7,13 +9,11 @@ use crate::api::routing::{AnyRouting, Classes, Decides};
 use crate::api::sensor::{History, Sensor};
 use crate::api::spec::Watched;
 use crate::api::subnetworks::{Subnets, Views};
-use crate::api::view::Reading;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::network::dependency;
 use crate::network::pairs;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
-use crate::pipeline::age::Priority;
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::clock::{Clock, NEVER, NetJob};
 use crate::pipeline::control::Control;
@@ -80,14 +80,23 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let faults = !spec.faults.is_empty();
     let apart = others || spec.records.transient.is_some();
     let single = spec.traffic.longest() == 1;
-    let reading =
-        Reading { links: links.clone(), trunk, sensor: needs.sensor, after_grant: after_grant as u32, single };
+    let class_bits = needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2();
+    let hold_switch = hold_switch(spec)?;
+    let common = Common {
+        links: links.clone(),
+        trunk,
+        sensor: needs.sensor,
+        after_grant: after_grant as u32,
+        single,
+        class_bits,
+        hold_switch,
+    };
     Ok(Net {
-        reading,
+        common,
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
-        class_bits: needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
+        class_bits,
         links,
         chooses,
         by_age,
@@ -120,8 +129,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         routing_delay: routing_delay(spec)?,
         vc_realloc: spec.router.vc_realloc > 0,
         speedup: spec.router.speedup,
-        hold_switch: hold_switch(spec)?,
-        allocator: spec.router.allocator.clone(),
+        hold_switch,
         flow_control: spec.router.flow_control,
         room: if spec.router.flow_control == FlowControl::VirtualCutThrough {
             spec.traffic.longest() as u16

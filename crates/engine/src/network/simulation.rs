@@ -10,6 +10,7 @@ use crate::network::spec::{Execution, Spec};
 use crate::network::whole::Whole;
 use crate::pipeline::block::{Block, Mail};
 use crate::pipeline::net::Net;
+use crate::pipeline::switch_allocation::{Compile, SwitchAllocator};
 use crate::pipeline::tally::Tally;
 use crate::state::{Kind, LinkState, NONE, OutPort};
 use std::collections::HashSet;
@@ -22,6 +23,7 @@ pub struct Simulation<const W: usize, const V: usize> {
     pub(crate) net: Net,
     pub(crate) blocks: Vec<Block<W, V>>,
     /// Mail slots [parity][from][to].
+    allocator: Box<dyn SwitchAllocator<W, V>>,
     mail: Vec<Mutex<Mail>>,
     window: u64,
     windows_done: u64,
@@ -56,7 +58,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let classes = spec.links.len();
         let recorder = |series| Recorder::new(series, classes, &blocks, &crate::network::series::order(&blocks));
         let recorder = spec.records.series.map(recorder);
-        Ok(Self { net, blocks, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer })
+        let compile = Compile { single: net.single, by_age: net.by_age };
+        let allocator = spec.router.allocator.give_to(compile);
+        Ok(Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer })
     }
 
     pub fn now(&self) -> u64 {
@@ -92,8 +96,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn advance_blocks(&mut self, until: u64) {
         let (net, now) = (&self.net, self.now);
         if self.blocks.len() == 1 {
-            self.blocks[0].advance(net, until);
+            self.blocks[0].advance(net, &*self.allocator, until);
         } else {
+            let allocator = &*self.allocator;
             let (mail, window, parity) = (&self.mail[..], self.window, self.windows_done);
             let (total, span) = (self.blocks.len(), (now, until, window, parity));
             let share = total.div_ceil(self.threads);
@@ -102,13 +107,15 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             let mut shares = self.blocks.chunks_mut(share).enumerate();
             let (_, mine) = shares.next().expect("at least one block");
             if share == total {
-                advance_share(net, mine, 0, total, mail, span, barrier); // a scope would allocate
+                advance_share(net, allocator, mine, 0, total, mail, span, barrier); // a scope would allocate
             } else {
                 std::thread::scope(|scope| {
                     for (k, blocks) in shares {
-                        scope.spawn(move || advance_share(net, blocks, k * share, total, mail, span, barrier));
+                        scope.spawn(move || {
+                            advance_share(net, allocator, blocks, k * share, total, mail, span, barrier)
+                        });
                     }
-                    advance_share(net, mine, 0, total, mail, span, barrier);
+                    advance_share(net, allocator, mine, 0, total, mail, span, barrier);
                 });
             }
             self.windows_done += (until - now).div_ceil(window);
@@ -248,6 +255,7 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
 /// The blocks of one thread, window by window, with mail at the window ends.
 fn advance_share<const W: usize, const V: usize>(
     net: &Net,
+    allocator: &dyn SwitchAllocator<W, V>,
     blocks: &mut [Block<W, V>],
     first: usize,
     total: usize,
@@ -259,7 +267,7 @@ fn advance_share<const W: usize, const V: usize>(
         now = (now + window).min(until);
         let slots = &mail[(parity % 2) as usize * total * total..];
         for (k, block) in blocks.iter_mut().enumerate() {
-            block.advance(net, now);
+            block.advance(net, allocator, now);
             for to in (0..total).filter(|&to| to != first + k) {
                 let mut slot = slots[(first + k) * total + to].lock().expect("no panic while holding mail");
                 std::mem::swap(&mut *slot, &mut block.outbox[to]);

@@ -1,10 +1,10 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
+use crate::api::age::Priority;
 pub use crate::api::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
 pub use crate::api::spec::{FlowControl, LinkClass, Phases, Records, SeriesSpec, Stop, Watched};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::faults::{Fault, Part};
-use crate::pipeline::age::Priority;
 use crate::state::LinkState;
 use std::sync::Arc;
 use weft_topology::Graph;
@@ -153,7 +153,7 @@ impl Default for RouterSpec {
             ejection_delay: 1,
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
-            allocator: AllocatorConfig::Islip(crate::models::allocation::Iterations { iterations: 1 }),
+            allocator: AllocatorConfig::Islip(crate::models::allocation::islip::Islip { iterations: 1 }),
             priority: Priority::RoundRobin,
             hold_switch: false,
         }

@@ -12,6 +12,7 @@ use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
 use crate::pipeline::power::Power;
 use crate::pipeline::replies::Answers;
+use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
@@ -97,7 +98,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
     ///
     /// `SINGLE`: all packets have one flit, so a packet never needs more than one segment, which has its number.
-    pub fn step<const SINGLE: bool>(&mut self, net: &Net) {
+    pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         self.receive_credits::<SINGLE>(net); // credits  -> counters
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
         self.inject::<SINGLE>(net); //          sources  -> injection channels
@@ -105,19 +106,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.watches {
             self.watch_cycle(net); //           journeys <- what they wait for
         }
-        self.allocate::<SINGLE>(net); //        heads    -> VCs, flits -> switch -> links, step by step
+        self.allocate::<SINGLE>(net, allocator); //        heads    -> VCs, flits -> switch -> links, step by step
         self.now += 1;
     }
 
     /// Advances to `until`, jumping over cycles in which nothing can happen.
-    pub fn advance(&mut self, net: &Net, until: u64) {
+    pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         while self.now < until {
             if self.is_quiet() && self.nothing_due() {
                 self.now += 1;
             } else if net.single {
-                self.step::<true>(net);
+                self.step::<true>(net, allocator);
             } else {
-                self.step::<false>(net);
+                self.step::<false>(net, allocator);
             }
         }
     }

@@ -5,13 +5,13 @@
 //! escape, or the first candidate), so that a sleeping link is woken, and looks again when a credit, a VC or a link
 //! comes back to its router.
 
+use crate::api::age::Priority;
 use crate::api::routing::{Decides, Hop};
 use crate::api::view::{Queues, View};
 use crate::base::unchecked::Hot;
-use crate::pipeline::age::Priority;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::ASK;
+use crate::state::{ASK, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where that takes more than its key. Returns the key
@@ -77,7 +77,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // decides ties: another number for every head of a router, and in the next cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
-        let queues = Queues::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, &net.reading);
+        let queues = Queues::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, &net.common);
         let hop = if segment.key == ASK {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);
@@ -103,7 +103,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head of input `i` has given up its request `key`, which others of the input may share.
     pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         let port = self.ins.hot(i);
-        if crate::pipeline::switch_allocation::matching(&port.keys, key) != 0 {
+        if matching(&port.keys, key) != 0 {
             return;
         }
         let (p, class) = crate::pipeline::arrive::split(key, net.class_bits);

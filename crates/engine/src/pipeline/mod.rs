@@ -1,4 +1,3 @@
-pub mod age;
 pub mod arrive;
 pub mod block;
 pub mod choose;

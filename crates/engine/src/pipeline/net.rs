@@ -1,13 +1,12 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
 
+use crate::api::age::Priority;
+use crate::api::common::Common;
 use crate::api::compiled::Ahead;
 use crate::api::routing::{AnyRouting, Needs, hop_in_order};
 use crate::api::spec::FlowControl;
 use crate::api::subnetworks::Subnets;
-use crate::api::view::Reading;
 use crate::base::unchecked::Hot;
-use crate::models::allocation::AllocatorConfig;
-use crate::pipeline::age::Priority;
 use crate::pipeline::clock::{Clock, NetJob};
 use crate::state::Packet;
 use crate::state::link_class::{Link, Trunk};
@@ -22,8 +21,8 @@ pub struct Net {
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: Vec<Link>,
-    /// What the views of all routers have in common.
-    pub reading: Reading,
+    /// What models may know of all routers.
+    pub common: Common,
     pub routing: Arc<dyn AnyRouting>,
     /// Its hops ahead, compiled.
     pub ahead: Box<dyn Ahead>,
@@ -77,7 +76,6 @@ pub struct Net {
     pub speedup: u8,
     /// An output finishes a packet before it begins another.
     pub hold_switch: bool,
-    pub allocator: AllocatorConfig,
     pub flow_control: FlowControl,
     /// Free flits that an output VC must have before a head may take it: under virtual cut-through those of the longest
     /// packet of the run, whatever the length of the head's own.

@@ -9,15 +9,20 @@ use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::pipeline::switch_allocation::matching;
-use crate::state::NO_KEY;
+use crate::pipeline::switch_allocation::SwitchAllocator;
+use crate::state::{NO_KEY, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A step of a router with the two stages: what takes a VC now crosses the switch in the next step at the earliest.
-    pub(crate) fn staged_step<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+    pub(crate) fn staged_step<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        allocator: &dyn SwitchAllocator<W, V>,
+        r: usize,
+    ) {
         let mut taken =
             if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs::<SINGLE>(net, r) };
-        self.switch_step::<false, SINGLE>(net, r);
+        self.switch_step::<false, SINGLE>(net, allocator, r);
         let router = self.routers.hot_mut(r);
         while let Some(p) = taken.take_first() {
             let out = self.outs.hot_mut(router.base as usize + p);

@@ -344,3 +344,18 @@ const _: () = assert!(size_of::<OutPort<8>>() == 64);
 const _: () = assert!(size_of::<InPort<8>>() == 128);
 const _: () = assert!(size_of::<Packet>() == 64);
 const _: () = assert!(size_of::<Terminal>() == 64);
+
+/// The VCs whose head has this key.
+#[inline(always)]
+pub fn matching<const V: usize>(keys: &[u16; V], key: u16) -> u16 {
+    #[cfg(target_arch = "x86_64")]
+    if V == 8 {
+        use std::arch::x86_64::{_mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_set1_epi16};
+        // SAFETY: SSE2 is part of every x86-64, and `keys` is 16 readable bytes.
+        return unsafe {
+            let equal = _mm_cmpeq_epi16(_mm_loadu_si128(keys.as_ptr().cast()), _mm_set1_epi16(key as i16));
+            _mm_movemask_epi8(_mm_packs_epi16(equal, equal)) as u16 & 0xff
+        };
+    }
+    keys.iter().enumerate().fold(0, |mask, (v, &k)| mask | u16::from(k == key) << v)
+}

@@ -13,22 +13,29 @@
 //! `engine/tests/conservation.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
 //! rows of a peer.
 
+use crate::api::allocation::{Allocator, AllocatorModel};
+use crate::api::switch::Ports;
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
-use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
-use crate::pipeline::switch_allocation::Ports;
 use crate::state::{ASK, NO_KEY};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-impl<const W: usize, const V: usize> Block<W, V> {
-    #[inline(never)]
-    pub(crate) fn match_three_stage<const HEADS: bool, const SINGLE: bool, const AGE: bool>(
-        &mut self,
-        net: &Net,
-        r: usize,
+/// Heads choose an output, inputs choose one of their VCs, outputs choose one input, once; pointers move past every
+/// winner (BlueGene/L, Adiga et al. 2005).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreeStage {}
+
+impl AllocatorModel for ThreeStage {}
+
+impl Allocator for ThreeStage {
+    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+        &self,
+        ports: &mut Ports<'_, W, V, AGE>,
         outputs: Bits<W>,
     ) -> usize {
-        self.ports::<AGE>(net, r).three_stage::<HEADS, SINGLE>(outputs)
+        ports.three_stage::<HEADS, SINGLE>(outputs)
     }
 }
 
@@ -75,8 +82,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
                 let out = self.outs.hot(p);
                 (out.ready & out.credit) >> vc & 1 != 0 && usize::from(*out.holder.hot(vc)) == i << 4 | v
             } else {
-                let (p, class) = crate::pipeline::arrive::split(key, self.net.class_bits);
-                HEADS && key != ASK && self.open::<SINGLE>(p) & self.net.vcs(self.outs.hot(p).class, class) != 0
+                let (p, class) = self.common.split(key);
+                HEADS && key != ASK && self.open::<SINGLE>(p) & self.common.vcs(self.outs.hot(p).class, class) != 0
             };
             vcs |= u16::from(may) << v;
         }
@@ -91,7 +98,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     fn output_of(&self, i: usize, v: u8) -> usize {
         let port = self.ins.hot(i);
         let key = *port.keys.hot(v as usize);
-        if key == NO_KEY { usize::from(*port.held.hot(v as usize) >> 4) } else { self.net.port(key) }
+        if key == NO_KEY { usize::from(*port.held.hot(v as usize) >> 4) } else { self.common.port(key) }
     }
 
     /// The input of `rivals` whose picked VC has the oldest packet; ties in turn.

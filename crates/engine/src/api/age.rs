@@ -1,9 +1,9 @@
 //! Arbitration by age: wherever an allocator has a choice, the oldest packet wins; ties go round robin.
 
+use crate::api::switch::Ports;
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
-use crate::pipeline::switch_allocation::{Ports, matching};
-use crate::state::NO_KEY;
+use crate::state::{NO_KEY, matching};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +23,14 @@ pub enum Priority {
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// One of `inputs`, which may all send to output `p`.
     #[inline(always)]
-    pub(crate) fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
+    pub fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
         let turn = usize::from(self.outs.hot(p).rr_in);
         if AGE { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
     }
 
     /// One of `outputs`, to all of which input `i` may send.
     #[inline(always)]
-    pub(crate) fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
+    pub fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
         let turn = usize::from(self.ins.hot(i).rr_out);
         if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
     }
@@ -46,7 +46,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 
     /// The member of `ports` with the least value; ties to the first at or after `turn`.
-    pub(crate) fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
+    pub fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
         let (mut least, mut best) = (u64::MAX, ports.pick_from(turn));
         while !ports.is_empty() {
             let port = ports.pick_from(turn);
@@ -61,12 +61,12 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 
     /// When the packet at the head of VC `v` of input `i` was created or injected.
-    pub(crate) fn age(&self, i: usize, v: u8) -> u64 {
+    pub fn age(&self, i: usize, v: u8) -> u64 {
         *self.ages.hot(i * V + v as usize)
     }
 
     /// Age and VC of the oldest packet among the VCs `vcs` of input `i`; ties in turn.
-    pub(crate) fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
+    pub fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
         let mut best = (u64::MAX, 0);
         let mut turn = self.ins.hot(i).rr_vc;
         while vcs != 0 {
@@ -90,8 +90,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                if open & self.net.vcs(out.class, class) != 0 {
-                    vcs |= matching(&self.ins.hot(i).keys, self.net.key(p, class));
+                if open & self.common.vcs(out.class, class) != 0 {
+                    vcs |= matching(&self.ins.hot(i).keys, self.common.key(p, class));
                 }
             }
         }
@@ -100,13 +100,13 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 
     /// The VC of input `i` with the oldest packet for output `p` sends, as move `k`.
     #[inline(never)]
-    pub(crate) fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+    pub fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         let v = self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).1;
         self.cross_from::<SINGLE>(p, i, v, k);
     }
 
     /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
-    pub(crate) fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
+    pub fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
         let port = self.ins.hot_mut(i);
         let (keys, key) = (port.keys, *port.keys.hot(v as usize));
         let vc = if key == NO_KEY {
@@ -115,8 +115,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         } else {
             // `take_vc` gives the VC to the head whose turn it is
             port.rr_vc = v;
-            let class = crate::pipeline::arrive::split(key, self.net.class_bits).1;
-            let room = self.open::<SINGLE>(p) & self.net.vcs(self.outs.hot(p).class, class);
+            let class = self.common.split(key).1;
+            let room = self.open::<SINGLE>(p) & self.common.vcs(self.outs.hot(p).class, class);
             let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
             if !SINGLE {
                 self.ins.hot_mut(i).hold(v, p, vc);

@@ -1,0 +1,32 @@
+//! What a switch allocator is.
+
+use super::switch::Ports;
+use crate::base::bits::Bits;
+use std::fmt::Debug;
+
+/// The configuration of a switch allocator, and the allocator itself.
+pub trait Allocator: Debug + Clone + Send + Sync + 'static {
+    /// Matches inputs to `outputs`, of which each has a head that may get a VC or a flit that may cross the switch, and enters
+    /// what has won as a move ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched once at most.
+    /// Returns the number of moves. `HEADS`: some head may get a VC; `SINGLE`: all packets have one flit; `AGE`: the oldest
+    /// packet wins wherever there is a choice.
+    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+        &self,
+        ports: &mut Ports<'_, W, V, AGE>,
+        outputs: Bits<W>,
+    ) -> usize;
+}
+
+/// The part of an allocator's configuration that others ask for.
+pub trait AllocatorModel {
+    /// Rounds of matching per allocation step.
+    fn iterations(&self) -> u8 {
+        1
+    }
+}
+
+/// Who makes something of an allocator, compiled for each.
+pub trait UseAllocator {
+    type Output;
+    fn take(self, allocator: impl Allocator) -> Self::Output;
+}

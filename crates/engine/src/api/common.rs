@@ -1,0 +1,55 @@
+//! What all routers of a network have in common, as far as models may know it.
+
+use super::sensor::Sensor;
+use crate::base::unchecked::Hot;
+use crate::state::key_of;
+use crate::state::link_class::{Link, Trunk};
+
+/// What models may know of all routers.
+#[derive(Debug, Clone)]
+pub struct Common {
+    pub links: Vec<Link>,
+    pub trunk: Trunk,
+    /// What the routing reads as congestion; `None` if it reads nothing.
+    pub sensor: Option<Sensor>,
+    /// Cycles from the grant to the link.
+    pub after_grant: u32,
+    /// All packets have one flit.
+    pub single: bool,
+    /// Bits of the VC class in a route key (output port << class_bits | class).
+    pub class_bits: u32,
+    /// An output finishes a packet before it begins another.
+    pub hold_switch: bool,
+}
+
+impl Common {
+    /// Route key of a class of output port `p`.
+    #[inline(always)]
+    pub fn key(&self, p: usize, class: usize) -> u16 {
+        key_of(p, class, self.class_bits)
+    }
+
+    /// Place of the requests for a class of output `o` (of the block, or of a router) among those of all outputs.
+    #[inline(always)]
+    pub fn slot(&self, o: usize, class: usize) -> usize {
+        o << self.class_bits | class
+    }
+
+    /// Output port of a route key.
+    #[inline(always)]
+    pub fn port(&self, key: u16) -> usize {
+        usize::from(key) >> self.class_bits
+    }
+
+    /// Output port and class of a route key.
+    #[inline(always)]
+    pub fn split(&self, key: u16) -> (usize, usize) {
+        ((key >> self.class_bits) as usize, (key & ((1 << self.class_bits) - 1)) as usize)
+    }
+
+    /// VCs of a routing class on a link class.
+    #[inline(always)]
+    pub fn vcs(&self, link: u8, class: usize) -> u16 {
+        *self.links.hot(link as usize).vcs_of.hot(class)
+    }
+}

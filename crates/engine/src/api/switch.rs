@@ -1,0 +1,190 @@
+//! The ports of a router as a switch allocator sees them: who asks for which output, and what happens when one wins.
+
+use super::common::Common;
+use crate::base::bits::{Bits, pick16};
+use crate::base::unchecked::Hot;
+use crate::state::{InPort, Move, NO_KEY, OutPort, Router, matching};
+
+/// The ports of one router, as its allocators see them. `AGE`: arbiters go by age.
+pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
+    pub common: &'a Common,
+    pub router: &'a mut Router<W>,
+    pub ins: &'a mut [InPort<V>],
+    pub outs: &'a mut [OutPort<V>],
+    /// [route key] -> inputs whose head has it.
+    pub want: &'a mut [Bits<W>],
+    /// Scratch: outputs that granted each input, and the flits that cross in this step.
+    pub grants: &'a mut [Bits<W>],
+    pub moves: &'a mut [Move],
+    /// [input * V + VC]; empty unless arbiters go by age.
+    pub ages: &'a [u64],
+}
+
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
+    /// One of the `heads` (VCs of input `i` that want this class of output `p`) takes one of the VCs in `room`, both in
+    /// turn; its request ends. Returns the input VC and the output VC.
+    #[inline(always)]
+    pub fn take_vc(&mut self, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
+        let out = self.outs.hot_mut(p);
+        let vc = pick16(room, out.rr_vc);
+        out.rr_vc = (vc + 1) & 15;
+        let port = self.ins.hot_mut(i);
+        let v = if heads & (heads - 1) == 0 {
+            // the only one: this input wants nothing more here
+            let want = self.want.hot_mut(self.common.slot(p, class));
+            want.clear(i);
+            if want.is_empty() {
+                out.wanting &= !(1 << class);
+                if out.wanting == 0 {
+                    self.router.want.clear(p);
+                }
+            }
+            heads.trailing_zeros() as u8
+        } else {
+            pick16(heads, port.rr_vc)
+        };
+        port.rr_vc = (v + 1) & 15;
+        *port.keys.hot_mut(v as usize) = NO_KEY;
+        if port.choosing != 0 {
+            port.choosing &= !(1 << v);
+            if port.choosing == 0 {
+                self.router.choosing.clear(i);
+            }
+        }
+        (v, vc)
+    }
+}
+
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
+    /// VCs that heads may take at output `p`. One that holds the switch offers none while a packet is crossing.
+    #[inline(always)]
+    pub fn open<const SINGLE: bool>(&self, p: usize) -> u16 {
+        let out = self.outs.hot(p);
+        let closed = !SINGLE && self.common.hold_switch && out.free != self.common.links.hot(out.class as usize).all;
+        if closed { 0 } else { out.open::<SINGLE>() }
+    }
+
+    /// Inputs that could send to output `p` now.
+    #[inline(always)]
+    pub fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {
+        let out = self.outs.hot(p);
+        let mut inputs = Bits::default();
+        if !HEADS || !SINGLE {
+            let mut held = out.ready & out.credit;
+            while held != 0 {
+                inputs.set((out.holder.hot(held.trailing_zeros() as usize) >> 4) as usize);
+                held &= held - 1;
+            }
+        }
+        if HEADS {
+            let (open, mut classes) = (self.open::<SINGLE>(p), out.wanting);
+            if self.common.class_bits == 0 {
+                return if open == 0 { inputs } else { inputs | *self.want.hot(p) };
+            }
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                if open & self.common.vcs(out.class, class) != 0 {
+                    inputs = inputs | *self.want.hot(self.common.slot(p, class));
+                }
+            }
+        }
+        inputs
+    }
+
+    /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn, as move `k`.
+    #[inline(always)]
+    pub fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+        if AGE {
+            return self.enter_oldest::<HEADS, SINGLE>(p, i, k);
+        }
+        let (v, vc) = if HEADS && SINGLE {
+            self.head_enters::<SINGLE>(p, i)
+        } else {
+            let out = self.outs.hot(p);
+            let vcs = out.ready & out.credit;
+            if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.wanting == 0) {
+                // the only request
+                let vc = vcs.trailing_zeros() as u8;
+                let v = (out.holder.hot(vc as usize) & 15) as u8;
+                self.ins.hot_mut(i).rr_vc = (v + 1) & 15;
+                (v, vc)
+            } else {
+                self.in_turn::<HEADS, SINGLE>(p, i)
+            }
+        };
+        let m = self.moves.hot_mut(k);
+        m.i = i as u8;
+        m.v = v;
+        m.p = p as u8;
+        m.vc = vc;
+    }
+
+    /// The VC of input `i` whose turn it is to send to output `p`, of those that hold a VC and of heads.
+    #[inline(always)]
+    fn in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+        let held = self.held_by(p, i);
+        let turn = self.ins.hot(i).rr_vc;
+        if held == 0 || (HEADS && pick16(held, turn) < turn && self.wanted_by::<SINGLE>(p, i)) {
+            let (v, vc) = self.head_enters::<SINGLE>(p, i);
+            self.ins.hot_mut(i).hold(v, p, vc);
+            self.outs.hot_mut(p).hold(vc, i, v);
+            self.router.go.set(p);
+            return (v, vc);
+        }
+        let port = self.ins.hot_mut(i);
+        let v = pick16(held, turn);
+        port.rr_vc = (v + 1) & 15;
+        (v, (port.held.hot(v as usize) & 15) as u8)
+    }
+
+    /// VCs of input `i` whose packet holds a VC of output `p`, with a flit and a credit.
+    #[inline(always)]
+    pub fn held_by(&self, p: usize, i: usize) -> u16 {
+        let out = self.outs.hot(p);
+        let (mut held, mut vcs) = (0u16, out.ready & out.credit);
+        while vcs != 0 {
+            let holder = *out.holder.hot(vcs.trailing_zeros() as usize);
+            vcs &= vcs - 1;
+            held |= u16::from(usize::from(holder >> 4) == i) << (holder & 15);
+        }
+        held
+    }
+
+    /// Whether a head of input `i` may have a VC of output `p`.
+    fn wanted_by<const SINGLE: bool>(&self, p: usize, i: usize) -> bool {
+        let (out, open) = (self.outs.hot(p), self.open::<SINGLE>(p));
+        let mut classes = out.wanting;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            if open & self.common.vcs(out.class, class) != 0 && self.want.hot(self.common.slot(p, class)).contains(i) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A head of input `i` takes a VC of output `p`: the first class that has both.
+    #[inline(always)]
+    fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+        let out = self.outs.hot(p);
+        let (open, link, mut classes) = (self.open::<SINGLE>(p), out.class, out.wanting);
+        let keys = self.ins.hot(i).keys;
+        if self.common.class_bits == 0 {
+            return self.take_vc(p, 0, i, matching(&keys, p as u16), open);
+        }
+        loop {
+            debug_assert!(classes != 0, "input {i} won output {p} without a head for it");
+            let class = classes.trailing_zeros() as usize;
+            let room = open & self.common.vcs(link, class);
+            if room != 0 {
+                let heads = matching(&keys, self.common.key(p, class));
+                if heads != 0 {
+                    return self.take_vc(p, class, i, heads, room);
+                }
+            }
+            classes &= classes - 1;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Output-first matching, which `islip` and `separable_output_first` share.
+
+use crate::api::switch::Ports;
+use crate::base::bits::Bits;
+use crate::base::unchecked::Hot;
+
+/// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the
+/// first iteration. Returns the number of moves.
+pub fn output_first<
+    const W: usize,
+    const V: usize,
+    const HEADS: bool,
+    const SINGLE: bool,
+    const SLIP: bool,
+    const AGE: bool,
+>(
+    ports: &mut Ports<'_, W, V, AGE>,
+    mut outputs: Bits<W>,
+    iterations: u8,
+) -> usize {
+    let mut matched = grant::<W, V, HEADS, SINGLE, SLIP, AGE>(ports, outputs, Bits::default());
+    let mut moves = accept::<W, V, HEADS, SINGLE, SLIP, true, AGE>(ports, matched, &mut outputs, 0);
+    for _ in 1..iterations {
+        let granted = grant::<W, V, HEADS, SINGLE, SLIP, AGE>(ports, outputs, matched);
+        if granted.is_empty() {
+            break;
+        }
+        moves = accept::<W, V, HEADS, SINGLE, SLIP, false, AGE>(ports, granted, &mut outputs, moves);
+        matched = matched | granted;
+    }
+    moves
+}
+
+/// Each of the inputs `granted` accepts one output, which leaves `outputs`. Returns the number of moves, now.
+#[inline(always)]
+fn accept<
+    const W: usize,
+    const V: usize,
+    const HEADS: bool,
+    const SINGLE: bool,
+    const SLIP: bool,
+    const FIRST: bool,
+    const AGE: bool,
+>(
+    ports: &mut Ports<'_, W, V, AGE>,
+    mut granted: Bits<W>,
+    outputs: &mut Bits<W>,
+    mut moves: usize,
+) -> usize {
+    while let Some(i) = granted.take_first() {
+        let grants = std::mem::take(ports.grants.hot_mut(i));
+        let p = ports.pick_output::<HEADS, SINGLE>(i, grants);
+        if !SLIP || FIRST {
+            ports.ins.hot_mut(i).rr_out = p as u8 + 1;
+        }
+        if SLIP && FIRST {
+            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+        }
+        outputs.clear(p);
+        ports.enter::<HEADS, SINGLE>(p, i, moves);
+        moves += 1;
+    }
+    moves
+}
+
+/// Each of `outputs` grants one input that is not in `matched`. Returns the inputs with a grant.
+#[inline(always)]
+fn grant<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const SLIP: bool, const AGE: bool>(
+    ports: &mut Ports<'_, W, V, AGE>,
+    mut outputs: Bits<W>,
+    matched: Bits<W>,
+) -> Bits<W> {
+    let mut granted = Bits::default();
+    while let Some(p) = outputs.take_first() {
+        let all = ports.requests::<HEADS, SINGLE>(p);
+        if all.is_empty() {
+            ports.router.rest::<HEADS>(p);
+            continue;
+        }
+        let inputs = all.without(&matched);
+        if inputs.is_empty() {
+            continue;
+        }
+        let i = ports.pick_input::<HEADS, SINGLE>(p, inputs);
+        if !SLIP {
+            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+        }
+        ports.grants.hot_mut(i).set(p);
+        granted.set(i);
+    }
+    granted
+}
