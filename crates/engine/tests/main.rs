@@ -9,6 +9,7 @@ mod conformance;
 mod conservation;
 mod determinism;
 mod faults;
+mod layers;
 mod link_states;
 mod pal;
 mod paths;

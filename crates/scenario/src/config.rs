@@ -171,7 +171,7 @@ impl Default for Router {
             ejection_delay: Time::Cycles(1),
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
-            allocator: AllocatorConfig::Islip(weft_engine::allocation::islip::Islip { iterations: 1 }),
+            allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,
             hold_switch: false,
         }
@@ -180,7 +180,7 @@ impl Default for Router {
 
 impl Default for PowerConfig {
     fn default() -> Self {
-        let policy = PolicyConfig::AlwaysOn(weft_engine::power::always_on::AlwaysOn {});
+        let policy = PolicyConfig::default();
         Self { policy, manages: None, prices: Prices::default() }
     }
 }

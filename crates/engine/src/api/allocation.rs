@@ -9,7 +9,8 @@ pub trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs to `outputs`, of which each has a head that may get a VC or a flit that may cross the switch, and enters
     /// what has won as a move ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched once at most.
     /// Returns the number of moves. `HEADS`: some head may get a VC; `SINGLE`: all packets have one flit; `AGE`: the oldest
-    /// packet wins wherever there is a choice.
+    /// packet wins wherever there is a choice. It is to be inlined: the loop calls what it is compiled into once per step, and
+    /// the ports then need not be laid out in memory.
     fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,

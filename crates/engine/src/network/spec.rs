@@ -102,7 +102,7 @@ impl Spec {
             router: RouterSpec::default(),
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
-            policy: PolicyConfig::AlwaysOn(crate::models::power::always_on::AlwaysOn {}),
+            policy: PolicyConfig::default(),
             prices: [None; LinkState::COUNT],
             phases: Phases::default(),
             records: Records::default(),
@@ -153,7 +153,7 @@ impl Default for RouterSpec {
             ejection_delay: 1,
             ejection_vcs: None,
             flow_control: FlowControl::VirtualCutThrough,
-            allocator: AllocatorConfig::Islip(crate::models::allocation::islip::Islip { iterations: 1 }),
+            allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,
             hold_switch: false,
         }

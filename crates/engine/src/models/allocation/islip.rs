@@ -38,6 +38,7 @@ impl AllocatorModel for Islip {
 }
 
 impl Allocator for Islip {
+    #[inline(always)]
     fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,

@@ -14,6 +14,12 @@ mod output_first;
 
 use crate::api::allocation::{AllocatorModel, UseAllocator};
 
+impl Default for AllocatorConfig {
+    fn default() -> Self {
+        Self::Islip(islip::Islip { iterations: one() })
+    }
+}
+
 impl AllocatorConfig {
     /// Rounds of matching per allocation step.
     pub fn iterations(&self) -> u8 {

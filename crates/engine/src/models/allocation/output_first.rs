@@ -6,6 +6,7 @@ use crate::base::unchecked::Hot;
 
 /// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the
 /// first iteration. Returns the number of moves.
+#[inline(always)]
 pub fn output_first<
     const W: usize,
     const V: usize,

@@ -37,6 +37,7 @@ impl AllocatorModel for SeparableInputFirst {
 }
 
 impl Allocator for SeparableInputFirst {
+    #[inline(always)]
     fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
@@ -47,7 +48,7 @@ impl Allocator for SeparableInputFirst {
 }
 
 /// Separable, input first: inputs choose one of their requests, outputs choose one input. Returns the number of moves.
-#[inline(never)]
+#[inline(always)]
 fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
     ports: &mut Ports<'_, W, V, AGE>,
     mut outputs: Bits<W>, iterations: u8) -> usize {

@@ -37,6 +37,7 @@ impl AllocatorModel for SeparableOutputFirst {
 }
 
 impl Allocator for SeparableOutputFirst {
+    #[inline(always)]
     fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,

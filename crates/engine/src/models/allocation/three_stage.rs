@@ -30,6 +30,7 @@ pub struct ThreeStage {}
 impl AllocatorModel for ThreeStage {}
 
 impl Allocator for ThreeStage {
+    #[inline(always)]
     fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
@@ -41,6 +42,7 @@ impl Allocator for ThreeStage {
 
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// Stages 2 and 3. Returns the number of moves.
+    #[inline(always)]
     fn three_stage<const HEADS: bool, const SINGLE: bool>(&mut self, mut outputs: Bits<W>) -> usize {
         let mut asking = Bits::<W>::default();
         while let Some(p) = outputs.take_first() {

@@ -19,6 +19,13 @@ pub use crate::state::{Account, LinkState};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
+impl Default for PolicyConfig {
+    /// Links stay on.
+    fn default() -> Self {
+        Self::AlwaysOn(always_on::AlwaysOn {})
+    }
+}
+
 impl PolicyConfig {
     /// States that a channel can be in under this policy: the power model must price each.
     pub fn states(&self) -> &'static [LinkState] {

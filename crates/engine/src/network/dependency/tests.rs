@@ -2,7 +2,10 @@
 //! enough.
 
 use super::{Dependencies, refuse_cycle};
+use crate::api::routing::{Hop, Needs, Routing};
+use crate::api::walk::Step;
 use crate::models::routing::RoutingConfig;
+use crate::state::Packet;
 use weft_topology::{Graph, TopologyConfig};
 
 fn graph(json: &str) -> Graph {
@@ -113,4 +116,69 @@ fn every_copy_of_a_global_link_is_walked() {
             assert!(d.successors(d.node(router, port, 0)).next().is_some(), "router {router} port {port}");
         }
     }
+}
+
+/// On a full mesh: directly, or over one other router, or over two, as its phase says.
+#[derive(Debug)]
+struct Wanders {
+    /// Its `steps` list no hop at the second router.
+    stops: bool,
+}
+
+impl Routing for Wanders {
+    fn needs(&self) -> Needs {
+        Needs { classes: vec![1, 3], ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        (0..u64::from(graph.routers())).collect()
+    }
+
+    fn next(&self, _: u64, _: &mut Packet, _: u64) -> Option<Hop> {
+        None
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, _: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        if self.stops && packet.lane > 0 {
+            return Vec::new();
+        }
+        // the terminal has port 0, the others follow by their numbers
+        let step = |to: u64, phase: u8| {
+            let hop = Hop { port: (to + u64::from(to < at)) as u8, class: packet.lane };
+            // all states have the same dimension, and after as many hops the same lane
+            Step { hop, after: Packet { phase, lane: packet.lane + 1, ..*packet }, cost: None }
+        };
+        let others = (0..4).filter(|&to| to != at && to != packet.dest);
+        match packet.phase {
+            // still undecided: one more router, or two
+            0 => others.flat_map(|to| [step(to, 1), step(to, 2)]).collect(),
+            1 => vec![step(packet.dest, 1)],
+            _ => others.map(|to| step(to, 1)).collect(),
+        }
+    }
+}
+
+const MESH_OF_FOUR: &str = r#"{"full_mesh": {"routers": 4, "terminals_per_router": 1}}"#;
+
+#[test]
+fn states_that_differ_only_in_their_phase_are_both_walked() {
+    let (graph, routing) = (graph(MESH_OF_FOUR), Wanders { stops: false });
+    let mut d = Dependencies::new(&graph, &routing, &routing.needs().classes);
+    d.enter(&routing, routing.proof()).unwrap();
+    // 0 -> 1 -> 2 -> 3: only a packet in phase 2 goes on from 1 to 2
+    let port = |at: u32, to: u32| (to + u32::from(to < at)) as u8;
+    let first = d.node(0, port(0, 1), 0);
+    assert!(d.successors(first).any(|next| next == d.node(1, port(1, 2), 1)), "phase 2");
+    assert!(d.successors(first).any(|next| next == d.node(1, port(1, 3), 1)), "phase 1");
+}
+
+#[test]
+fn a_routing_that_names_no_hop_is_refused_with_the_place() {
+    let (graph, routing) = (graph(MESH_OF_FOUR), Wanders { stops: true });
+    let refusal = refuse_cycle(&graph, &routing, &routing.needs().classes, "wanders").unwrap_err();
+    assert_eq!(refusal.path, "routing.wanders");
+    assert!(refusal.what.starts_with("wanders names no hop at router "), "{refusal}");
 }
