@@ -61,7 +61,7 @@ def table_of_models() -> str:
 
 
 def test_the_readme_names_every_model() -> None:
-    advice = "run `.venv/bin/python tests/test_docs.py`: it writes the table of models into README.md"
+    advice = "run `PYTHONPATH=docs .venv/bin/python tests/test_docs.py`: it writes the table of models into README.md"
     assert table_of_models() in (ROOT / "README.md").read_text(), advice
 
 
