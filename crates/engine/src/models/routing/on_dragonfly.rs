@@ -87,6 +87,16 @@ impl Groups {
         1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
     }
 
+    /// Hops of the path over `group`, neither that of `a` nor that of `b`: local-global to the router where it enters the
+    /// group, then local-global-local.
+    pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
+        let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);
+        let out = router(group(a), over) != index(a);
+        let across = router(over, group(a)) != router(over, group(b));
+        let into = router(group(b), over) != index(b);
+        2 + u32::from(out) + u32::from(across) + u32::from(into)
+    }
+
     /// Hop with the VC class = number of global links crossed (`packet.lane`), plus `shift` on local links.
     #[inline(always)]
     pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {

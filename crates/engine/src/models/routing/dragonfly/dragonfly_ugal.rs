@@ -101,7 +101,7 @@ impl Runtime {
         let (groups, dest) = (&self.valiant.groups, packet.dest);
         let hops = match mid {
             None => groups.distance(at, dest, packet, seed),
-            Some(mid) => groups.distance(at, mid, packet, seed) + groups.distance(mid, dest, packet, seed),
+            Some(mid) => self.valiant.distance_over(at, mid, dest, packet, seed),
         };
         let bias = if mid.is_some() { self.threshold } else { 0 };
         if !self.global {

@@ -90,6 +90,17 @@ impl Runtime {
         Some(u64::from(mid) << 16)
     }
 
+    /// Hops from `at` to `dest` over the intermediate `mid`. A packet that only has to enter the group of `mid` goes on from
+    /// the router where it enters it.
+    pub(super) fn distance_over(&self, at: u64, mid: u64, dest: u64, packet: &Packet, seed: u64) -> u32 {
+        match self.intermediate {
+            Intermediate::Group => self.groups.distance_over(at, group(mid), dest, packet, seed),
+            Intermediate::Router => {
+                self.groups.distance(at, mid, packet, seed) + self.groups.distance(mid, dest, packet, seed)
+            }
+        }
+    }
+
     /// Sends the packet over `mid`.
     #[inline(always)]
     pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
