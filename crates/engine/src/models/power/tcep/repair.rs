@@ -175,7 +175,7 @@ impl Team {
         }
     }
 
-    // ---- packets without a way --------------------------------------------------------------------------------------
+    // ---- parked packets ------------------------------------------------------------------------------------------------
 
     /// Members of subnetwork `d` that parked heads of router `r` are to reach.
     fn parked(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> {

@@ -382,10 +382,10 @@ mod tests {
         // active: q_m <= 2 q_n + T
         assert_eq!(goes(LinkState::On, [4, 1], 0), MINIMAL);
         assert_eq!(goes(LinkState::On, [5, 1], 0), AROUND_THE_HUB);
-        // shadow: the other way while it has a credit, whatever the queues; else the shadow link, which is taken back
+        // shadow: the detour while it has a credit, whatever the queues; else the shadow link, which is taken back
         assert_eq!(goes(LinkState::Shadow, [0, 30], 1), AROUND_THE_HUB);
         assert_eq!(goes(LinkState::Shadow, [0, 30], 0), MINIMAL);
-        // inactive: the other way, credits or not
+        // inactive: the detour, credits or not
         for state in [LinkState::Off, LinkState::Waking, LinkState::Draining] {
             assert_eq!(goes(state, [0, 30], 0), AROUND_THE_HUB);
         }
