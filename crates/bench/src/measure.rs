@@ -32,7 +32,7 @@ pub struct Row {
     pub instructions_per_flit_hop: Option<f64>,
     pub peak_mib: Option<f64>,
     pub setup_seconds: f64,
-    /// Far above 1: something else had the core.
+    /// Far above 1: another process used the core.
     pub wall_over_cpu: f64,
     pub booksim_cycles_per_second: Option<f64>,
     /// CPU time of BookSim over CPU time of Weft, per simulated cycle.

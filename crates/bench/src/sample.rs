@@ -52,7 +52,7 @@ pub struct Sample {
     pub wall_seconds: f64,
     pub cycles: u64,
     pub flit_hops: u64,
-    /// Largest resident size so far [MiB], if the system tells.
+    /// Largest resident size so far [MiB]; `None` if the system does not tell.
     pub peak_mib: Option<f64>,
 }
 

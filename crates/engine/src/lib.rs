@@ -1,7 +1,9 @@
-//! The network engine: state, cycle loop, routings, power policies. No input or output, no clock, no random maps.
+//! The network engine: state, cycle loop, routings, power policies. It reads and writes no files, reads no clock, and
+//! iterates over no map in random order.
 //!
-//! A [`Spec`] (plain numbers) becomes a network ([`run::Simulation`]) of blocks; a block advances cycle by cycle
-//! (`block::Block::step`, one screen) and counts integers; [`run`] returns them as an [`Outcome`].
+//! A [`Spec`] (plain numbers) becomes a network ([`Simulation`]) of blocks. A block advances cycle by cycle
+//! (`pipeline/block.rs`, `Block::step`) and counts integers; [`run`] returns these as an [`Outcome`]. The rooms of this
+//! crate, and which may use which, are in ARCHITECTURE.md.
 
 mod api;
 mod base;
@@ -25,26 +27,27 @@ pub use run::outcome::{self, Outcome};
 pub use run::{journey, steady};
 use weft_units::Refusal;
 
-/// Told about the progress of a run; can stop it.
+/// Hears of the progress of a run, and can stop it.
 pub trait Progress: Sync {
     /// Called now and then with the cycle reached and the cycles expected in all; `false` stops the run.
     fn tick(&self, cycle: u64, of: u64) -> bool;
 }
 
-/// No one looks.
+/// For runs that nobody watches.
 impl Progress for () {
     fn tick(&self, _: u64, _: u64) -> bool {
         true
     }
 }
 
-/// Checks that the spec can run: shapes, VC counts, cycles of channel dependencies.
+/// Checks that the spec can run: the topology and the routing fit, links have enough VCs, channels do not depend on
+/// each other in a cycle, the policy goes with the routing.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     network::assemble::net(spec)?;
     network::policy::build(spec).map(|_| ())
 }
 
-/// Runs one spec. The result depends on the spec alone, not on `how`.
+/// Runs a spec. The result depends on the spec alone, not on `how` (threads and blocks).
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
     let vcs = spec.links.iter().map(|l| l.vcs).max().unwrap_or(1);
     if spec.graph.radix() <= 64 && vcs <= 8 {

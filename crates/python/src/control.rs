@@ -1,4 +1,4 @@
-//! Progress of a run and the wish to stop it, shared between a running network and Python without the GIL.
+//! The progress of a run, and a request to stop it: a running network and Python share them without the GIL.
 
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Control {
         self.shared.stop.load(Relaxed)
     }
 
-    /// Asks the run to stop at its next look at the clock.
+    /// Asks the run to stop the next time that it reports its progress.
     fn stop(&self) {
         self.shared.stop.store(true, Relaxed);
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use weft_engine::spec::{Execution, Watched};
 
-/// A scenario without choices left: what the sweep set, what everything resolved to, and its hash.
+/// A scenario with every value set: the values of the sweep, the resolved scenario, and its hash.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Point {
     inner: Arc<weft_scenario::Point>,
@@ -50,7 +50,8 @@ impl Point {
         self.inner.resolved_yaml()
     }
 
-    /// Checks the routing on its network: shapes, VC counts, dependency cycles.
+    /// Checks that the routing goes with the network and the policy, that links have enough VCs, and that channels do
+    /// not depend on each other in a cycle.
     fn check_network(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.inner.check_network()).map_err(|problem| errors::scenario_error(py, problem))
     }
@@ -67,7 +68,7 @@ impl Point {
         value::to_python(py, &implied)
     }
 
-    /// What the network is like: degrees, distances, bisection, links.
+    /// Facts of the network: degrees, distances, bisection, links.
     fn explain_topology<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_topology());
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
@@ -84,7 +85,7 @@ impl Point {
         py.detach(|| self.inner.traffic_matrix()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// The paths between two terminals, and what is compared where the routing chooses.
+    /// The paths between two terminals, and what an adaptive routing compares at each choice.
     fn explain_routing<'py>(&self, py: Python<'py>, source: u32, target: u32) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_routing(source, target));
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
@@ -124,7 +125,7 @@ impl Finished {
         value::to_python(py, &self.inner.summary)
     }
 
-    /// What became of the packets that were watched.
+    /// The lives of the watched packets.
     #[getter]
     fn journeys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.inner.journeys)

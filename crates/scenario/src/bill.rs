@@ -1,5 +1,5 @@
-//! The bill of a run: energy and mean power over the window, beside what links that never sleep, and links that draw
-//! power in proportion to what they carry, would have used for the same flits.
+//! The bill of a run: energy and mean power over the window. Beside it stand two references for the same flits: links
+//! that never sleep, and ideal links, which draw power only while they carry a flit.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::Energy;
@@ -26,7 +26,7 @@ impl Bill {
         }
     }
 
-    /// The three energies, with what stands before the unit in their keys.
+    /// The three energies: each with the part of its key that precedes the unit.
     fn parts(&self, of: &str) -> [(String, Energy); 3] {
         let key = |case: &str| format!("{of}{case}");
         [(of.to_owned(), self.used), (key("_always_on"), self.always_on), (key("_ideal"), self.ideal)]
@@ -81,8 +81,8 @@ fn is_managed(row: &Channel, spec: &Spec) -> bool {
     spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false)
 }
 
-/// Shares of the states in the time of the managed channels, the share in which they draw power, and how often they
-/// changed.
+/// The share of their time that managed channels spend in each state, the share in which they draw power, and how often
+/// they change state.
 fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
     let mut fields = Map::new();
     let cycles = |state: LinkState| -> u64 {

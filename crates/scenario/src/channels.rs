@@ -25,8 +25,9 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Names and values. `from_port` of an injection channel and `to_port` of an ejection channel are null: their end
-    /// is the `terminal`. Energies are exact: a scenario whose window could overflow 63 bits is refused.
+    /// The columns: names and values. `from_port` of an injection channel and `to_port` of an ejection channel are
+    /// null, since that end is the `terminal`. Energies are exact: a scenario whose window could overflow 63 bits is
+    /// refused.
     fn columns(&self) -> Vec<(String, Column)> {
         let maybe =
             |of: fn(&ChannelCount) -> Option<u32>| Column::Maybe(self.rows.iter().map(|r| of(&r.count)).collect());

@@ -26,9 +26,9 @@ pub struct Scenario {
     pub flit: Bits,
     /// Routers, terminals and the links between them.
     pub topology: TopologyConfig,
-    /// Link properties: `default` for all classes, and by class of the topology (`terminal`, `dim0`, `local`, ...) what
-    /// differs. The latency of terminal links is 1cycle unless `terminal` or `default` gives one; that of a class `latencyN`
-    /// of a graph file is N cycles unless the class gives one.
+    /// Properties of the links: `default` holds for all classes; a class of the topology (`terminal`, `dim0`, `local`,
+    /// ...) says what is different there. The latency of terminal links is 1cycle unless `terminal` or `default` gives
+    /// one; that of a class `latencyN` of a graph file is N cycles unless the class gives one.
     #[serde(default)]
     pub links: BTreeMap<String, Link>,
     /// The router microarchitecture.
@@ -50,12 +50,12 @@ pub struct Scenario {
     /// Seed of all random streams.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Run although the channel dependency graph of the routing has a cycle (to study deadlock).
+    /// Run although the channels of the routing depend on each other in a cycle (to study deadlock).
     #[serde(default)]
     pub allow_dependency_cycle: bool,
 }
 
-/// Properties of the links of a class; what is left out comes from `links.default`.
+/// Properties of the links of a class; a property that is left out comes from `links.default`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -80,30 +80,32 @@ pub struct Link {
 pub struct Router {
     /// Time from the arrival of a head flit to its start on the next link, without contention [time].
     pub delay: Time,
-    /// Time from the cycle in which a packet leaves its VC to the one before the next head there first asks for an output
-    /// [time]: routes are computed one packet at a time. They are part of the delay of a lone head.
+    /// Time that a VC is closed to the next head after a packet has left it, because routes are computed one packet at
+    /// a time [time]. It is a part of `delay`.
     pub routing_delay: Time,
-    /// VC turn-round [allocation steps]: 0, a packet takes a VC and crosses the switch in one step; 1, one step later.
+    /// VC turn-round [allocation steps]. 0: a head takes a VC and crosses the switch in one step. 1: it crosses one
+    /// step after it took the VC.
     #[schemars(range(max = 1))]
     pub vc_realloc: u32,
     /// Allocation steps per cycle (internal speedup), 1 to 16.
     #[schemars(range(min = 1, max = 16))]
     pub speedup: u32,
-    /// Time before a returned credit can be used, on top of the link's credit latency [time].
+    /// Time before a returned credit can be used, in addition to the credit latency of the link [time].
     pub credit_delay: Time,
     /// Time from the arrival of a tail flit at its terminal to its delivery [time].
     pub ejection_delay: Time,
-    /// VCs of an ejection channel that packets may use; all VCs of the terminal links if left out.
+    /// VCs of an ejection channel (from a router to a terminal) that packets may use. Default: all VCs of the terminal
+    /// links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub ejection_vcs: Option<u32>,
     /// When a packet may enter the next buffer.
     pub flow_control: FlowControl,
-    /// Who crosses the switch.
+    /// Which flits cross the switch in an allocation step.
     pub allocator: AllocatorConfig,
-    /// Who wins where several packets want the same.
+    /// Which packet wins if several want the same output or VC.
     pub priority: Priority,
-    /// An output finishes a packet before it begins another: links never interleave the flits of packets.
+    /// An output sends all flits of a packet before it begins another packet: a link never interleaves packets.
     pub hold_switch: bool,
 }
 
@@ -111,7 +113,7 @@ pub struct Router {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowControl {
-    /// Only when it has room for the whole packet.
+    /// When it has room for the whole packet.
     VirtualCutThrough,
     /// As soon as it has room for one flit.
     Wormhole,
@@ -126,8 +128,8 @@ pub struct PowerConfig {
     /// Link classes that the policy may switch, or `all`; the others stay on. Default: all classes but `terminal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manages: Option<Classes>,
-    /// What a channel costs in each state; replaces the default table as a whole. Default: the TCEP model, 23.44pJ/bit
-    /// of the full rate in every state but `off`, and 7.81pJ/bit for what is sent.
+    /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of
+    /// the full rate in every state but `off`, and 7.81pJ/bit in addition for what is sent.
     pub prices: Prices,
 }
 

@@ -1,4 +1,4 @@
-//! Errors that show the place: file, line, column, the line itself with a caret, the arithmetic, the remedy.
+//! Errors that show their place: file, line, column, the line itself with a caret, the arithmetic, the remedy.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(crate) struct Source {
 }
 
 impl std::fmt::Debug for Source {
-    /// Every value of a tree points here: the text would be printed hundreds of times.
+    /// Without the text: every value of a tree points here, so it would be printed hundreds of times.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.name)
     }
@@ -106,7 +106,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// `range` on character boundaries, within the text, within one line, and not empty where the text allows.
+/// `range` moved to character boundaries, within the text and within one line; not empty, if the text allows that.
 fn on_characters(text: &str, range: &Range<usize>) -> Range<usize> {
     let mut start = range.start.min(text.len());
     while !text.is_char_boundary(start) {

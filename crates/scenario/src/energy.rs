@@ -11,7 +11,7 @@ type Prices = [Option<StatePrice>; LinkState::COUNT];
 /// Energy of a channel or of a set of channels over the window [fJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Energy {
-    /// For being in its states.
+    /// For the time spent in each state.
     pub standing_fj: u128,
     /// For the flits sent.
     pub dynamic_fj: u128,
@@ -40,13 +40,13 @@ impl Energy {
         Ok(energy)
     }
 
-    /// What the flits of a channel would have cost, had it been on in every cycle.
+    /// What the flits of a channel would have cost if it had been on in every cycle.
     pub(crate) fn always_on(channel: &ChannelCount, prices: &Prices) -> Self {
         Self::on_for(channel.cycles.iter().sum(), channel, prices)
     }
 
-    /// What they would have cost, had it been on just in the cycles in which it carried one. Flits count as they leave
-    /// for the link, so a full one may count a few more than there were cycles.
+    /// What they would have cost if the channel had been on only in the cycles in which it carried a flit. Flits are
+    /// counted as they leave for the link, so a full channel may count a few more flits than there were cycles.
     pub(crate) fn ideal(channel: &ChannelCount, prices: &Prices) -> Self {
         let window: u64 = channel.cycles.iter().sum();
         Self::on_for(window.min(channel.flits.iter().sum()), channel, prices)

@@ -1,4 +1,5 @@
-//! From a file and `--set` arguments to points: overrides, sweeps, checks. Nothing runs before every point is sound.
+//! From a file and `--set` arguments to points: overrides, sweeps, checks. Nothing runs before all points have been
+//! checked.
 
 use crate::config::Scenario;
 use crate::diagnostic::{Diagnostic, Source, Span};
@@ -218,7 +219,7 @@ fn typed(tree: &Node) -> Result<Scenario, Diagnostic> {
     })
 }
 
-/// A type error without the names of Rust's types.
+/// A type error, reworded without the names of Rust's types.
 fn in_words(what: &str) -> String {
     let types = [("u8", "a whole number"), ("u32", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
     let found = types.iter().find_map(|(name, words)| Some((what.strip_suffix(&format!("expected {name}"))?, words)));

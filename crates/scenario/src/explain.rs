@@ -1,4 +1,4 @@
-//! What a network is like and which way its packets go, for `weft explain`.
+//! Facts of a network and the paths of its packets, for `weft explain`.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;

@@ -18,7 +18,7 @@ pub struct FaultConfig {
     pub router: Option<u32>,
     /// When it fails [time].
     pub at: Time,
-    /// When it is whole again [time]; never if left out.
+    /// When it works again [time]; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }

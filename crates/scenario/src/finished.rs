@@ -13,7 +13,7 @@ use weft_engine::Spec;
 use weft_engine::outcome::{Cause, Ending, JobOutcome, Measured, Outcome, Queue, Waiting};
 use weft_units::{InputFile, Refusal};
 
-/// What is kept of a run.
+/// The results of a run.
 #[derive(Debug, Clone)]
 pub struct Finished {
     /// Flat, with units in the names of the keys; absent numbers are null.
@@ -201,8 +201,8 @@ fn completion(outcome: &Outcome) -> Option<u64> {
     last?.into_iter().max()
 }
 
-/// How evenly the sources got their flits into the network during the window (in the long run, those that are delivered):
-/// Jain's index, least and most, over the terminals that are to send.
+/// How evenly the sources got their flits into the network during the window: Jain's index, the least and the most of a
+/// terminal, over the terminals that are to send.
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let mut sends = vec![false; spec.graph.terminals() as usize];
     for job in &spec.traffic.jobs {
@@ -250,7 +250,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
     Value::Object(fields)
 }
 
-/// What the rows of a sample are: link classes with their channels, or single channels.
+/// What each row of a sample stands for: a link class with the number of its channels, or a single channel.
 fn series_rows(channels: &Channels, classes: &[Arc<str>], spec: &Spec) -> Vec<(Option<Arc<str>>, u32)> {
     if spec.records.series.is_some_and(|series| series.channels) {
         return vec![(None, 1); channels.rows.len()];

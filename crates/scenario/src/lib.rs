@@ -1,10 +1,10 @@
 //! From one strict YAML file to runs and their results.
 //!
-//! `expand` reads a file: the text becomes a tree with places (`tree`), overrides and sweeps act on the tree
-//! (`expand`, `path`), keys and names are checked against the JSON Schema of the types (`schema`), and the typed
-//! scenario (`config`) is turned into what the engine runs (`assemble`). An error anywhere is shown at its place in
-//! the file (`diagnostic`).
-//! `Point::run` gives a `Finished`: a flat summary and a table of channels, priced in exact femtojoules (`energy`).
+//! `expand` reads a file: the text becomes a tree with places (`tree`), overrides and sweeps act on the tree (`expand`,
+//! `path`), keys and names are checked against the JSON Schema of the types (`schema`), and the typed scenario
+//! (`config`) is turned into what the engine runs (`assemble`). Every error is shown at its place in the file
+//! (`diagnostic`). `Point::run` gives a `Finished`: a flat summary and a table of channels, priced in exact femtojoules
+//! (`energy`).
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "units stand in brackets, and the schema shows the same text")]
 #![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]

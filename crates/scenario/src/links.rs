@@ -7,11 +7,11 @@ use weft_engine::spec::{LinkClass, RouterSpec};
 use weft_topology::TopologyConfig;
 use weft_units::{Flits, Refusal, Time};
 
-/// What a class has where neither it nor `links.default` says otherwise.
+/// The properties of a class that neither the class nor `links.default` sets.
 const LINK: Link =
     Link { latency: Some(Time::Cycles(10)), credit_latency: None, vcs: Some(6), buffer: Some(Flits(32)) };
 
-/// Latency of terminal links where neither they nor `links.default` say otherwise.
+/// Latency of terminal links if neither `links.terminal` nor `links.default` sets it.
 const TERMINAL_LATENCY: Time = Time::Cycles(1);
 
 impl Scenario {
@@ -35,7 +35,8 @@ impl Scenario {
                     _ => None,
                 };
             }
-            // A class with its own latency and no credit latency has credits as slow as its flits, not the default's.
+            // A class that sets its latency but no credit latency has credits as slow as its own flits, not as those of
+            // the default.
             let credit_latency = own.credit_latency.or(own.latency);
             let own = Link { credit_latency, ..own }.or(&written).or(&LINK);
             let credit_latency = own.credit_latency.or(own.latency);

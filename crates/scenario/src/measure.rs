@@ -10,14 +10,14 @@ use weft_units::{Cycles, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on the means of 500
-    /// cycles each, 12 of them or more) and, under a policy that switches links, so has the share of them that draws power
-    /// (means over the time that the policy takes to decide, 6 or more). Default: 10000cycles, and none with
-    /// `stop: complete`.
+    /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on 12 or more means
+    /// over 500 cycles each) and, under a policy that switches links, the share of links that draw power has settled,
+    /// too (6 or more means, each over the time in which the policy takes all its decisions once). Default:
+    /// 10000cycles; none with `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
-    /// Length of the warm-up at most, where it is `auto` [time]; default: 5 times the window, and 20000cycles at least,
-    /// or 30 times what a policy that switches links takes to decide.
+    /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles, and at least
+    /// 30 times the time in which a policy that switches links takes all its decisions once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]; energy and loads are those of the window.
@@ -25,13 +25,15 @@ pub struct Measure {
     /// What ends the window. Default: its length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopConfig>,
-    /// Time at most for delivering the packets of the window after it [time]; default: 10 times the window.
+    /// The longest drain: time after the window in which its packets are delivered [time]. Default: 10 times the
+    /// window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_limit: Option<Time>,
-    /// Parts of the window for the confidence interval, 2 to 1000; with `stop: complete`, of its `max_window`.
+    /// Number of parts into which the window is divided for the confidence interval, 2 to 1000; with `stop: complete`,
+    /// its `max_window` is divided.
     #[schemars(range(min = 2, max = 1000))]
     pub batches: u32,
-    /// A network in which nothing moves for this long while packets wait has stalled [time].
+    /// If nothing moves for this long while packets wait, the network has stalled [time].
     pub stall_limit: Time,
     /// Latency by creation time over the whole run, warm-up included, saved as transient.parquet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,9 +60,9 @@ pub enum Warmup {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum StopConfig {
-    /// A mean packet latency that is known well enough: the window grows by whole batches until then.
+    /// The window grows by whole batches until the mean packet latency is known well enough.
     Confidence(Confidence),
-    /// The delivery of all batches of packets: the window ends there, at a multiple of 32 cycles.
+    /// The window ends when all batches of packets are delivered, at the next multiple of 32 cycles.
     Complete(Complete),
 }
 
@@ -68,10 +70,11 @@ pub enum StopConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
-    /// Half the width of the 95 % confidence interval of the mean packet latency, as a part of the mean, above 0 to 1.
+    /// Half the width of the 95 % confidence interval of the mean packet latency, as a fraction of the mean, above 0 to
+    /// 1.
     #[schemars(range(max = 1.0))]
     pub half_width: f64,
-    /// Length of the window at most [time]; default: 10 times `measure.window`.
+    /// The longest window [time]. Default: 10 times `measure.window`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<Time>,
 }
@@ -80,8 +83,8 @@ pub struct Confidence {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Complete {
-    /// Length of the window at most [time]; a run that takes longer ends as saturated. The window ends with the last
-    /// delivery, at the next multiple of 32 cycles.
+    /// The longest window [time]; a run that takes longer ends as saturated. The window ends with the last delivery, at
+    /// the next multiple of 32 cycles.
     #[serde(default = "a_million_cycles")]
     pub max_window: Time,
 }
@@ -100,7 +103,7 @@ pub struct TransientConfig {
 pub struct SeriesConfig {
     /// Time between samples [time]; it doubles whenever there would be more than 1024 (fewer for many channels).
     pub every: Time,
-    /// What a row is about.
+    /// What a row stands for.
     #[serde(default)]
     pub of: SeriesOf,
 }
@@ -109,8 +112,8 @@ pub struct SeriesConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkStatesConfig {
-    /// Spans at most, 1 to 100000000, one per managed channel or more; the record ends, for all channels, in the cycle
-    /// in which there would be more.
+    /// Most spans to record, 1 to 100000000, and at least one per managed channel. In the cycle in which there would be
+    /// more, the record ends for all channels.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }
@@ -125,7 +128,8 @@ impl Default for LinkStatesConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPacketsConfig {
-    /// Packets at most, 1 to 100000000; the record ends, for all routers, in the cycle in which there would be more.
+    /// Most packets to record, 1 to 100000000. In the cycle in which there would be more, the record ends for all
+    /// routers.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_packets: u32,
 }
@@ -136,7 +140,7 @@ impl Default for ControlPacketsConfig {
     }
 }
 
-/// What a row of a time series is about.
+/// What a row of a time series stands for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesOf {
@@ -203,14 +207,14 @@ impl Default for Measure {
     }
 }
 
-/// Default limit of a warm-up that ends by itself, at least [cycles]: three times what it needs in small networks.
+/// The default limit of a warm-up that ends by itself is at least this [cycles]: three times what small networks need.
 const LEAST_LIMIT: Cycles = 20_000;
-/// The same in periods of the policy: what has settled after 14 of them is seen after 29.
+/// The same in periods of the policy: if the power state settles within 14 periods, that is seen after 29.
 const LEAST_PERIODS: Cycles = 30;
 const MAX_BATCHES: u32 = 1000;
 /// Rows of a record at most.
 const MAX_ROWS: usize = 100_000_000;
-/// Parts of a window that grows at most: each has its own sums, for each job.
+/// Most parts of a window that grows: each part has its own sums for each job.
 const MAX_GROWN: u64 = 100_000;
 
 impl Measure {

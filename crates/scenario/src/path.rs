@@ -1,4 +1,4 @@
-//! Dotted paths: putting a value at one, and finding what stands at one. Also the check of keys and model names.
+//! Dotted paths: puts a value at a path, and finds the value at a path. Also checks keys and names of models.
 
 use crate::diagnostic::{Diagnostic, Span, suggestion};
 use crate::schema::{Schema, View};
@@ -16,7 +16,7 @@ impl Target<'_> {
         Diagnostic::at(self.span, self.path, what, help, &[])
     }
 
-    /// Puts `value` at the path below `root`, making the mappings on the way.
+    /// Puts `value` at the path below `root`, and creates the mappings that are missing on the way.
     pub fn place(&self, root: &mut Node, value: Node) -> Result<(), Diagnostic> {
         let (mut node, mut schema, mut done) = (root, Schema::root(), String::new());
         for name in self.path.split('.') {
@@ -95,7 +95,7 @@ pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// What stands at a path, or at the nearest place above it.
+/// The value at a path, or else the nearest one above it.
 pub(crate) struct Found<'n> {
     pub span: &'n Span,
     pub swept: Option<&'n str>,
@@ -183,7 +183,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
     }
 }
 
-/// The entries of a node that has to be a mapping; nothing at all is an empty one.
+/// The entries of a node that has to be a mapping; an absent value counts as an empty mapping.
 fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Result<&'n mut Vec<Entry>, Diagnostic> {
     let describe = node.describe();
     if matches!(node.kind, Kind::Scalar(Value::Null)) {

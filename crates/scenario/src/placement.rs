@@ -16,9 +16,9 @@ pub enum Placement {
     Range([u32; 2]),
     /// These terminals, in this order.
     List(Vec<u32>),
-    /// Terminals drawn from those that no range and no list names, in random order.
+    /// Terminals drawn at random, in random order, from those that no range and no list names.
     Random(Count),
-    /// All terminals that the other jobs leave.
+    /// All terminals that no other job has.
     Rest(Rest),
 }
 

@@ -45,18 +45,18 @@ impl Point {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
     }
 
-    /// Refuses what can't run on its network: routing, VCs, dependency cycles. Cheaper than [`Point::imply`].
+    /// Refuses a scenario whose routing, VCs or policy can't run on its network. Cheaper than [`Point::imply`].
     pub fn check_network(&self) -> Result<(), Diagnostic> {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// The resolved scenario as a file that gives this point again.
+    /// The resolved scenario as the text of a file that gives this point again.
     pub fn resolved_yaml(&self) -> String {
         yaml::write(&self.resolved)
     }
 
-    /// What the scenario implies before it runs; refused where it can't run. Numbers that a network is too large for
-    /// are null.
+    /// What the scenario implies before it runs; refused if it can't run. A number that would take too long for so
+    /// large a network is null.
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -78,7 +78,7 @@ impl Point {
         }))
     }
 
-    /// What the network is like: degrees, distances, bisection, links.
+    /// Facts of the network: degrees, distances, bisection, links.
     pub fn explain_topology(&self) -> Result<Value, Diagnostic> {
         Ok(crate::explain::topology(self.scenario.topology.name(), &self.spec()?))
     }
@@ -93,7 +93,7 @@ impl Point {
         weft_engine::demand(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// The paths between two terminals; refused where the routing can't run, or there is no such terminal.
+    /// The paths between two terminals; refused if the routing can't run, or if there is no such terminal.
     pub fn explain_routing(&self, from: u32, to: u32) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let explained = weft_engine::explain(&spec, from, to).map_err(|refusal| match refusal.path.as_str() {
@@ -108,7 +108,7 @@ impl Point {
         self.run_watching(how, Watched::Nobody, progress)
     }
 
-    /// Runs the scenario and tells what became of some packets; nothing else of the result depends on them.
+    /// Runs the scenario, and also records the lives of some packets; nothing else of the result changes by that.
     pub fn run_watching(
         &self,
         how: Execution,
@@ -136,8 +136,8 @@ fn hash(resolved: &Value) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Flits per cycle that one VC of each link class carries at most: its buffer over the round trip of a credit, in which a
-/// flit crosses router and link before its place is free again.
+/// Most flits per cycle that one VC of each link class can carry: its buffer divided by the round trip of a credit (a
+/// flit crosses the link and the next router before its place is free again).
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().map(|link| {
         let credit = (link.credit_latency + spec.router.credit_delay).max(1);

@@ -1,4 +1,4 @@
-//! What a channel costs: static energy by power state, and energy per bit sent on top.
+//! What a channel costs: static energy by power state, and in addition energy per bit that it sends.
 //!
 //! # Source
 //! Default: the TCEP paper's link (ISCA 2018): 31.25 pJ/bit at full rate, of which 23.44 pJ/bit flow whether or not
@@ -40,11 +40,11 @@ pub struct Prices {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// What flows whether or not anything is sent: a power ("0.342W"), or energy per bit that the channel could carry
-    /// at full rate ("23.44pJ/bit").
+    /// What the channel draws whether or not it sends anything: a power ("0.342W"), or the energy per bit that it could
+    /// carry at full rate ("23.44pJ/bit").
     #[serde(rename = "static")]
     pub standing: Standing,
-    /// Energy per bit sent, on top.
+    /// Energy per bit sent, in addition.
     pub per_bit: EnergyPerBit,
 }
 

@@ -1,5 +1,4 @@
-//! What a run recorded on top of its sums: latency by creation time, the time series of the links, their states, control
-//! packets.
+//! Records that a scenario asks for: latency by creation time, time series of the links, link states, control packets.
 
 use crate::table::{Column, write};
 use parquet::errors::ParquetError;
@@ -20,7 +19,8 @@ pub struct TransientTable {
 #[derive(Debug, Clone)]
 pub struct SeriesTable {
     pub series: Series,
-    /// Name and channels of each row of a sample: a link class or, without a name, a channel.
+    /// What each row of a sample stands for: a link class with its name and number of channels, or, without a name, one
+    /// channel.
     pub rows: Vec<(Option<Arc<str>>, u32)>,
 }
 

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SUMMARY: &str = "summary.json";
 
 impl Finished {
-    /// Writes `scenario.yaml`, the tables (`channels.parquet` and what else was recorded) and `summary.json` into `folder`; a complete folder is left alone.
+    /// Writes `scenario.yaml`, the tables (`channels.parquet` and the records) and `summary.json` into `folder`; leaves
+    /// a complete folder as it is.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         if folder.join(SUMMARY).exists() {
             return Ok(());

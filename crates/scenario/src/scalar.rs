@@ -1,4 +1,4 @@
-//! What a scalar of a YAML text means.
+//! The meaning of a scalar in a YAML text.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::tree::{Kind, Node};

@@ -1,4 +1,5 @@
-//! The JSON Schema of the configuration types: what is published, and what keys, names and paths are checked against.
+//! The JSON Schema of the configuration types. It is published, and keys, names of models and paths are checked against
+//! it.
 
 use crate::config::Scenario;
 use schemars::{JsonSchema, schema_for};

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 pub(crate) enum Column {
-    /// Where something may be absent (the router at a terminal's end).
+    /// Numbers of which some may be absent (the router at a terminal's end).
     Maybe(Vec<Option<u32>>),
     MaybeCounts(Vec<Option<u64>>),
     Counts(Vec<u64>),

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Nodes of one text at most, copies through aliases included: a scenario has hundreds, a YAML bomb billions.
+/// Most nodes of one text, copies by aliases included: a scenario has hundreds, a malicious one billions.
 const MAX_NODES: usize = 100_000;
-/// Collections inside each other at most.
+/// Most levels of collections inside each other.
 const MAX_DEPTH: usize = 32;
 
 /// A value with its place.

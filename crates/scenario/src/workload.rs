@@ -15,18 +15,18 @@ use weft_units::{Flits, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
-    /// Who sends to whom. With `jobs`: in those that name no pattern of their own.
+    /// Who sends to whom. With `jobs`: the pattern of jobs that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], above 0 to 1. With `jobs`: of
-    /// those that name no load of their own. Default for batches: 1.
+    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], above 0 to 1. With `jobs`: the
+    /// load of jobs that name none. Default for batches: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1.0))]
     pub load: Option<f64>,
     /// Terminals with another load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loads: Vec<TerminalLoad>,
-    /// Packet length [flits], 1 to 65535. With `jobs`: of those that name no length of their own.
+    /// Packet length [flits], 1 to 65535. With `jobs`: the length in jobs that name none.
     #[serde(default = "one_flit")]
     pub packet: Flits,
     /// When sources create packets. Default: bernoulli, in every cycle with the same probability.
@@ -85,20 +85,21 @@ pub enum BatchSize {
     PerJob(u32),
 }
 
-/// Every packet is answered: its destination sends a reply to its source, before requests of its own.
+/// Every packet is answered: its destination sends a reply to its source, before it sends requests of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyConfig {
     /// Length of a reply [flits], 1 to 65535.
     #[serde(default = "one_flit")]
     pub packet: Flits,
-    /// Requests of a terminal without a reply at most: its clock waits at that number. Default: no limit.
+    /// Most requests of a terminal that have no reply yet; with so many it waits before it creates the next. Default:
+    /// no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub outstanding: Option<u32>,
 }
 
-/// A job: terminals that send to each other. What is left out is that of `traffic`.
+/// A job: terminals that send to each other. A key that is left out has the value that it has in `traffic`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobConfig {
@@ -138,9 +139,10 @@ fn is_default(injection: &InjectionConfig) -> bool {
     *injection == InjectionConfig::default()
 }
 
-/// A job with everything that it takes over from `traffic`.
+/// A job, with the values that it takes from `traffic` filled in.
 struct Plan<'a> {
-    /// Dotted path of the job, for what it says itself, and that of `traffic`, for what it does not.
+    /// The dotted paths for messages: that of the job, for keys that it sets itself, and that of `traffic`, for the
+    /// others.
     path: String,
     name: &'a str,
     terminals: Vec<u32>,
@@ -288,7 +290,7 @@ impl Plan<'_> {
         })
     }
 
-    /// Refuses loads that the sources can't create their packets at.
+    /// Refuses a load at which the injection process can't create the packets of the job.
     fn check_injection(&self, job: &spec::Job, clock: &Clock) -> Result<(), Refusal> {
         let (injection, path) = &self.injection;
         let path = format!("{path}.{}", injection.name());
@@ -346,7 +348,7 @@ fn build(config: &PatternConfig, population: &Population, path: &str) -> Result<
     Ok(Arc::new(config.build(population, &format!("{path}.{}", config.name()))?))
 }
 
-/// A pattern may load its sources unequally, or leave some silent.
+/// Applies the pattern's relative loads: it may load its sources unequally, or leave some silent.
 fn follow_patterns(job: &mut spec::Job) {
     for phase in &mut job.phases {
         let pattern = &phase.pattern;

@@ -1,8 +1,9 @@
-//! Topologies: models that return plain data, a [`Graph`] of routers, ports and links with its [`Structure`].
-//! Nothing is dispatched after construction; a routing takes the view of the structure that it needs, or refuses.
+//! Topologies: models that return plain data, a [`Graph`] of routers, ports and links with its [`Structure`]. Nobody
+//! asks a topology anything once the graph is built. A routing takes the view of the structure that it needs, and
+//! refuses a graph without it.
 //!
-//! `graph` holds the data, its laws and the readers of graph files; `models` one file per topology; `metrics` what can
-//! be computed of every graph.
+//! `graph` holds the data, the laws that every graph keeps, and the readers of graph files. `models` has one file per
+//! topology. `metrics` computes numbers of any graph: distances, bisection, degrees.
 
 mod graph;
 mod metrics;

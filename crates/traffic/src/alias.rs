@@ -1,4 +1,4 @@
-//! Walker's alias method: one outcome of many in constant time.
+//! Walker's alias method: draws one of many weighted outcomes in constant time.
 //!
 //! # Source
 //! A. J. Walker, "An Efficient Method for Generating Discrete Random Variables with General Distributions", ACM TOMS
@@ -17,13 +17,13 @@ use crate::below;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// Pairs the columns: column c gives itself with weight `left[c]` and else the outcome returned for c. `left` holds the
-/// weights, which sum to `full` times their number.
+/// Builds the table. `left` holds the weights, which sum to `full` times their number. Afterwards a draw from column c
+/// gives outcome c with weight `left[c]`, and otherwise the outcome that is returned for c.
 pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     let mut other: Vec<usize> = (0..left.len()).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&c| left[c] < full);
     while let Some(c) = small.pop() {
-        // The weights left sum to a whole number of columns, so some column is full enough to give.
+        // What is left sums to a whole number of columns, so some column has more than it needs.
         let Some(&donor) = large.last() else { break };
         other[c] = donor;
         left[donor] -= full - left[c];
@@ -35,7 +35,7 @@ pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     other
 }
 
-/// Certainty that a column gives itself.
+/// The weight of a column that always gives its own outcome.
 const FULL: u128 = 1 << 32;
 
 /// One column of a table of outcomes that are terminals.

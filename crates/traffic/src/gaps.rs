@@ -36,8 +36,9 @@ pub struct GapTable {
     rest: Option<Box<Rest>>,
 }
 
-/// A gap after failures, which is a gap again, as blocks of 256 cycles and a place in the block where it ends. The two
-/// are independent, since (1 - p)^(256 b + r) is a product.
+/// What remains of a gap after 255 cycles without a packet. It is geometric again, and is drawn in two parts: the
+/// number of whole blocks of 256 cycles, and the place in the block in which it ends. The two are independent, since (1
+/// - p)^(256 b + r) is a product.
 #[derive(Debug, Clone)]
 struct Rest {
     /// Number of the block with the success, from 1: a gap with P(some success in 256 cycles).

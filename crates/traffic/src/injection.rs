@@ -8,7 +8,7 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// What every injection process is: a configuration that knows the gaps between packets.
+/// The configuration of an injection process; it knows the gaps between packets.
 pub trait InjectionModel {
     /// The gaps at this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits`, in cycles of
     /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).

@@ -1,5 +1,5 @@
-//! Who sends what to whom, and when. Knows terminals, router coordinates and groups as plain numbers, not routers or
-//! links.
+//! Who sends what to whom, and when. This crate knows terminals, coordinates of routers and groups as plain numbers; it
+//! knows no routers and no links.
 
 mod alias;
 mod gaps;

@@ -1,8 +1,8 @@
 //! Synthetic traffic patterns: to whom a terminal sends its next packet.
 //!
-//! One file per pattern, one line of the registry each; the conformance suite (`tests/conformance.rs`) takes the
-//! examples of every registered pattern. Patterns on the bits or digits of terminal ids are permutations, held as
-//! tables made once.
+//! Each pattern is one file and one line of the registry; the conformance suite (`tests/conformance.rs`) runs the
+//! examples of every registered pattern. A pattern that permutes the bits or digits of terminal ids computes its table
+//! once.
 
 mod by;
 mod permutation;
@@ -14,7 +14,7 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Where the packets of each source go, in a given population.
+/// Where the packets of each source go in a given population.
 pub trait Destinations: std::fmt::Debug + Send + Sync {
     /// Destination of the next packet of `source`; `None` if this source sends nothing.
     fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32>;
@@ -27,15 +27,15 @@ pub trait Destinations: std::fmt::Debug + Send + Sync {
         1.0
     }
 
-    /// Part of the packets of `source` that goes to terminals below `end`. A pattern that sends to nearly all terminals
-    /// says it without the list of them.
+    /// Share of the packets of `source` that goes to terminals below `end`. A pattern that sends to nearly all
+    /// terminals computes it without a list of them.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
         existing.map(|(_, probability)| probability).sum()
     }
 }
 
-/// What every pattern is: a configuration that knows the destinations in a population.
+/// The configuration of a pattern; it knows the destinations in a population.
 pub trait PatternModel {
     type To: Destinations + 'static;
 
@@ -48,7 +48,7 @@ pub trait PatternModel {
         Self: Sized;
 }
 
-/// A [`PatternModel`] of any type, as the registry keeps it.
+/// A [`PatternModel`] whose type is hidden: the registry holds patterns in this form.
 pub trait AnyPattern {
     fn destinations(&self, population: &Population, path: &str) -> Result<Arc<dyn Destinations>, Refusal>;
 
@@ -128,7 +128,7 @@ impl Pattern {
         self.destinations.distribution(source)
     }
 
-    /// Part of the packets of `source` that goes to terminals below `end`.
+    /// Share of the packets of `source` that goes to terminals below `end`.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         self.destinations.share_below(source, end)
     }

@@ -1,12 +1,13 @@
-//! What patterns know of the machine: numbers of terminals, routers and groups; and the seed, for what is drawn once.
+//! What patterns know of the machine: the numbers of terminals, routers and groups, and the seed, for patterns that
+//! draw something once.
 
-/// Terminal t sits on router t / terminals_per_router where all routers have as many; router r has coordinates in
-/// `widths` (dimension 0 fastest) where the topology is a grid, and belongs to group t / terminals_per_group where it
-/// has groups.
+/// If all routers have as many terminals, terminal t is on router t / terminals_per_router. On a grid, routers have
+/// coordinates within `widths`, dimension 0 fastest. If the topology has groups, terminal t is in group t /
+/// terminals_per_group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Population {
     pub terminals: u32,
-    /// `None` where routers differ.
+    /// `None` if routers differ.
     pub terminals_per_router: Option<u32>,
     /// Widths of the router grid (HyperX, torus, mesh), else `None`.
     pub widths: Option<Vec<u32>>,
@@ -17,7 +18,7 @@ pub struct Population {
 }
 
 impl Population {
-    /// Terminals of which nothing is known but their number.
+    /// A population of which nothing is known but the number of terminals.
     pub fn of(terminals: u32) -> Self {
         Self { terminals, terminals_per_router: None, widths: None, terminals_per_group: None, seed: 1 }
     }

@@ -6,7 +6,7 @@ pub(crate) struct Kind {
     pub name: &'static str,
     /// Unit and how many of the smallest unit it is, largest first. Spellings of one unit stand side by side.
     pub units: &'static [(&'static str, u128)],
-    /// The smallest thing that can be told apart, for the refusal of finer values.
+    /// The smallest step of this quantity; a finer value is refused with these words.
     pub smallest: &'static str,
     pub example: &'static str,
 }

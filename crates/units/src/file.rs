@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// Largest input file \[bytes\]: a mistyped path to something huge is refused, not read.
 const MAX_BYTES: u64 = 1 << 30;
 const MARK: &str = "#sha256:";
-/// What a folder of results has of its own: the files of the scenario are kept beside these.
+/// Files that Weft itself writes into a folder of results: a file of the scenario, which is copied there, can't have
+/// such a name.
 const RESERVED: [&str; 6] =
     ["scenario.yaml", "summary.json", "channels.parquet", "transient.parquet", "series.parquet", "stall.txt"];
 
@@ -58,7 +59,7 @@ impl InputFile {
     }
 }
 
-/// Where the files of a scenario come from, and those that were read.
+/// Where the files of a scenario come from, and which of them were read.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     folder: PathBuf,
@@ -68,7 +69,8 @@ pub struct Files {
 }
 
 thread_local! {
-    /// The files of the scenario that this thread is deserialising: serde hands no context to a field.
+    /// The files of the scenario that this thread is deserialising. It is a global because serde hands no context to a
+    /// field.
     static CURRENT: RefCell<Option<Files>> = const { RefCell::new(None) };
 }
 
@@ -79,7 +81,8 @@ impl Files {
         Self { folder: folder.into(), attached, ..Self::default() }
     }
 
-    /// Runs `f`, in which [`InputFile`]s that are deserialised find these files; returns those that were, too.
+    /// Runs `f`. An [`InputFile`] that `f` deserialises is read from these files. Also returns the files that were
+    /// read.
     pub fn during<T>(&mut self, f: impl FnOnce() -> T) -> (T, Vec<InputFile>) {
         CURRENT.set(Some(std::mem::take(self)));
         let result = f();
@@ -109,7 +112,8 @@ impl Files {
         Ok(file)
     }
 
-    /// Notes that a file is used; all files of a scenario are kept in one folder, so their names must differ.
+    /// Notes that the scenario uses a file. All files of a scenario are copied into one folder, so their names must
+    /// differ.
     fn keep(&mut self, file: &InputFile) -> Result<(), String> {
         // Some file systems take names that differ in case for the same.
         let same = |name: &str| name.eq_ignore_ascii_case(&file.name);

@@ -1,14 +1,16 @@
 /// Declares a family of models: one line per member, and the line is the whole registration.
 ///
-/// For each line `"name" => module::Type` it emits `pub mod module;`, a variant `Type(module::Type)` of the
-/// configuration enum (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`.
-/// Each `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`.
-/// Lines may stand in folders, `folder { ... }`, whose files lie in a folder of that name.
+/// For each line `"name" => module::Type` it writes `pub mod module;`, a variant `Type(module::Type)` of the
+/// configuration enum (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`. Each
+/// `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`,
+/// `PartialEq`. Lines may stand in folders, `folder { ... }`, whose files lie in a folder of that name.
 ///
-/// With `as Trait` behind the name of the enum every configuration implements `Trait`, and `Config::model` gives the member
-/// as that trait: the family asks its members through it and names none. `declares CONST: Kind` adds what the trait says of
-/// members whatever their parameters are: `Config::declares` gives the constant `CONST` of this member, `Config::CONST` lists
-/// those of all. `given to User` adds `Config::give_to`, for what must be compiled for each member. `with examples` adds `Config::examples`, the configurations that the members give for tests.
+/// With `as Trait` behind the name of the enum, every configuration implements `Trait`, and `Config::model` returns the
+/// member as `&dyn Trait`: the family asks its members through the trait and names none of them. `declares CONST: Kind`
+/// is for facts that do not depend on parameters: each configuration has an associated constant `CONST`,
+/// `Config::declares` returns that of one member, and `Config::CONST` lists those of all members by name. `with
+/// examples` adds `Config::examples`: the configurations that every member gives for tests. `given to User` adds
+/// `Config::give_to`, for what must be compiled for each member.
 #[macro_export]
 macro_rules! registry {
     ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)? $(, given to $user:ident)?:

@@ -1,4 +1,4 @@
-"""A small set of links that carries known traffic: what a power policy that knew it could leave on.
+"""Finds a small set of links that carries known traffic: what a policy that knew the traffic could leave on.
 
 Source: our own, as a reference for TCEP (ISCA 2018), which decides without that knowledge. A greedy search on the fluid
 model of `weft.analysis.fluid`: in each subnetwork all links are on at first; then the one whose removal lengthens the
@@ -146,7 +146,7 @@ def _cheapest(loads: Loads, candidates: Active) -> tuple[int, int] | None:
 def over_load(
     widths: Sequence[int], matrix: npt.ArrayLike, factors: Sequence[float], target: float = 0.75
 ) -> pl.DataFrame:
-    """What stays on when the traffic is multiplied.
+    """The links that stay on when the traffic is multiplied.
 
     Returns
     -------

@@ -29,7 +29,7 @@ class Prices:
     static_fj : dict of str to float
         Energy per cycle in each power state that has a price [fJ].
     flit_fj : float
-        Energy per flit on top, in the state ``on`` [fJ].
+        Energy per flit in addition, in the state ``on`` [fJ].
     """
 
     flit_bits: float

@@ -1,4 +1,4 @@
-"""How traffic recovers from faults: share delivered, latency before, during and after, time until it is back.
+"""How traffic recovers from faults: the share delivered, latency before, during and after, time until it is back.
 
 Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper measures nothing there, the measures
 are ours. Parameters: the cycles of the fault and of its end, and the share by which latency may exceed that
@@ -92,7 +92,7 @@ def recovery(
     bins, since = results.transient(point), summary["warmup_cycles"]
     end = since + summary["window_cycles"]
     back = end if until_cycle is None else min(until_cycle, end)
-    # what returns is another change
+    # the return of a link or router is a change of its own
     until_then = bins.filter(pl.col("from_cycle") + pl.col("bin_cycles") <= back)
     before, worst, cycles = from_series(until_then, since, fault_cycle, tolerance)
     during, after = mean_latency(bins, fault_cycle, back), mean_latency(bins, back, end)

@@ -1,4 +1,4 @@
-"""Scenarios in which the links that the oracle finds are on, and no others."""
+"""Writes scenarios in which only the links that the oracle finds are on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Answer:
 
 
 def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list[Answer]:
-    """The links for every point, one for those that differ in routing and power policy only.
+    """The links for every point; points that differ only in routing and power policy share one answer.
 
     Raises
     ------

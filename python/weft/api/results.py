@@ -75,7 +75,7 @@ class Results(ResultSet):
         return path
 
     def compare(self, other: ResultSet, on: Sequence[str] | None = None) -> pl.DataFrame:
-        """Line up with another result set: a row per place and quantity, as `weft compare` shows them.
+        """Compare with another result set: a row per place and quantity, as `weft compare` shows them.
 
         Parameters
         ----------

@@ -238,7 +238,7 @@ class Sweep:
 
 
 def _essence(resolved: dict[str, Any]) -> str:
-    """The part of a resolved scenario that decides these facts, as text."""
+    """As text, the part of a resolved scenario on which these facts depend."""
     kept = json.loads(json.dumps(resolved))
     for path in _FREE:
         *parents, last = path.split(".")

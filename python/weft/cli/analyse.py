@@ -1,4 +1,4 @@
-"""``weft analyse``: what can be known without a simulation, or from one that is finished."""
+"""``weft analyse``: analyses that need no simulation, or a finished one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LOADS = [round(0.05 * step, 2) for step in range(1, 19)]
 
 
-# Heads of wide tables on the screen, by column; empty: only in JSON and CSV.
+# Short heads for the columns of wide tables on the screen; a column with an empty head is only in JSON and CSV.
 _HEADS = {
     "random_mean": "mean",
     "random_min": "min",
@@ -97,8 +97,10 @@ def _add_paths(kinds: Commands) -> None:
     parser.add_argument("--more", metavar="N,...", type=_wholes, help=more)
     samples = parser.add_mutually_exclusive_group()
     samples.add_argument("--samples", metavar="N", type=number, default=1000, help="placements (default: 1000)")
-    samples.add_argument("--exact", action="store_true", help="all placements that there are")
-    parser.add_argument("--seed", metavar="N", type=arguments.seed, default=1, help="of the placements (default: 1)")
+    samples.add_argument("--exact", action="store_true", help="count all placements")
+    parser.add_argument(
+        "--seed", metavar="N", type=arguments.seed, default=1, help="seed of the placements (default: 1)"
+    )
 
 
 def _paths(options: argparse.Namespace) -> Answered:
@@ -113,7 +115,7 @@ def _paths(options: argparse.Namespace) -> Answered:
 def _add_bound(kinds: Commands) -> None:
     about = "fewest active links of a 1D flattened butterfly that carry a load (TCEP, Fig. 12)"
     parser = _kind(kinds, "bound", about, "--routers 32 --terminals 1024 --load 0.1,0.41", _bound)
-    parser.add_argument("--routers", metavar="R", type=arguments.positive, default=32, help="default: 32")
+    parser.add_argument("--routers", metavar="R", type=arguments.positive, default=32, help="routers (default: 32)")
     terminals = "of the whole network (default: 1024)"
     parser.add_argument("--terminals", metavar="N", type=arguments.positive, default=1024, help=terminals)
     load = "loads in flits/terminal/cycle (default: 0.05 to 0.9)"
@@ -134,12 +136,14 @@ def _add_overhead(kinds: Commands) -> None:
     about = "storage and control packets that TCEP needs in a router (TCEP, section VI-D)"
     parser = _kind(kinds, "overhead", about, "--radix 48 --counter-bits 24", _overhead)
     number = arguments.positive
-    parser.add_argument("--radix", metavar="PORTS", type=number, default=64, help="of a router (default: 64)")
+    parser.add_argument("--radix", metavar="PORTS", type=number, default=64, help="ports of a router (default: 64)")
     routers = "of a subnetwork (default: of the largest balanced butterfly of this radix)"
     parser.add_argument("--routers", metavar="K", type=number, help=routers)
-    parser.add_argument("--dimensions", metavar="N", type=number, default=2, help="of the network (default: 2)")
-    parser.add_argument("--counter-bits", metavar="N", type=number, default=16, help="of a counter (default: 16)")
-    parser.add_argument("--id-bits", metavar="N", type=number, default=8, help="of a router's number (default: 8)")
+    parser.add_argument(
+        "--dimensions", metavar="N", type=number, default=2, help="dimensions of the network (default: 2)"
+    )
+    parser.add_argument("--counter-bits", metavar="N", type=number, default=16, help="bits of a counter (default: 16)")
+    parser.add_argument("--id-bits", metavar="N", type=number, default=8, help="bits of a router's number (default: 8)")
     storage = "storage of the router [B] (default: what the paper's 0.7 %% implies of YARC)"
     parser.add_argument("--router-storage", metavar="BYTES", type=number, help=storage)
 

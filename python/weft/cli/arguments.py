@@ -39,14 +39,18 @@ def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)")
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
     """Add the options for points at a time, threads and blocks."""
-    parser.add_argument("--jobs", metavar="N", type=positive, help="points at a time (default: all cores)")
-    parser.add_argument("--threads", metavar="N", type=positive, default=1, help="threads inside a point (default: 1)")
+    parser.add_argument(
+        "--jobs", metavar="N", type=positive, help="points that run at the same time (default: as many as cores)"
+    )
+    parser.add_argument(
+        "--threads", metavar="N", type=positive, default=1, help="threads that work on one point (default: 1)"
+    )
     parser.add_argument(
         "--blocks",
         metavar="N",
         type=positive,
         default=0,
-        help="blocks of routers inside a point (default: chosen)",
+        help="blocks of routers into which a point is divided (default: Weft chooses)",
     )
 
 
@@ -63,7 +67,7 @@ def add_points(parser: argparse.ArgumentParser) -> None:
 
 
 def page(text: str) -> Path:
-    """A file for a page."""
+    """The file of a page that is to be written."""
     from weft.report.html_page import checked
 
     try:
@@ -78,12 +82,12 @@ def packet(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """A name of something."""
+    """A name; a scenario in its place is refused."""
     return _no_scenario(text)
 
 
 def _no_scenario(text: str) -> str:
-    """The word of an option that takes all that follows, the scenario too."""
+    """Refuse a scenario that stands among the values of an option, which takes every word behind it."""
     if Path(text).suffix in _SCENARIOS:
         raise argparse.ArgumentTypeError(f"{text!r} is a scenario: write it before this option")
     return text
@@ -97,14 +101,14 @@ def natural(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """Where random numbers begin."""
+    """A seed of random numbers."""
     if not text.isdecimal() or int(text) > _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is no seed: write a whole number from 0 to {_MOST}")
     return int(text)
 
 
 def cycle(text: str) -> int:
-    """A cycle of a run."""
+    """The number of a cycle."""
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise argparse.ArgumentTypeError(f"{text!r} is no cycle: write a whole number from 0 on")
     return int(text)

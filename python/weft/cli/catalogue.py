@@ -54,7 +54,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _model(schema: dict[str, Any], family: str, name: str, summaries: dict[str, str]) -> list[str]:
-    """What a model is, and a line for each of its parameters."""
+    """The summary of a model, and a line for each of its parameters."""
     if name not in summaries:
         raise ScenarioError.saying(f"{family} has no model {name!r}", f"its models are {', '.join(summaries)}")
     target = parameters.model(schema, family, name)
@@ -69,7 +69,7 @@ def _model(schema: dict[str, Any], family: str, name: str, summaries: dict[str, 
 
 
 def _rows(schema: dict[str, Any], parameter: parameters.Parameter) -> list[list[str]]:
-    """Rows of a parameter: itself, the words that it may be, and what those take if they are no models listed apart."""
+    """Rows for a parameter, the words that it may be, and their parameters (models are listed by themselves)."""
     from weft import _engine
 
     words = {word for word, _ in parameter.choices}
@@ -82,7 +82,7 @@ def _rows(schema: dict[str, Any], parameter: parameters.Parameter) -> list[list[
 
 
 def _wrapped(rows: list[list[str]]) -> list[list[str]]:
-    """Rows of a table; a last cell that is too wide for the terminal goes on in further rows."""
+    """Rows of a table; if the last cell is too wide for the terminal, it continues in further rows."""
     taken = sum(max(map(len, column)) + 2 for column in zip(*(row[:-1] for row in rows), strict=True))
     room = max(40, shutil.get_terminal_size((120, 24)).columns - taken)
     return [

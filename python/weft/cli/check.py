@@ -64,7 +64,7 @@ def _sweep(sweep: Sweep) -> list[str]:
 
 
 def _implied(implied: list[Implied]) -> list[str]:
-    """A list of what is the same for all points, and a table of the rest with a line per combination."""
+    """A list of facts that are the same for all points, and a table of the others with a line per combination."""
     rows = [{key: _text(value) for key, value in each.facts.items() if key in _HEADS} for each in implied]
     shared = [key for key in _HEADS if len({row.get(key) for row in rows}) == 1]
     width = max((len(_HEADS[key]) for key in shared), default=0)

@@ -93,7 +93,7 @@ def _text(compared: Comparison) -> list[str]:
 
 
 def _table(compared: Comparison, quantity: Quantity) -> list[str]:
-    """A quantity at each place, and how often it differs."""
+    """A quantity at each place (combination of coordinates), and how often it differs."""
     from weft.text.columns import columns, number
     from weft.text.labels import label
 

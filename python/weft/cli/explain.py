@@ -1,4 +1,4 @@
-"""``weft explain``: what the network of a scenario is like, which paths its routing takes, why a run got stuck."""
+"""``weft explain``: the network of a scenario, the paths of its routing, or why a run got stuck."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
-    """Refuse options that belong to another subject."""
+    """Refuse options that do not belong to this subject."""
     given = {
         "--set": (options.sets, ("topology", "routing")),
         "--from": (options.source is not None, ("routing",)),
@@ -125,7 +125,7 @@ def _topology(facts: dict[str, Any]) -> list[str]:
 
 
 def _distances(routers: list[int], terminals: list[int]) -> list[str]:
-    """How many pairs are how far from each other, and a bar for the share of the pairs of terminals."""
+    """For each distance the pairs of routers and of terminals, and a bar for the share of the pairs of terminals."""
     shares = [pairs / max(1, sum(terminals)) for pairs in terminals]
     rows = [
         [str(hops), str(of_routers), str(of_terminals), f"{100 * share:.1f} %"]
@@ -159,7 +159,7 @@ def _routing(facts: dict[str, Any]) -> list[str]:
 
 
 def _choices(choices: list[dict[str, Any]], name: Callable[[int], str]) -> list[str]:
-    """What is compared at each router; places that compare the same stand together."""
+    """What the routing compares at each router; routers at which it compares the same are listed together."""
     places: dict[str, list[int]] = {}
     alike = {}
     for choice in choices:
@@ -173,7 +173,7 @@ def _choices(choices: list[dict[str, Any]], name: Callable[[int], str]) -> list[
 
 
 def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str]) -> list[str]:
-    """What is compared at a router, a line for all candidates that look alike."""
+    """What the routing compares at a router, with one line for all candidates that look alike."""
     ways = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [
@@ -196,7 +196,7 @@ def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str])
 
 
 def _paths(facts: dict[str, Any], name: Callable[[int], str]) -> list[str]:
-    """The paths, a line each."""
+    """The paths, one per line."""
     paths = facts["paths"][:_PATHS]
     count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"

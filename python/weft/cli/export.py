@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _query(table: str) -> str:
-    """What asks for all rows of a table. Several threads scan the tables of files, so these need an order.
+    """The query for all rows of a table. Several threads scan the files of a table, so the query sets an order.
 
     Raises
     ------

@@ -46,7 +46,7 @@ def _intermix(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Convert, write, tell what is not the same; returns the exit status."""
+    """Convert the configuration, write the scenario, say what differs; returns the exit status."""
     from weft.peers.booksim.convert import convert, name_of
     from weft.peers.booksim.document import COUNTING
 
@@ -68,7 +68,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _print(title: str, notes: list[Note]) -> None:
-    """Notes, those of one text together."""
+    """Print the notes; keys with the same note share a line."""
     together: dict[str, list[str]] = {}
     for note in notes:
         together.setdefault(note.text, []).append(note.key)

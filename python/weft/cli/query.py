@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.results.database import Database
 
 _WIDTH = 110
-# Between a column and its type, so that no line ends there.
+# A space that no line break replaces, between a column and its type.
 _TIE = "~"
 
 
@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Ask; returns the exit status."""
+    """Run the query; returns the exit status."""
     from weft.cli import folders
     from weft.results.database import Database
 
@@ -101,7 +101,7 @@ def _cell(value: object) -> str:
 
 
 def _listing(database: Database) -> list[str]:
-    """What can be asked: tables with their columns, as a query names them."""
+    """The tables with their columns, as a query names them."""
     from weft.results.database import TABLES, quoted
 
     lines = []

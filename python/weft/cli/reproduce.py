@@ -26,16 +26,23 @@ def add(commands: Commands) -> None:
         "weft reproduce tcep --quick --only 9a 12",
     )
     listed = "; ".join(f"{name}: {words}" for name, words in PAPERS.items())
-    parser.add_argument("paper", metavar="PAPER", help=f"which ({listed})")
+    parser.add_argument("paper", metavar="PAPER", help=f"the paper ({listed})")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
-    length.add_argument("--full", action="store_true", help="all of it, overnight; what was run before stays")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of everything (default: results/PAPER-quick)")
+    length.add_argument(
+        "--full", action="store_true", help="all loads and seeds, overnight; finished points are not run again"
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, help="folder for all results (default: results/PAPER-quick)")
     parser.add_argument(
         "--only", metavar="FIG", nargs="+", default=[], help="these figures: 9a, or 9 for all its parts"
     )
     parser.add_argument("--json", action="store_true", help="print the scoreboard as JSON instead of a table")
-    parser.add_argument("--jobs", metavar="N", type=arguments.positive, help="points at a time (default: all cores)")
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=arguments.positive,
+        help="points that run at the same time (default: as many as cores)",
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -55,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _text(done: Reproduction) -> str:
-    """The scoreboard, what was not drawn, and where everything is."""
+    """The scoreboard, the figures that were not drawn, and the folders and files that were written."""
     from weft.reproduce.common import scoreboard
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]

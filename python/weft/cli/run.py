@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
         type=arguments.packet,
         action="extend",
         default=[],
-        help="run the first point once more and tell each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
+        help="run the first point once more and print each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
 

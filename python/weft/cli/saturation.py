@@ -31,7 +31,11 @@ def add(commands: Commands) -> None:
     parser.add_argument("--from", metavar="LOAD", type=float, dest="lower", help="lowest load (default: the tolerance)")
     parser.add_argument("--to", metavar="LOAD", type=float, default=1.0, dest="upper", help="highest load (default: 1)")
     parser.add_argument(
-        "--seeds", metavar="N", type=arguments.positive, default=1, help="runs of each load (default: 1)"
+        "--seeds",
+        metavar="N",
+        type=arguments.positive,
+        default=1,
+        help="runs of each load, each with another seed (default: 1)",
     )
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name>-saturation)")
     arguments.add_execution(parser)

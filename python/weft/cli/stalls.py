@@ -63,7 +63,7 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _some(rows: list[int]) -> str:
-    """The numbers of points; of many only the first ones."""
+    """The numbers of points; of many points only the first numbers."""
     return ", ".join([*map(str, rows[:_LISTED]), *(["..."] if rows[_LISTED:] else [])])
 
 
@@ -74,6 +74,6 @@ def _replay(results: ResultSet, row: int) -> str:
 
 
 def _weft() -> list[str]:
-    """How this program was called, which need not be on the search path."""
+    """The name by which this program was called; it need not be on the search path."""
     called = Path(sys.argv[0])
     return [sys.argv[0]] if called.stem == "weft" and called.is_file() else [sys.executable, "-m", "weft"]

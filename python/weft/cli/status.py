@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
     from weft.runs.sweep_status import SweepStatus
 
-# Damaged points, and points in flight, that are listed.
+# Most damaged points, and most running points, that are listed.
 _LISTED = 8
 
 
@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Look and print; returns the exit status."""
+    """Print the status; returns the exit status."""
     from dataclasses import asdict
 
     from weft.runs.sweep_status import status
@@ -75,7 +75,7 @@ def _text(found: SweepStatus) -> list[str]:
 
 
 def _run(run: dict[str, Any]) -> list[str]:
-    """A run at work, and its points in flight."""
+    """A run that is at work, and the points that it runs now."""
     from weft.runs.execute import Flight, Status
     from weft.runs.progress import flight_words, words
 

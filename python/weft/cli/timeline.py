@@ -1,4 +1,4 @@
-"""``weft timeline``: lives of packets, control packets and states of links as a trace for Perfetto or chrome://tracing."""
+"""``weft timeline``: lives of packets, control packets and link states as a trace for Perfetto or chrome://tracing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--from-cycle", metavar="A", type=arguments.cycle, default=0, help="first cycle of the trace (default: 0)"
     )
-    parser.add_argument("--to-cycle", metavar="B", type=arguments.cycle, help="end of the trace (default: of the run)")
+    parser.add_argument(
+        "--to-cycle", metavar="B", type=arguments.cycle, help="end of the trace (default: end of the run)"
+    )
     parser.add_argument(
         "--control-packets",
         metavar="N",
@@ -72,7 +74,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--threads", metavar="N", type=arguments.positive, default=1, help="threads (default: 1)")
     parser.add_argument(
-        "--blocks", metavar="N", type=arguments.positive, default=0, help="blocks of routers (default: chosen)"
+        "--blocks", metavar="N", type=arguments.positive, default=0, help="blocks of routers (default: Weft chooses)"
     )
 
 

@@ -1,4 +1,4 @@
-"""``weft validate``: rows of peer results beside our own runs."""
+"""``weft validate``: results of other simulators beside runs of our own."""
 
 from __future__ import annotations
 
@@ -24,9 +24,17 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("files", metavar="FILE.csv", nargs="+", help="results of BookSim2 or CAMINOS")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--seeds", metavar="N", type=_seeds, default=5, help="runs of each row, 5 or more (default: 5)")
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=_seeds,
+        default=5,
+        help="runs of each row, each with another seed; 5 or more (default: 5)",
+    )
     parser.add_argument("--filter", metavar="REGEX", default="", help="only rows whose 'peer case load' matches")
-    parser.add_argument("--jobs", metavar="N", type=arguments.positive, help="runs at a time (default: all cores)")
+    parser.add_argument(
+        "--jobs", metavar="N", type=arguments.positive, help="runs at the same time (default: as many as cores)"
+    )
 
 
 def main(options: argparse.Namespace) -> int:

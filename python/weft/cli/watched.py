@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> list[str]:
-    """The lives of the packets, a blank line between two; nothing without names.
+    """Print the lives of the packets, with a blank line between two lives; nothing if no packet is named.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> 
 
 
 def taken(sweep: Sweep, what: str) -> list[str]:
-    """Which point it is, where there are several."""
+    """Which point was run, if the sweep has several."""
     from weft.text.labels import label
 
     if len(sweep) == 1:

@@ -1,4 +1,4 @@
-"""What the figures of channels share: the channels between routers, and how a map of them is drawn."""
+"""Code that the figures of channels share: the channels between routers, and the drawing of a map of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which points a figure shows, and what they are called in it."""
+"""The points that a figure shows, and their names in it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Spot:
     point : int
         Its row in the frame.
     label : str
-        What sets it apart from the others in the figure; empty if it is alone.
+        What distinguishes it from the others in the figure; empty if it is alone.
     """
 
     results: ResultSet
@@ -150,7 +150,7 @@ class Choice:
 
 
 def _ending(summary: Mapping[str, Any]) -> str:
-    """How a point ended, where that limits what its numbers say."""
+    """How a point ended, if that limits what its numbers say."""
     return "" if summary[q.ENDING.column] == q.DRAINED else str(summary[q.ENDING.column])
 
 

@@ -1,6 +1,6 @@
 """Control packets as arrows between the lines of routers over time; below them the states of the links.
 
-With too many packets for arrows, only a mark stands where a packet leaves.
+If there are too many packets for arrows, there is only a mark where each packet leaves.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
-    """The packets, and what of them is missing.
+    """The packets, and words for what is missing of them.
 
     Raises
     ------

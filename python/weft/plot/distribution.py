@@ -1,4 +1,4 @@
-"""How the latencies of a point are distributed: what the three figures of it share."""
+"""The distribution of the latencies of a point: code that three figures of it share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a kind and a choice to a figure, and from a figure to a file."""
+"""Draws the figure of a kind and a choice, and writes it to a file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def figure(kind: str, choice: Choice) -> Figure:
 
 
 def drawn(module: ModuleType, choice: Choice) -> Figure:
-    """The figure of a module, in the look of all."""
+    """The figure of a module, in the style that all figures share."""
     with mpl.rc_context(RC):  # type: ignore[arg-type] # its keys are a closed list of literals
         made: Figure = module.figure(choice)
     return made

@@ -23,13 +23,13 @@ class Kind:
     Attributes
     ----------
     name : str
-        What it is asked for by; also its module in `weft.plot`.
+        Its name on the command line; also its module in `weft.plot`.
     summary : str
         One line.
     takes : Takes
         What it draws.
     needs : str
-        What a scenario has to say so that there is something to draw; empty if nothing.
+        The keys that a scenario must have so that there is something to draw; empty if none.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Latency over accepted load (Burton Normal Form): how fast a network is at what it really carries."""
+"""Latency over accepted load (Burton Normal Form): how fast a network is at the load that it really carries."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class View:
     extra : callable, optional
         Draws more into a panel, below the curves.
     title : str
-        What the panel is about, if it is not clear from its axes.
+        Title of the panel, if its axes do not say what it shows.
     """
 
     y: Quantity

@@ -1,4 +1,4 @@
-"""What the figures over time share: the axis, and the power states of channels as a stack."""
+"""Code that the figures over time share: the axis, and the power states of channels as a stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer in a few sentences and a table of curves; every number is looked up, none is written here."""
+"""The answer in a few sentences and a table of curves; every number comes from the results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def sentences(sources: Sources) -> list[str]:
-    """What the sweep found, one thing a sentence."""
+    """What the sweep found, one fact per sentence."""
     return [
         *_endings(sources),
         *_extreme(sources, q.LATENCY, "Lowest mean packet latency", min),

@@ -1,4 +1,4 @@
-"""Collects all that a page shows as one value that JSON can hold."""
+"""Collects everything that a page shows into one value that JSON can hold."""
 
 from __future__ import annotations
 

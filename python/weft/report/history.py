@@ -1,4 +1,4 @@
-"""What a point did over time, by link class; and its latency by time of creation."""
+"""The records of a point over time: flits and link states by link class, and latency by time of creation."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _ENDINGS = (".html", ".htm")
-# In the order in which they need each other.
+# In this order: a script uses only those before it.
 _SCRIPTS = ("data.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
 
 

@@ -1,4 +1,4 @@
-"""Numbers as a page carries them: rounded decimals, and arrays as base64 text."""
+"""Numbers in the form in which a page holds them: rounded decimals, and arrays as base64 text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question that a sweep asked: what in its scenario has no default, and what differs from the defaults."""
+"""The question that a sweep asked: the values of its scenario that have no default or differ from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# What a scenario can't be without; in `traffic`, several keys can say who sends how much.
+# The keys that every scenario needs; in `traffic`, several keys can say who sends how much.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch")
 # Sections that may have to stay as they are for the rest to make sense: a graph file that says nothing of terminals, a
@@ -25,7 +25,7 @@ _NEEDED_TOGETHER = ((), ("topology",), ("topology", "links"), ("topology", "link
 
 
 def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
-    """What a resolved scenario has and the defaults have not: path, value, default ("" where there is none).
+    """The values of a resolved scenario that differ from the defaults: path, value, default ("" if there is none).
 
     The defaults are those of the engine: it resolves the scenario again without all keys that have one.
 

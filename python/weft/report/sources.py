@@ -29,7 +29,7 @@ class Line:
     Attributes
     ----------
     panel, label : str
-        Traffic pattern; what sets the curve apart within it.
+        The traffic pattern, and what distinguishes the curve from others of that pattern.
     load : list of float
         Loads as set [flits/terminal/cycle] in order.
     over : list of bool
@@ -71,7 +71,7 @@ class Sources:
 
     @cached_property
     def names(self) -> list[str]:
-        """What tells the results apart."""
+        """Names that distinguish the results."""
         return names(self.results)
 
     @cached_property
@@ -87,7 +87,7 @@ class Sources:
 
     @cached_property
     def described(self) -> list[str]:
-        """Each point in words: what sets it apart from the others."""
+        """Each point in words: what distinguishes it from the others."""
         words = []
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]

@@ -1,1 +1,1 @@
-"""What a sweep left on disk: its folder, its rows, and what tables and charts take from them. Nothing here runs."""
+"""The results of a sweep on disk: its folder, its rows, and numbers for tables and charts. Nothing here simulates."""

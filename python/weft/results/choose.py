@@ -38,7 +38,7 @@ class Chosen:
     points : list of int
         Numbers of the points: their rows in the frame.
     name : str
-        What it is called beside others; empty if it is alone.
+        Its name when it is shown beside others; empty if it is alone.
     fixed : dict
         What was chosen, by coordinate.
     """
@@ -72,7 +72,7 @@ class Chosen:
         return cls(results, points, text, fixed)
 
     def value(self, point: int, path: str) -> Any:
-        """What a point has at a path: what the sweep set, or else what the scenario says."""
+        """The value of a point at a path: as the sweep set it, or else as the scenario says."""
         coordinates = self.results.points[point]["coordinates"]
         return coordinates[path] if path in coordinates else at(self.scenario(point), path)
 
@@ -168,7 +168,7 @@ def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
 
 
 def _known(side: Chosen, row: int, path: str) -> Any:
-    """What a point has at a path; the scenario is read only if the summary does not say it."""
+    """The value of a point at a path; the scenario is read only if the summary does not hold it."""
     coordinates = side.results.points[row]["coordinates"]
     if path in coordinates or path not in _SUMMARY:
         return side.value(row, path)

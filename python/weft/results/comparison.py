@@ -29,7 +29,7 @@ class Pair:
     Attributes
     ----------
     place : dict
-        The coordinates by which they are lined up, as labels.
+        The coordinates that both have in common, as labels.
     a, b : list of dict
         Summaries of the runs, one per seed.
     """
@@ -172,12 +172,12 @@ def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
 
 
 def _at(side: Chosen, path: str) -> set[float | str]:
-    """Values of the points of a side."""
+    """Values of the points of one side."""
     return {_plain(side.value(point, path)) for point in side.points}
 
 
 def _some(side: Chosen, path: str) -> str:
-    """The values of a side in words."""
+    """The values of one side, in words."""
     return ", ".join(sorted({label(side.value(point, path), path) for point in side.points}))
 
 

@@ -1,4 +1,4 @@
-"""Control packets of a power policy: chooses which of them to show, and puts into words what they say."""
+"""Control packets of a power policy: chooses the ones to show, and says in words what they say."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Curve:
     Attributes
     ----------
     label : str
-        What sets this series apart; empty if it is the only one.
+        What distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
         and ``points`` (rows there, one of each distinct run), ``saturated`` and ``stalled`` (true if any seed was), the

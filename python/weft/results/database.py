@@ -42,7 +42,7 @@ class Database:
     Parameters
     ----------
     sets : sequence of ResultSet
-        What to ask. The tables of more than one set have a column ``results`` with the name of the set.
+        The result sets to query. If there are several, the tables have a column ``results`` with the name of the set.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Database:
 
     @contextmanager
     def _told(self, sql: str) -> Iterator[None]:
-        """Turn what DuckDB says into an error that names tables and columns."""
+        """Turn an error of DuckDB into one that names tables and columns."""
         try:
             yield
         except duckdb.Error as problem:

@@ -1,4 +1,4 @@
-"""Notes below a table: how the warm-up went, whether means are as sure as asked, what was lost, fairness."""
+"""Notes below a table: whether the warm-up settled, whether means are as sure as was asked, what was lost, fairness."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def damage(results: ResultSet) -> list[str]:
 
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
-    """How many points say yes in a column, and which say no; no line if no point says anything."""
+    """How many points have yes in a column, and which have no; no line if the column is empty."""
     asked = {row: answer for row, answer in enumerate(_values(results, column)) if answer is not None}
     if not asked:
         return []

@@ -1,1 +1,1 @@
-"""Runs of points: side by side, with an estimate of the time left, watched packets, and the search for saturation."""
+"""Runs points side by side and estimates the time left; watches packets; searches for saturation."""

@@ -1,4 +1,4 @@
-"""A file beside the results that says, while a run lasts, which process works in the folder and how far it is."""
+"""A file beside the results. While a run lasts, it says which process works in the folder and how far it is."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Beacon:
 
 
 def at_work(root: Path) -> list[dict[str, Any]]:
-    """What each run that works in a folder says: host, pid, start, and its `Status`."""
+    """For each run that works in a folder: host, pid, start, and its `Status`."""
     return [who for path, who in _found(root) if _alive(path, who)]
 
 

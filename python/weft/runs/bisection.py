@@ -1,4 +1,4 @@
-"""Bisection over a list of loads. It knows nothing of networks: its caller runs the loads that it asks for."""
+"""Bisection over a list of loads. It knows nothing of networks; the caller runs the loads for which it asks."""
 
 from __future__ import annotations
 

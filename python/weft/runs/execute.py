@@ -194,14 +194,14 @@ def execute(
 
 
 def _words(points: Sequence[Point]) -> list[str]:
-    """What sets each point apart, in as few words as possible."""
+    """What distinguishes each point from the others, in as few words as possible."""
     labels = [{path: label(value, path) for path, value in point.coordinates.items()} for point in points]
     varied = [path for path in (labels[0] if labels else ()) if len({each.get(path) for each in labels}) > 1]
     return [", ".join(each.get(path, "-") for path in varied) or "the point" for each in labels]
 
 
 def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
-    """Wait for all futures and report now and then; the waits are short so that Ctrl-C works."""
+    """Wait for all futures, and report now and then; each wait is short so that Ctrl-C works."""
     pending = set(futures)
     while pending:
         finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)

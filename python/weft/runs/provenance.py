@@ -1,4 +1,4 @@
-"""Where and how long a point ran. It stands in `run.json`, apart from the results, which are the same everywhere."""
+"""Where and how long a point ran. `run.json` holds it, apart from the results, which are the same on every machine."""
 
 from __future__ import annotations
 

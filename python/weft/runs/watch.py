@@ -75,7 +75,7 @@ def run(
 
 
 def missing(finished: Finished) -> list[str]:
-    """A line for each packet that was to be watched but was not made."""
+    """A line for each packet that was to be watched but was never created."""
     return [
         f"packet {journey['terminal']}:{journey['seq']} was not made: "
         f"terminal {journey['terminal']} made {journey['made']} in this run"

@@ -1,6 +1,6 @@
 """Turns networks and traffic matrices that exist only in memory into files of a scenario.
 
-The bytes depend only on what Weft reads of them, so the same network has the same hash in every program.
+The bytes hold only what Weft reads, so the same network has the same hash, whichever program made it.
 """
 
 from __future__ import annotations

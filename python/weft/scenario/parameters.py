@@ -1,4 +1,4 @@
-"""What a scenario may say, read from its JSON schema: the parameters of models and the keys of sections."""
+"""The keys of a scenario, read from its JSON schema: parameters of models and keys of sections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KINDS = {"integer": "whole number", "boolean": "true or false", "array": "list"
 
 
 class Parameter(NamedTuple):
-    """A key that may be written, in words."""
+    """A key of a scenario, described in words."""
 
     key: str
     kind: str
@@ -28,7 +28,7 @@ class Parameter(NamedTuple):
 
 
 def model(schema: Schema, family: str, name: str) -> Schema:
-    """The schema of what a model takes, e.g. of `ugal_p` in the family `routing`."""
+    """The schema of the parameters of a model, e.g. of `ugal_p` in the family `routing`."""
     place = schema
     for key in family.split("."):
         place = target(schema, target(schema, place)["properties"][key])
@@ -46,13 +46,13 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
         words: dict[str, str] = {}
         for choice in own.get("oneOf", [own] if "enum" in own else []):
             meaning = _prose(choice, target(schema, choice)) if "enum" not in choice else ""
-            # a word alone and one with parameters are the same
+            # a word alone and a word with parameters name the same thing
             words |= {word: meaning for word in _words(choice) if word not in words}
         yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
 
 
 def inner(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
-    """The keys below the words that a parameter may be, each with its path: `spares.even.target`."""
+    """The keys inside the words that a parameter may be, each with its path: `spares.even.target`."""
     for choice in parameter.target.get("oneOf", []):
         for word, place in choice.get("properties", {}).items():
             for each in keys(schema, target(schema, place)):

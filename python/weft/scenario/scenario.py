@@ -54,7 +54,7 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
-        """Take a dict of the shape of a scenario file: strings with units, lists under ``sweep`` and ``zip``."""
+        """Make a scenario of a dict in the shape of a file: strings with units, lists under ``sweep`` and ``zip``."""
         return cls(_json(scenario, indent=2), name, f"<{name}>")
 
     def points(self, sets: Sequence[tuple[str, str]] = ()) -> list[Point]:
@@ -86,7 +86,7 @@ class Scenario:
         return f"{name}-{mark.hexdigest()[:8]}", f"{name} ({words})"
 
     def command(self, name: str, sets: Sequence[tuple[str, str]], *more: str) -> list[str] | None:
-        """Words of the command line that runs this scenario; ``None`` where parts of it are in memory only."""
+        """Words of the command line that runs this scenario; ``None`` if parts of it exist in memory only."""
         if self.files or not Path(self.source).is_file():
             return None
         return [name, self.source, *(word for path, value in sets for word in ("--set", f"{path}={value}")), *more]

@@ -11,7 +11,7 @@ GAP = "  "
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
-    """Lines of a table with a head. `left` names the columns that are flush left, by count or by number."""
+    """Lines of a table with a head. `left` says which columns are flush left: how many, or their numbers."""
     flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 

@@ -1,4 +1,4 @@
-"""What the engine's words mean to a reader. The engine lists its words; one without a meaning here stands as it is."""
+"""Explains the words of the engine, which lists them. A word without an explanation here is shown as it is."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _LISTED = 16
 
 
 def at(tree: Any, path: str) -> Any:
-    """Value at a dotted path of nested dicts, ``None`` where there is none."""
+    """The value at a dotted path of nested dicts; ``None`` if there is none."""
     for key in path.split("."):
         if not isinstance(tree, dict) or key not in tree:
             return None
@@ -63,7 +63,7 @@ def _of_list(values: list[Any], between: str) -> str:
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:
-    """What a sweep set for a point, as words.
+    """In words: what a sweep set for a point.
 
     Examples
     --------

@@ -1,5 +1,5 @@
-//! The agents of a power policy: what they are told, and what they can do. Each block has its own; an overseer acts on the
-//! whole network. They see channels (outputs of the block), never the state of the loop itself.
+//! The agents of a power policy: what they are told, and what they can do. Every block has agents of its own; an
+//! overseer acts on the whole network. Both see channels (the outputs of routers), never the state of the loop itself.
 
 use crate::api::control::{Arrival, ControlPacket, Frame, Wire};
 use crate::api::subnetworks::Views;
@@ -7,10 +7,10 @@ use crate::state::{Flit, LinkState, Packet};
 use std::any::Any;
 use std::fmt::Debug;
 
-/// What agents of a block are made from. Channels and routers are numbered in their block.
+/// What the agents of a block are built from. Channels and routers are numbered within their block.
 #[derive(Debug)]
 pub struct BlockSite {
-    /// Channels that lead out of the routers, in the order of their ports.
+    /// The channels that lead out of the routers, in the order of their ports.
     pub channels: Vec<ChannelSite>,
     pub routers: Vec<RouterSite>,
     /// All packets have one flit.
@@ -24,9 +24,10 @@ pub struct ChannelSite {
     pub router: u32,
     /// State in cycle 0.
     pub state: LinkState,
-    /// It leads to a router, and the policy manages its class.
+    /// It leads to a router, and the policy may switch links of its class.
     pub managed: bool,
-    /// Flits that fit into the buffer behind it, and into that before it, of the link of the same port.
+    /// Flits that fit into the buffer at its far end, and as many into the buffer of the opposite channel of the same
+    /// link.
     pub buffer: u32,
 }
 
@@ -38,22 +39,22 @@ pub struct RouterSite {
     pub base: u32,
 }
 
-/// What agents want to be told in the loop; what they do not ask for costs nothing.
+/// Which events of the loop agents want to be told of. Events that they do not ask for cost nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Probes {
     pub arrivals: bool,
     pub departures: bool,
-    /// Heads that have been routed where they are.
+    /// Heads whose route depended on the queues of their router (`at_head`).
     pub routed: bool,
 }
 
-/// The agents of a block.
+/// The agents of a block. By default they do nothing.
 pub trait Agents: Any + Debug + Send {
     fn probes(&self) -> Probes {
         Probes::default()
     }
 
-    /// The run begins: the place to set the first timers.
+    /// The run begins. Agents set their first timers here.
     fn start(&mut self, _channels: &mut dyn Channels) {}
 
     /// Timers that end in this cycle, in ascending order.
@@ -62,37 +63,37 @@ pub trait Agents: Any + Debug + Send {
     /// A head waits for a channel that is not on.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
-    /// Packets have chosen these shadow links since the last cycle, in ascending order.
+    /// Since the last cycle packets have chosen these links, which were about to go off (in ascending order).
     fn wanted_back(&mut self, _wanted: &[u32], _channels: &mut dyn Channels) {}
 
-    /// A control packet or a word on a side channel has come.
+    /// A control packet, or a message on a side channel, has come.
     fn receive(&mut self, _arrival: Arrival, _channels: &mut dyn Channels) {}
 
-    /// A head has chosen to go round.
+    /// A head has chosen a detour.
     fn goes_around(&mut self, _detour: &Detour) {}
 
-    /// A packet of one flit that was to go round over a channel does not.
+    /// A packet of one flit that had chosen a detour over this channel takes another path after all.
     fn not_around(&mut self, _channel: usize) {}
 
-    /// A head has been routed by the state of the router where it is.
+    /// A head has got its route by the queues of the router where it is.
     fn routed(&mut self, _packet: &Packet) {}
 
-    /// Flits that come to inputs.
+    /// These flits have come to inputs.
     fn arrive(&mut self, _batch: &Arrivals) {}
 
-    /// Flits that leave inputs.
+    /// These flits leave inputs.
     fn depart(&mut self, _batch: &Departures) {}
 
     /// An end of a link fails or returns.
     fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
 
-    /// Flits that went round over a channel, and those that came so by the link of the same port (for tests).
+    /// For tests: flits on a detour that were sent on a port, and those that came on it.
     fn went_around(&self, _port: usize) -> (u32, u32) {
         (0, 0)
     }
 }
 
-/// A packet goes round at router `router`.
+/// A packet takes a detour at router `router`.
 #[derive(Debug, Clone, Copy)]
 pub struct Detour {
     pub now: u64,
@@ -100,17 +101,18 @@ pub struct Detour {
     /// The channel that it takes.
     pub channel: usize,
     pub flits: u16,
-    /// Where it begins to go round: what it goes round.
+    /// At the router where the detour begins: the direct path that the packet does not take. `None` at the next router
+    /// of the detour.
     pub begins: Option<Direct>,
 }
 
-/// The direct way of a packet that goes round.
+/// The direct path, which a packet on a detour does not take.
 #[derive(Debug, Clone, Copy)]
 pub struct Direct {
-    /// Subnetwork, and the member to reach there.
+    /// The subnetwork, and the member of it that the packet is to reach.
     pub subnet: usize,
     pub to: u8,
-    /// The channel, and its state.
+    /// The channel to that member, and its state.
     pub channel: usize,
     pub state: LinkState,
 }
@@ -137,13 +139,13 @@ pub struct Departure {
     pub input: u32,
     pub channel: u32,
     pub vc: u8,
-    /// The packet, of a head flit.
+    /// The packet, if this is a head flit.
     pub head: Option<u32>,
-    /// The packet, of a tail flit that goes to its terminal.
+    /// The packet, if this is a tail flit that leaves for its terminal.
     pub delivered: Option<u32>,
 }
 
-/// An end of a link, which is channel `channel`, fails or returns.
+/// A link or a router fails or returns. The end of the link that hears of it is channel `channel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Breakage {
     pub channel: u32,
@@ -151,7 +153,7 @@ pub struct Breakage {
     pub cause: Cause,
 }
 
-/// What has failed or returned: the link, the router behind it, or the router that it belongs to.
+/// What fails or returns: the link, the router at its far end, or the router at this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     Link,
@@ -159,7 +161,8 @@ pub enum Cause {
     OwnRouter,
 }
 
-/// A head that has no way: it is in VC `v` of input `i` of router `router`, and wants to reach member `to` of subnetwork `d`.
+/// A head for which no output leads on: it is in VC `v` of input `i` of router `router`, and is to reach member `to` of
+/// subnetwork `d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Parked {
     pub router: u32,
@@ -169,7 +172,7 @@ pub struct Parked {
     pub to: u8,
 }
 
-/// The channels of a block, as its agents see them.
+/// The channels of a block, as its agents see and change them.
 pub trait Channels {
     fn now(&self) -> u64;
     /// A hash of the seed of the run and these numbers.
@@ -177,7 +180,7 @@ pub trait Channels {
 
     // ---- states -----------------------------------------------------------------------------------------------------
     fn state(&self, channel: usize) -> LinkState;
-    /// The channel enters a state. Whether packets may use it is said by `open` and `shut`.
+    /// The channel enters a state. Packets may use it after `open`, and no longer after `shut`, whatever its state.
     fn enter(&mut self, channel: usize, state: LinkState);
     /// Packets may use the channel, which was shut, from now on.
     fn open(&mut self, channel: usize);
@@ -189,20 +192,21 @@ pub trait Channels {
     // ---- what a channel does ----------------------------------------------------------------------------------------
     /// Flits sent so far, the low 32 bits.
     fn flits(&self, channel: usize) -> u32;
-    /// A head waits for it.
+    /// Whether some head asks for it.
     fn is_wanted(&self, channel: usize) -> bool;
-    /// A packet holds one of its VCs.
+    /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: usize) -> bool;
-    /// Cycles since it could have taken another flit; below 0 while flits wait for it.
+    /// For how many cycles it could have taken another flit; below 0 while flits wait for it.
     fn free_for(&self, channel: usize) -> i32;
-    /// The buffer behind it is empty, and knows it.
+    /// The buffer at its far end is empty, and all credits have come back.
     fn credits_are_home(&self, channel: usize) -> bool;
-    /// Cycles that a credit, or a word on the side channel, is on its way.
+    /// Cycles that a credit, or a message on the side channel, takes.
     fn credit_latency(&self, channel: usize) -> u64;
 
     // ---- timers -----------------------------------------------------------------------------------------------------
-    /// Timer `who` ends at cycle `at`, which must be later than now: an earlier setting is void. There is one for each
-    /// channel of the routers, with its number, and behind these one for each router.
+    /// Sets timer `who` to end at cycle `at`, which must be later than now; if it was set already, that setting is
+    /// void. Each channel has one timer, with the number of the channel. The timers of the routers have the numbers
+    /// that follow.
     fn set_timer(&mut self, who: usize, at: u64);
 
     // ---- what routers know ------------------------------------------------------------------------------------------
@@ -210,17 +214,19 @@ pub trait Channels {
     fn views_mut(&mut self) -> &mut Views;
 
     // ---- control packets --------------------------------------------------------------------------------------------
-    /// Counts a packet of this kind, and records it. Returns its place in the record.
+    /// Counts a packet of this kind, and records it if control packets are recorded. Returns its place in the record.
     fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32>;
-    /// A packet of router `from` (of the whole network) has come to the router that it was sent to.
+    /// Records that a packet of router `from` (numbered in the whole network) has come to the router that it was sent
+    /// to.
     fn note_arrival(&mut self, from: u32, frame: &Frame);
     /// Sends a packet over the link, ahead of all data flits that wait for it; `false`: too many packets wait there already.
     fn send(&mut self, channel: usize, frame: Frame) -> bool;
-    /// Says something on the side channel of the link, at the earliest at cycle `at`.
+    /// Sends a message on the side channel of the link, not before cycle `at`.
     fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame);
-    /// Router `router` of the block gets the frame again after some time.
+    /// Hands the frame to router `router` of the block again, some time later.
     fn try_later(&mut self, router: usize, frame: Frame);
-    /// A router of the whole network hears of something without a packet: two latencies of links of this class later.
+    /// Hands the frame to a router (numbered in the whole network) without a packet, after twice the latency of links
+    /// of this class.
     fn tell(&mut self, router: u32, class: u8, frame: Frame);
 
     // ---- faults -----------------------------------------------------------------------------------------------------
@@ -228,19 +234,19 @@ pub trait Channels {
     fn is_dead(&self, router: usize) -> bool;
     /// How many of the two routers at the ends of the channel have failed.
     fn dead_ends(&self, channel: usize) -> u8;
-    /// Heads of the block that have no way.
+    /// Heads of the block for which no output leads on.
     fn parked(&self) -> &[Parked];
-    /// Router `router` of the block knows something new about links: its heads without a way look again.
+    /// Router `router` of the block knows something new about links: its parked heads look for a path again.
     fn note_news(&mut self, router: usize);
     /// Router `router` of the block has heard of a fault.
     fn warn(&mut self, router: usize);
 }
 
-/// What acts on the whole network between two cycles.
+/// Acts on the whole network between two cycles.
 pub trait Overseer: Any + Debug + Send {
-    /// The cycle before which it acts next.
+    /// It acts next before this cycle.
     fn next(&self) -> u64;
-    /// Acts before cycle `now`, if it is time to.
+    /// Called before cycle `now`; acts if it is time to.
     fn act(&mut self, network: &mut dyn Network, now: u64);
 }
 
@@ -249,13 +255,13 @@ pub trait Network {
     fn blocks(&self) -> usize;
     /// The agents of a block.
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
-    /// The channel enters a state. Whether packets may use it is said by `open` and `shut`.
+    /// The channel enters a state. Packets may use it after `open`, and no longer after `shut`, whatever its state.
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
     fn open(&mut self, channel: u32);
     fn shut(&mut self, channel: u32);
-    /// A head waits for it, or a packet holds one of its VCs.
+    /// Whether a head asks for the channel, or a packet holds one of its VCs.
     fn is_busy(&self, channel: u32) -> bool;
     fn credits_are_home(&self, channel: u32) -> bool;
-    /// Tells the routing how many stages packets find on from now on.
+    /// Tells the routing how many stages are on for packets that are routed from now on.
     fn publish_stages(&mut self, stages: u8);
 }

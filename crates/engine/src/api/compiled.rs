@@ -1,4 +1,5 @@
-//! A routing as the loop calls it: one virtual call per hop, and no call inside.
+//! A routing as the loop calls it: one virtual call per hop. Behind that call everything is compiled for this routing
+//! and these ports, so that no other virtual call follows.
 
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
@@ -6,14 +7,14 @@ use crate::state::{ASK, Packet, key_of};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A shared routing behind a trait object. (A `Box` of this is called with fewer instructions than an `Arc` of a trait
-/// object, which must compute where its value begins.)
+/// A shared routing that can become a trait object. (A call through a `Box` of this takes fewer instructions than one
+/// through an `Arc` of a trait object, which must first compute where its value begins.)
 #[derive(Debug)]
 pub struct Compiled<R>(pub Arc<R>);
 
-/// The hops that a routing names ahead.
+/// Route computation one hop ahead: the packet has not come to the router yet.
 pub trait Ahead: Debug + Send + Sync {
-    /// Route key of the hop that `next` names, else [`ASK`].
+    /// Route key of the hop that `next` names; [`ASK`] if it names none.
     fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
 }
 
@@ -24,12 +25,12 @@ impl<R: Routing> Ahead for Compiled<R> {
     }
 }
 
-/// A routing whose decisions at the head are compiled for ports of `V` VCs: one virtual call per head, no call inside.
+/// Route computation for the head of a VC, compiled for ports of `V` VCs.
 pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     /// The route key of `at_head`.
     fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
     fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &Packet, turn: u32) -> Hop;
-    /// For those who look on at what is compared; nobody waits for it.
+    /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
     fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop;
     fn each_step_watched(&self, at: u64, here: &dyn View, packet: &Packet, turn: u32) -> Hop;
 }
@@ -53,7 +54,7 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
     }
 }
 
-/// Picks the compiled form of a routing for ports of `V` VCs.
+/// Gives the form of a routing that is compiled for ports of `V` VCs.
 pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
 }

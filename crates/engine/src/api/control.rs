@@ -11,23 +11,23 @@ pub struct Frame {
     pub body: Body,
     /// Links that it has crossed.
     pub hops: u8,
-    /// Its place in the record of its sender's block, where packets are recorded.
+    /// Its place in the record of its sender's block, if control packets are recorded.
     pub note: Option<u32>,
 }
 
-/// How a frame has come.
+/// How a frame came.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wire {
-    /// As a flit of the link.
+    /// As a flit on the link.
     #[default]
     Link,
-    /// On the side channel of the link, which carries credits: about the link itself.
+    /// On the side channel of the link, which also carries credits: a message about the link itself.
     SideChannel,
-    /// Without a wire: kept for another try, or told to its router.
+    /// Not over a link: it was kept for another try, or handed to its router directly.
     None,
 }
 
-/// A frame that has come to input `port` of its block; without a wire, to the router of that port.
+/// A frame that has come to input `port` of its block; or, if it came over no link, to the router of that port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrival {
     pub port: u32,
@@ -35,7 +35,7 @@ pub struct Arrival {
     pub frame: Frame,
 }
 
-/// A kind of control packets: its number under its policy, and its name.
+/// A kind of control packets: its number among the kinds of its policy, and its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ControlKind {
     pub number: u8,
@@ -43,7 +43,7 @@ pub struct ControlKind {
 }
 
 impl ControlKind {
-    /// Kind `number` of those with these names.
+    /// Kind number `number` of a policy whose kinds have these names.
     pub fn of(names: &[&'static str], number: usize) -> Self {
         Self { number: number as u8, name: names[number] }
     }
@@ -56,7 +56,7 @@ pub struct ControlCount {
     pub packets: Vec<u64>,
     /// Names of the kinds.
     pub kinds: &'static [&'static str],
-    /// Links that they crossed: as many flits of the channels' counts.
+    /// Links that they crossed; so many of the flits that channels have counted were control packets.
     pub flit_hops: u64,
 }
 
@@ -84,14 +84,15 @@ pub struct ControlPacket {
     pub from: u32,
     pub to: u32,
     pub kind: ControlKind,
-    /// The router at the far end of the link that it is about; `None`: the link between the two.
+    /// The router at the far end of the link that it is about; `None` if that is the link between sender and receiver.
     pub about: Option<u32>,
-    /// By what requests are compared \[flits\]; `None`: it asks for nothing.
+    /// The number by which its receiver compares requests \[flits\]; `None` if it requests nothing.
     pub value: Option<u32>,
-    /// What else its kind says.
+    /// Another fact; its meaning depends on the kind.
     pub flag: bool,
-    /// Class of the links on its way.
+    /// Class of the links on its path.
     pub class: u8,
-    /// When it came, and links that it crossed; `None`: it was under way when the run ended, or its receiver had failed.
+    /// When it came, and how many links it crossed; `None` if it was under way when the run ended, or if its receiver
+    /// had failed.
     pub arrival: Option<(u64, u8)>,
 }

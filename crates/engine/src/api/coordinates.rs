@@ -1,9 +1,10 @@
-//! The coordinates of routers, as routings get them: one number per router.
+//! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router.
 
 use crate::state::link_class::Trunk;
 use weft_topology::{Graph, Levels, Line, Structure};
 
-/// Coordinates of every router: bytes of the grid, group << 16 | index, level and digits of a tree, or 0.
+/// Coordinates of every router. Grid: one byte per dimension. Groups: group << 16 | index. Tree: level and digits. Else
+/// 0.
 pub fn of_all(graph: &Graph) -> Vec<u64> {
     let of_router = |r: u32| match graph.structure() {
         Structure { grid: Some(grid), .. } => {
@@ -23,7 +24,7 @@ pub fn of_all(graph: &Graph) -> Vec<u64> {
 pub const LEVEL: u32 = 56;
 pub const DIGITS: u64 = (1 << LEVEL) - 1;
 
-/// Coordinates of a router of a tree, `None` on other levels.
+/// Coordinates of a router of a tree; `None` if the levels are no tree.
 fn in_tree(router: u32, levels: &Levels) -> Option<u64> {
     let digits = levels.tree.as_ref()?.digits[router as usize];
     Some(u64::from(levels.of_router[router as usize]) << LEVEL | u64::from_le_bytes(digits))

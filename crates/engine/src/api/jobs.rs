@@ -1,7 +1,7 @@
 //! Who sends what: jobs on their terminals, the phases of their load, batches and replies.
 //!
-//! A terminal belongs to one job or to none; one in no job is silent. Patterns speak of ranks, the places of terminals
-//! in their job.
+//! A terminal belongs to one job, or to none and is silent. Patterns speak of ranks: the rank of a terminal is its
+//! place in its job.
 
 use std::sync::Arc;
 use weft_traffic::{InjectionConfig, Pattern};
@@ -32,29 +32,29 @@ pub struct Job {
     pub packet_flits: u32,
     /// When sources create packets.
     pub injection: InjectionConfig,
-    /// Packets that each rank sends before it stops; `None`: it never stops.
+    /// Packets that each rank sends before it stops; `None` if ranks never stop.
     pub batch: Option<Vec<u32>>,
     /// Every packet is a request that its destination answers.
     pub reply: Option<Reply>,
 }
 
-/// From a cycle on, a pattern and a load.
+/// The pattern and the load of a job from a cycle on.
 #[derive(Debug, Clone)]
 pub struct LoadPhase {
     pub from: Cycles,
     /// Among the ranks of the job.
     pub pattern: Arc<Pattern>,
-    /// Offered load of each rank [flits/cycle], 0 to 1; replies are not counted. The pattern's relative loads are not
-    /// applied to it.
+    /// Offered load of each rank [flits/cycle], 0 to 1, without replies. It is used as it is: the pattern's relative
+    /// loads are included already.
     pub load: Vec<f64>,
 }
 
-/// The answer to a request: made when the request is delivered, sent before new requests.
+/// The answer to a request. It is created when the request is delivered, and sent before new requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
     /// Length of a reply [flits], 1 to 65,535.
     pub flits: u32,
-    /// Requests of a source without a reply at most; its clock waits at that number.
+    /// Most requests of a source that have no reply yet; with so many, its clock waits.
     pub outstanding: Option<u32>,
 }
 
@@ -67,7 +67,7 @@ impl Job {
         Self { name: name.to_owned(), terminals, phases, packet_flits, injection, batch: None, reply: None }
     }
 
-    /// Flits that a packet brings about: its own and those of the reply to it.
+    /// Flits of a packet and of the reply to it.
     pub fn flits_per_packet(&self) -> u64 {
         u64::from(self.packet_flits) + self.reply.map_or(0, |reply| u64::from(reply.flits))
     }
@@ -101,7 +101,8 @@ impl TrafficSpec {
         self.jobs.iter().find_map(place).unwrap_or(0.0)
     }
 
-    /// Refuses jobs that overlap or that the machine has no room for, and phases out of order. `path` leads to a job.
+    /// Refuses jobs that overlap or need terminals that do not exist, and phases that are out of order. `path` gives
+    /// the dotted path of a job.
     pub fn check(&self, terminals: u32, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         if !(1..=MAX_JOBS).contains(&self.jobs.len()) {
             let what = format!("{} jobs; a run has 1 to {MAX_JOBS}", self.jobs.len());

@@ -1,4 +1,5 @@
-//! Link power policies: what the engine asks them. What their agents are asked and handed is in `agents.rs`.
+//! Link power policies: the questions that the engine asks them. What agents are told, and what they can do, is in
+//! `agents.rs`.
 
 use crate::api::agents::{Agents, BlockSite, Overseer};
 use crate::state::LinkState;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
-/// What a routing must know of links that are off, or what a policy lets routings know of them.
+/// Knowledge of links that are off: a routing needs it, a policy offers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
     /// Nothing.
@@ -15,7 +16,7 @@ pub enum LinkKnowledge {
     Nothing,
     /// Each router knows which links of its subnetworks are on (`subnetworks.rs`).
     Subnetworks,
-    /// Links go on and off by stages, and each packet is told how many stages are on.
+    /// Links go on and off by stages, and routings hear how many stages are on.
     Stages,
 }
 
@@ -33,11 +34,11 @@ impl LinkKnowledge {
 /// What a policy offers to routings and faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offers {
-    /// What it lets routings know of links. `Nothing`: no packet ever needs to know.
+    /// What routings get to know of links.
     pub links: LinkKnowledge,
-    /// A link that is off wakes as soon as a packet waits for it: packets must not go round it.
+    /// A link that is off wakes as soon as a packet asks for it, so packets must not avoid it.
     pub wakes_on_demand: bool,
-    /// It switches other links on where links or routers have failed.
+    /// It switches other links on if links or routers have failed.
     pub replaces_failed_links: bool,
     /// Names of the kinds of control packets that its agents may send.
     pub control_packets: &'static [&'static str],
@@ -52,13 +53,14 @@ impl Offers {
         control_packets: &[],
     };
 
-    /// Whether a routing that needs to know this goes with the policy.
+    /// Whether a routing that needs this knowledge goes with the policy: the policy offers just that, or links never go
+    /// off.
     pub fn suit(&self, need: LinkKnowledge) -> bool {
         self.links == need || self.links == LinkKnowledge::Nothing && !self.wakes_on_demand
     }
 }
 
-/// Where a policy is to work.
+/// The network on which a policy is to work.
 pub struct Site<'a> {
     pub graph: &'a Graph,
     /// Coordinates of each router, on topologies that have some.
@@ -78,34 +80,35 @@ impl Site<'_> {
     }
 }
 
-/// The configuration of a policy. Each also declares `OFFERS`, what it offers whatever its parameters are.
+/// The configuration of a policy. Each also declares `OFFERS`, a constant: what it offers, which does not depend on
+/// parameters.
 pub trait PolicyModel {
     /// States that a channel can be in: the power model must price each.
     fn modes(&self) -> &'static [LinkState];
 
-    /// Cycles in which the policy takes each of its decisions at least once: a power state that did not change for less
-    /// may not have settled. `None` if it never switches a channel during a run.
+    /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
+    /// shorter time may not have settled. `None` if the policy never switches a channel during a run.
     fn settling_period(&self, _graph: &Graph, _cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(None)
     }
 
-    /// Stages that are on in cycle 0, where links go on and off by stages.
+    /// Stages that are on in cycle 0, if links go on and off by stages.
     fn first_stages(&self, _graph: &Graph) -> Option<u8> {
         None
     }
 
-    /// Refuses parameters that can't go with faults.
+    /// Refuses parameters that do not go with faults.
     fn check_faults(&self) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// The policy at work; refuses parameters and networks that it can't do with.
+    /// The policy at work. Refuses parameters and networks on which it can't work.
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
 }
 
 /// A policy at work.
 pub trait Policy: Debug + Send + Sync {
-    /// State in which the link between two neighbouring routers begins, if its class is managed.
+    /// State in cycle 0 of the link between two neighbouring routers, if the policy manages its class.
     fn first_state(&self, _a: u32, _b: u32) -> LinkState {
         LinkState::On
     }
@@ -115,22 +118,22 @@ pub trait Policy: Debug + Send + Sync {
         0
     }
 
-    /// Whether all links are on where the network is full, whichever it begins with.
+    /// Whether all links are on when the network is full, whatever links were on at first.
     fn fills_up(&self) -> bool {
         false
     }
 
-    /// The control packets that its agents send, if they do.
+    /// The control packets that its agents send; `None` if they send none.
     fn control(&self) -> Option<ControlPlan> {
         None
     }
 
-    /// What acts on the channels of a block, if something does.
+    /// The agents that act on the channels of a block; `None` if there are none.
     fn agents(&self, _site: &BlockSite) -> Option<Box<dyn Agents>> {
         None
     }
 
-    /// What acts on the whole network between two cycles, if something does.
+    /// The overseer, which acts on the whole network between two cycles; `None` if there is none.
     fn overseer(&self, _site: &Site) -> Option<Box<dyn Overseer>> {
         None
     }
@@ -141,8 +144,9 @@ pub trait Policy: Debug + Send + Sync {
 pub struct ControlPlan {
     /// Names of the kinds of packets, in results.
     pub kinds: &'static [&'static str],
-    /// Packets that may wait for one link.
+    /// Most packets that may wait for one link.
     pub queue: u64,
-    /// Packets on their way at once to each router; memory for more is allocated when they come.
+    /// Packets on their way to each router at once, for which memory is reserved; for more of them it is allocated when
+    /// they come.
     pub per_router: usize,
 }

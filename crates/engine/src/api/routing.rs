@@ -1,13 +1,13 @@
-//! What a routing algorithm is: the questions that the engine asks of it, with a default answer to each that has one.
+//! Routing algorithms: the questions that the engine asks them, with default answers where one is possible.
 //!
-//! In the loop a routing is asked when a packet is made (`inject`), one hop ahead (`next`: it sees coordinates and the
-//! packet only), as the head of its VC (`at_head`: the queues of its router are at hand) or in every allocation step
-//! (`each_step`). [`Needs::decides`] says which of the last three. A packet carries what its routing wants to remember:
-//! `target`, `phase`, `dim`, `lane` and two flags belong to the routing. Random choices are hashes of (seed, packet,
-//! place), so results do not depend on the order of events.
+//! In the loop the engine asks a routing when a packet is created (`inject`), and for each hop: one hop ahead (`next`,
+//! which sees only coordinates and the packet), when the packet becomes the head of its VC (`at_head`, which also sees
+//! the queues of the router), or in every allocation step (`each_step`). [`Needs::decides`] says which of these. A
+//! packet carries what its routing wants to remember: `target`, `phase`, `dim`, `lane` and two flags belong to the
+//! routing. Random choices are hashes of (seed, packet, place), so results do not depend on the order of events.
 //!
-//! Before a run the same routing is walked: by the dependency check (`proof`), by `weft check` and by `weft explain`
-//! (`steps`). These walks use the functions that the loop uses.
+//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop
+//! through the same routing, with the functions that the loop uses.
 
 use super::compiled::{Ahead, Compiled, HeadRouting};
 use super::policy::{LinkKnowledge, Policy};
@@ -31,7 +31,7 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// The packet is at its destination router: its terminal.
+    /// The hop to the terminal of a packet that is at its destination router.
     #[inline(always)]
     pub fn to_terminal(packet: &Packet) -> Self {
         Self { port: packet.dst_port, class: 0 }
@@ -44,12 +44,12 @@ pub type Classes = Vec<u8>;
 /// When a routing decides where a packet goes on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decides {
-    /// `next` always names the hop, before the packet comes to the router.
+    /// `next` names every hop, before the packet comes to the router.
     #[default]
     Ahead,
-    /// Where `next` names none, `at_head` does, once, when the packet becomes the head of its VC.
+    /// If `next` names no hop, `at_head` does, once, when the packet becomes the head of its VC.
     AtHead,
-    /// Where `next` names none, `each_step` does, in every allocation step until the head gets a VC.
+    /// If `next` names no hop, `each_step` does, in every allocation step until the head gets a VC.
     EachStep,
 }
 
@@ -59,41 +59,42 @@ pub struct Needs {
     /// VC classes per link class.
     pub classes: Classes,
     pub decides: Decides,
-    /// What it reads as the congestion of an output, if it reads any.
+    /// What it reads as the congestion of an output; `None` if it reads no queues.
     pub sensor: Option<Sensor>,
-    /// `inject` draws the path of every packet: a detour over an intermediate, or one of several ways.
+    /// `inject` draws the path of every packet: an intermediate, or one of several minimal paths.
     pub draws_path: bool,
     /// Paths depend on the terminals of a packet, not only on their routers.
     pub sees_terminals: bool,
-    /// It reads the queues of all routers of its group, which then are in one block.
+    /// It reads the queues of all routers of its group. The engine then keeps each group in one block.
     pub reads_group: bool,
-    /// `taken` is to be called for every head that gets a VC.
+    /// The engine is to call `taken` for every head that gets a VC.
     pub remembers: bool,
 }
 
 /// A routing algorithm on one network.
 pub trait Routing: Debug + Send + Sync {
-    /// What it asks of the engine; asked once per run.
+    /// What it asks of the engine. The engine asks this once per run.
     fn needs(&self) -> Needs;
 
-    /// What the routing knows of every router, given to it as `at` and in `Packet::dest`. By default the coordinates that
-    /// the topology gives its routers.
+    /// One number per router. The engine hands it to the routing as `at` and in `Packet::dest`. By default these are
+    /// the coordinates that the topology gives its routers.
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
         super::coordinates::of_all(graph)
     }
 
     // ---- in the loop ------------------------------------------------------------------------------------------------
 
-    /// First port of each dimension, if `next` always takes the direct link of the lowest dimension in which a packet is not
-    /// at its destination yet, on VC class 0: the engine then finds the hop without a call ([`hop_in_order`]).
+    /// First port of each dimension, for a routing whose `next` always takes the direct link in the lowest dimension in
+    /// which the packet is not at its destination yet, on VC class 0. The engine then finds the hop without a call
+    /// ([`hop_in_order`]).
     fn first_ports(&self) -> Option<[u8; 8]> {
         None
     }
 
-    /// The packet is made: an oblivious routing draws its intermediate or its path here ([`Needs::draws_path`]).
+    /// The packet is created. An oblivious routing draws its intermediate or its path here ([`Needs::draws_path`]).
     fn inject(&self, _packet: &mut Packet, _seed: u64) {}
 
-    /// The hop at the router with coordinates `at`; `None` if it depends on the queues there.
+    /// The hop of the packet at the router with coordinates `at`; `None` if that depends on the queues there.
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop>;
 
     /// The hop of a packet that has become the head of its VC at `at` ([`Decides::AtHead`]).
@@ -104,8 +105,8 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} names no hop ahead, and has no `at_head` that would")
     }
 
-    /// The candidate that a head at `at` asks for in this step ([`Decides::EachStep`]). `turn` decides ties: another number
-    /// for every head of a router, and in the next cycle.
+    /// The candidate that a head at `at` asks for in this allocation step ([`Decides::EachStep`]). `turn` decides ties:
+    /// it differs between the heads of a router, and from cycle to cycle.
     fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &Packet, _turn: u32) -> Hop
     where
         Self: Sized,
@@ -113,53 +114,55 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} names no hop ahead, and has no `each_step` that would")
     }
 
-    /// A head has got a VC for `hop`: the routing may remember it in the packet ([`Needs::remembers`]).
+    /// A head has got a VC for `hop`. The routing may remember that in the packet ([`Needs::remembers`]).
     fn taken(&self, _packet: &mut Packet, _hop: Hop) {}
 
-    /// The overseer of the power policy publishes a number, between two cycles.
+    /// The overseer of the power policy has published a number, between two cycles.
     fn hear(&self, _published: u32) {}
 
     // ---- before and beside a run ------------------------------------------------------------------------------------
 
-    /// Every hop that the packet may take at `at`; minimal ones first. [`Step::named`] where `next` always names the only one.
+    /// Every hop that the packet may take at `at`, minimal ones first. If `next` always names the hop, this is
+    /// [`Step::named`].
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
-    /// Why packets can't wait for each other in a circle; by default the check walks every state that a packet can reach.
+    /// Why packets can't wait for each other in a circle. By default the check follows every state that a packet can
+    /// reach.
     fn proof(&self) -> Proof<'_> {
         Proof::EveryState
     }
 
-    /// What rises with each hop of a packet, where [`Proof::Rises`] says so: as a rule the VC class.
+    /// The number that rises with each hop of a packet, for [`Proof::Rises`]. By default this is the VC class.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         u32::from(hop.class)
     }
 
-    /// What a packet draws for its whole way.
+    /// The random choices that a packet makes once, for its whole path.
     fn draws(&self) -> Draws {
         Draws::default()
     }
 
-    /// Whether these draws make a difference between two routers.
+    /// Whether these choices matter between two routers.
     fn draws_between(&self, _from: u64, _to: u64) -> bool {
         true
     }
 
-    /// The packet over every intermediate or path that `inject` may draw for it at `at`, all equally likely.
+    /// One packet per intermediate or path that `inject` may draw for it at `at`, all equally likely.
     fn detours(&self, _at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         Box::new(std::iter::once(packet))
     }
 
-    /// A packet in phase `phase` that heads for `target`, as the walks of [`Proof::TwoLegs`] start it.
+    /// A packet in phase `phase` that heads for `target`. The check of [`Proof::TwoLegs`] starts with such packets.
     fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
         Packet { target, dest: target, seq: draw, phase, ..Packet::default() }
     }
 
-    /// Whether `next` draws among several hops, afresh at each router.
+    /// Whether `next` draws among several hops, again at each router.
     fn draws_hops(&self) -> bool {
         false
     }
 
-    /// Whether a hash decides among candidates of equal cost; else the first of them wins.
+    /// Whether a hash decides between candidates of equal cost; otherwise the first of them wins.
     fn draws_ties(&self) -> bool {
         false
     }
@@ -169,39 +172,39 @@ pub trait Routing: Debug + Send + Sync {
         None
     }
 
-    /// Where a packet on a detour heads for before its destination.
+    /// The intermediate to which a packet on a detour goes first.
     fn intermediate(&self, _packet: &Packet) -> Option<u64> {
         None
     }
 
-    /// How it chooses where it compares nothing.
+    /// In words: how it chooses if it compares no queues.
     fn rule_without_queues(&self) -> &'static str {
         "no detour was drawn: the minimal path"
     }
 
     // ---- links that are switched ------------------------------------------------------------------------------------
 
-    /// Links go on and off by stages, so many of which are on when a run begins.
+    /// Links go on and off by stages; so many stages are on when the run begins.
     fn begin_with_stages(&mut self, _stages: u8) {}
 
-    /// From now on `steps` follow the links with which the policy begins.
+    /// From now on `steps` uses only the links that are on in cycle 0 under this policy.
     fn assume_first_links(&mut self, _policy: &Arc<dyn Policy>, _managed: &[bool]) {}
 
-    /// From now on `steps` follow all links. True if they did not before, because the policy switches links.
+    /// From now on `steps` uses all links. Returns whether it did not before, because the policy switches links.
     fn assume_all_links(&mut self) -> bool {
         false
     }
 
-    /// What the packet wants to reach next inside a subnetwork: its leg there, or else a hop that leads out.
+    /// The leg of the packet inside the subnetwork where it is, or the hop that leads out of it.
     fn aim(&self, _at: u64, packet: &Packet, _seed: u64) -> Result<Leg, Hop> {
         Err(Hop::to_terminal(packet))
     }
 }
 
-/// What a routing is whatever its parameters are.
+/// Facts of a routing that do not depend on its parameters.
 #[derive(Clone, Copy)]
 pub struct About {
-    /// The graphs that it routes, in words, and whether this is one of them.
+    /// The graphs that it routes, in words, and a test whether a graph is one of them.
     pub routes: &'static str,
     pub fits: fn(&Graph) -> bool,
     /// What it must know of links that are off.
@@ -216,17 +219,17 @@ pub trait RoutingModel {
 
     /// What it must know of links that are off.
     const LINKS: LinkKnowledge = LinkKnowledge::Nothing;
-    /// All of this, for the registry.
+    /// All these facts, for the registry.
     const ABOUT: About = About { routes: Self::ROUTES, fits: Self::fits, links: Self::LINKS };
 
-    /// Whether this is one of them.
+    /// Whether it routes this graph.
     fn fits(graph: &Graph) -> bool;
 
-    /// The routing on a graph that fits; refuses what it can't do there.
+    /// The routing on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Self::Routing, Refusal>;
 }
 
-/// What the registry makes of every [`RoutingModel`].
+/// A [`RoutingModel`] whose type is hidden: the registry holds routings in this form.
 pub trait AnyRoutingModel {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal>;
 }
@@ -237,13 +240,13 @@ impl<M: RoutingModel> AnyRoutingModel for M {
     }
 }
 
-/// A routing that can be compiled for the loop.
+/// A [`Routing`] whose type is hidden, with the forms of it that are compiled for the loop.
 pub trait AnyRouting: Routing {
-    /// Its hops ahead.
+    /// For hops that it names ahead.
     fn ahead(self: Arc<Self>) -> Box<dyn Ahead>;
-    /// Its decisions at heads, for ports of 8 VCs.
+    /// For decisions at heads, with ports of 8 VCs.
     fn narrow(self: Arc<Self>) -> Box<dyn HeadRouting<8>>;
-    /// The same for ports of 16 VCs.
+    /// For decisions at heads, with ports of 16 VCs.
     fn wide(self: Arc<Self>) -> Box<dyn HeadRouting<16>>;
 }
 
@@ -262,7 +265,7 @@ impl<R: Routing + 'static> AnyRouting for R {
 }
 
 impl dyn AnyRouting {
-    /// How an adaptive routing chooses, in words.
+    /// In words: how an adaptive routing chooses.
     pub fn rule(&self) -> &'static str {
         if self.needs().decides == Decides::EachStep {
             "in every step the one with the most credits among those with room; the last, its escape, if none has"
@@ -273,8 +276,8 @@ impl dyn AnyRouting {
         }
     }
 
-    /// The choices that an idle network leaves: with all queues empty the first wins, or the first of equal ones that the
-    /// routing draws among.
+    /// The hops that packets take in an idle network: with all queues empty the first choice wins, or one of the first
+    /// equal ones, if the routing draws among these.
     pub fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut choices = self.steps(at, packet, seed);
         if let Some(Some(first)) = choices.first().map(|c| c.cost) {
@@ -285,8 +288,8 @@ impl dyn AnyRouting {
         choices
     }
 
-    /// The packet with every path that it may draw when it is made, all equally likely: intermediates or ways up
-    /// (`detours`), and with each of these every one of `draws` ([`Draws::outcomes`]).
+    /// One packet per possible outcome of the source's random choices, all equally likely: each intermediate or path of
+    /// `detours`, combined with each of `draws` ([`Draws::outcomes`]).
     pub fn starts(&self, at: u64, packet: Packet, draws: &[u32]) -> Vec<Packet> {
         let matter = self.needs().draws_path || self.draws_between(at, packet.dest);
         let draws = &draws[..if matter { draws.len() } else { 1 }];
@@ -295,7 +298,8 @@ impl dyn AnyRouting {
     }
 }
 
-/// The port in dimension order across complete lines of a grid; `None` at the destination. `ports`: first of each dimension.
+/// The port in dimension order, on a grid in which every two routers of a line are joined; `None` at the destination.
+/// `ports`: first port of each dimension.
 #[inline(always)]
 pub fn hop_in_order(ports: &[u8; 8], at: u64, packet: &Packet) -> Option<u8> {
     let differ = at ^ packet.dest;
@@ -307,7 +311,7 @@ pub fn hop_in_order(ports: &[u8; 8], at: u64, packet: &Packet) -> Option<u8> {
     Some(ports.hot(shift as usize / 8) + to - u8::from(to > own))
 }
 
-/// A choice that weighs the queue of a hop against another: congestion times `hops`, plus `bias`.
+/// The cost of a path that begins with `hop`: the congestion of its output times `hops`, plus `bias`.
 #[inline(always)]
 pub fn weigh<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, hops: u32, bias: i32) -> i32 {
     here.weigh(hop, Cost { at, port: hop.port, hops, bias }, here.read(hop.port))

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 pub enum Sensor {
     /// Flits that have crossed the switch and wait for the link.
     OutputQueue,
-    /// Credits in use, summed over the VCs: downstream buffer, wire and returning credits. Sees "phantom" congestion on
-    /// long links.
+    /// Credits in use, summed over the VCs: flits in the buffer at the far end and on the link, and credits on their
+    /// way back. On long links it sees congestion where there is none ("phantom congestion").
     #[default]
     UsedCredits,
-    /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et al.,
-    /// HPCA 2015): what waits for the link, and what waits behind it longer than that.
+    /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et
+    /// al., HPCA 2015). What remains waits for the link, or has been waiting at its far end for longer than that.
     HistoryWindow,
 }
 
@@ -47,7 +47,7 @@ impl History {
         self.wheel.push(now, depart + self.windows[class as usize], output as u32);
     }
 
-    /// Forgets what left the window at `now`.
+    /// Takes out the flits that leave the window at `now`.
     pub fn expire(&mut self, now: u64) {
         while let Some((chunk, len)) = self.wheel.due(now) {
             for k in 0..len {

@@ -1,32 +1,33 @@
 //! Subnetworks: sets of routers that are all neighbours of each other, such as the rows and columns of a flattened
-//! butterfly or the groups of a dragonfly, and what each router knows of the links in its own.
+//! butterfly or the groups of a dragonfly. Also the link-state tables: what each router knows of the links in its
+//! subnetworks.
 
 use crate::base::unchecked::Hot;
 use weft_topology::{Graph, Line, Structure};
 use weft_units::Refusal;
 
-/// Routers of a subnetwork at most: its links are kept as one word per router.
+/// Most routers of a subnetwork: the links of a router in it are one word.
 pub const MOST: u32 = 64;
 
-/// The part of a packet's way that is inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
+/// The part of a packet's path inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leg {
     pub d: usize,
     pub own: u8,
     pub to: u8,
-    /// Of the legs of a packet, plus 1: kept in `Packet::dim`.
+    /// Number of this leg among the legs of the packet, plus 1; `Packet::dim` holds it.
     pub number: u8,
     /// First of its VC classes.
     pub class: u8,
 }
 
-/// A packet goes round in a subnetwork.
+/// A packet takes a detour in a subnetwork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Detour {
     pub leg: Leg,
-    /// At the first router of its leg; else at the intermediate.
+    /// The packet is at the first router of its leg; otherwise it is at the intermediate.
     pub begins: bool,
-    /// First port of the detour, and the port of the direct link.
+    /// Port that the packet takes, and the port of the direct link.
     pub port: u8,
     pub direct: u8,
 }
@@ -40,18 +41,18 @@ pub struct Subnets {
     pub widths: [u8; 8],
     /// First port to a member.
     ports: [u8; 8],
-    /// Place of the coordinate in that of the router; bits.
+    /// Where the number of a member stands in the coordinates of its router [bits].
     shifts: [u8; 8],
-    /// Between the numbers of neighbouring members.
+    /// Difference between the router ids of members c and c + 1.
     pub strides: [u32; 8],
     /// Link class of each.
     pub classes: [u8; 8],
-    /// Rows before those of each subnetwork in [`Views`].
+    /// Where the rows of each subnetwork begin in [`Views`].
     offsets: [u16; 8],
 }
 
 impl Subnets {
-    /// `None` on a topology that has none.
+    /// The subnetworks of a topology; `None` if it has none.
     pub fn of(graph: &Graph) -> Option<Self> {
         let mut nets = Self {
             count: 0,
@@ -156,7 +157,7 @@ impl Subnets {
         u64::MAX >> (64 - u32::from(self.widths[d]))
     }
 
-    /// Pairs of members of all subnetworks, each counted both ways round, and the place of one of them.
+    /// Length of a table of pairs of members, over all subnetworks; `pair` gives the place of a pair in it.
     pub fn pairs(&self) -> usize {
         self.widths[..self.count].iter().map(|&width| usize::from(width).pow(2)).sum()
     }
@@ -171,16 +172,17 @@ impl Subnets {
     }
 }
 
-/// The link-state tables of the routers of a block: for each member of each of its subnetworks, the members that it has an
-/// active link to, as far as the router has heard. What it says of the router's own links is true.
+/// The link-state tables of the routers of a block. For each member of each of its subnetworks, a router knows to which
+/// members that one has an active link, as far as the router has heard. What it knows of its own links is always true.
 #[derive(Debug, Clone)]
 pub struct Views {
     rows: Vec<u64>,
     per_router: usize,
-    /// Members over which a packet can go from any member to any other, in each subnetwork of each router; 0 unless all
-    /// links there are active.
+    /// For each subnetwork of each router: the number of members over which a packet can go from any member to any
+    /// other if all links there are active; 0 if some link is not.
     among_all: Vec<u8>,
-    /// The hub and the next hub (itself if none is to follow) of each subnetwork of each router.
+    /// For each subnetwork of each router: the hub, and the member that is to become the hub (the hub itself if none
+    /// is).
     hubs: Vec<u8>,
     nets: usize,
 }
@@ -199,7 +201,7 @@ impl Views {
         }
     }
 
-    /// For routings that do not look.
+    /// Empty tables, for routings that do not read them.
     pub fn none() -> Self {
         Self { rows: Vec::new(), per_router: 0, among_all: Vec::new(), hubs: Vec::new(), nets: 0 }
     }

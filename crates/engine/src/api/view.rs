@@ -9,30 +9,33 @@ use crate::base::unchecked::Hot;
 use crate::state::{LinkState, OutPort};
 use std::cell::Cell;
 
-/// What a head tells the power policy of its choice.
+/// What a head tells the power policy about its choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Told {
     #[default]
     Nothing,
-    /// It goes round in the subnetwork that it crosses.
+    /// It takes a detour in the subnetwork that it crosses.
     Around(Detour),
     /// It takes this link, which was about to go off.
     TakesBack { port: u8 },
 }
 
-/// What a routing may ask of the router its packet is in, and of others in its block (partition).
+/// The questions that a routing may ask about the router where its packet is, and about other routers of the same block
+/// (see `partition` in `network/assemble.rs`).
 ///
 /// partition: partition
 pub trait View {
-    /// Congestion of output `port` [flits] of this router by the sensor that the routing needs; of a trunk, the mean of its
-    /// members.
+    /// Congestion of output `port` of this router [flits], by the sensor that the routing needs. For a trunk it is the
+    /// mean over its members.
     fn read(&self, port: u8) -> i32;
-    /// Congestion of output `port` [flits] of the router whose ports are `away` places after those of this one.
+    /// Congestion of output `port` of another router [flits]: the one whose ports begin `away` places after those of
+    /// this router.
     fn read_of(&self, away: i32, port: u8) -> i32;
-    /// The open member of the trunk of `hop` with the most credits, after its credits; ties by `turn`. 0 credits if a head
-    /// may take a VC of the class at none of them.
+    /// Among the members of the trunk of `hop`, the one with the most credits in VCs that a head may take: its credits,
+    /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
-    /// Where to ask when no member is open: at one that is waking, or at one that is off, which is then woken.
+    /// The hop to ask for if no member has a VC that a head may take: over a member that is waking, or else one that is
+    /// off, so that it is woken.
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u8) -> LinkState;
@@ -42,16 +45,16 @@ pub trait View {
     }
     /// Credits of the VCs of `hop` that a head may take.
     fn credits(&self, hop: Hop) -> u32;
-    /// What this router knows of the links of its subnetworks.
+    /// The link-state tables of this router.
     fn table(&self) -> Table<'_>;
     /// The head tells the power policy of its choice.
     fn told(&self, _what: Told) {}
-    /// What a path that begins with `hop` costs, with `queue` flits where `cost` says.
+    /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output that `cost` names.
     #[inline(always)]
     fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {
         queue * cost.hops as i32 + cost.bias
     }
-    /// The best open member, else the fallback.
+    /// The best member of the trunk, or else the fallback.
     fn ask(&self, hop: Hop, turn: u32) -> Hop {
         match self.member(hop, turn) {
             (0, _) => self.fallback(hop),
@@ -60,14 +63,14 @@ pub trait View {
     }
 }
 
-/// The outputs of one block, seen from one router.
+/// The outputs of one block as a routing at one router sees them.
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
     outs: &'a [OutPort<V>],
     /// First output of the router.
     base: usize,
     common: &'a Common,
-    /// Flits that wait for the link or were sent on it in the last round trip, per output.
+    /// For each output: flits that wait for the link, or were sent on it during the last credit round trip.
     history: Option<&'a History>,
     /// Low 32 bits of the cycle.
     now: u32,
@@ -90,7 +93,7 @@ impl<'a, const V: usize> Queues<'a, V> {
         Self { outs, base, common, history, now, views, told: Cell::new(Told::Nothing) }
     }
 
-    /// What the head told of its choice.
+    /// What the head told about its choice.
     #[inline(always)]
     pub fn what_was_told(&self) -> Told {
         self.told.get()
@@ -108,7 +111,7 @@ impl<const V: usize> View for Queues<'_, V> {
         if self.common.trunk.width == 1 {
             return self.read_output(self.base + port as usize);
         }
-        // the packet will take any of the members: their mean
+        // the packet may take any member, so the mean counts
         let members = self.common.trunk.members(port);
         let width = members.len() as i32;
         members.map(|port| self.read_output(self.base + port as usize)).sum::<i32>() / width
@@ -196,7 +199,7 @@ impl<const V: usize> Queues<'_, V> {
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.common.links.hot(out.class as usize).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
-        // what could not leave as soon as it had crossed the router
+        // flits that could not leave as soon as they had crossed the router
         let waiting = (out.next_free.wrapping_sub(self.now.wrapping_add(self.common.after_grant + 1)) as i32).max(0);
         (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
     }

@@ -1,4 +1,5 @@
-//! What packets may do, for the walks of checks, bounds and explanations; never in the loop.
+//! What packets may do at each router. Checks, bounds and explanations follow packets with it before a run; the loop
+//! never does.
 
 use super::routing::{AnyRouting, Hop, Routing, draw};
 use crate::base::hash::below;
@@ -8,12 +9,13 @@ use std::collections::BTreeSet;
 /// A bit for every port of a router.
 pub type Ports = [u64; 4];
 
-/// One hop that a packet may take, and the packet after it.
+/// One hop that a packet may take, and what the packet then remembers.
 #[derive(Debug)]
 pub struct Step {
     pub hop: Hop,
     pub after: Packet,
-    /// What an adaptive routing compares; an oblivious one draws among its choices, all equally likely.
+    /// The cost by which an adaptive routing compares this hop. `None` for an oblivious routing, which draws among its
+    /// hops, all equally likely.
     pub cost: Option<Cost>,
 }
 
@@ -24,13 +26,14 @@ impl Step {
         routing.next(at, &mut after, seed).into_iter().map(|hop| Self { hop, after, cost: None }).collect()
     }
 
-    /// The packet is at its destination router.
+    /// The hop to the terminal, for a packet at its destination router.
     pub fn deliver(packet: &Packet) -> Self {
         Self { hop: Hop::to_terminal(packet), after: *packet, cost: None }
     }
 }
 
-/// Congestion of an output (of the router with coordinates `at`) times `hops`, plus `bias`; the least wins.
+/// A cost: the congestion of an output (of the router with coordinates `at`) times `hops`, plus `bias`. The least cost
+/// wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     pub at: u64,
@@ -39,24 +42,25 @@ pub struct Cost {
     pub bias: i32,
 }
 
-/// Most outcomes of the draws for a whole way that are walked.
+/// Most outcomes of the random choices that a check follows.
 const MAX_OUTCOMES: u32 = 1 << 14;
 
-/// What a packet draws once for its whole way.
+/// The random choices that a packet makes once, for its whole path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draws {
-    /// Dimensions of a grid in which a packet may go half way round a ring, in the direction that it draws.
+    /// Dimensions of a grid in which a destination may be half way round a ring, so that the packet draws the
+    /// direction.
     pub ties: Vec<u64>,
-    /// Copies of a global link among which it draws, less one.
+    /// Number of parallel global links among which it draws, minus 1.
     pub more_copies: u32,
 }
 
-/// Purposes of the hashes for these draws.
+/// The purposes of the hashes for these choices.
 pub const TIE: u64 = 0x7e;
 pub const COPY: u64 = 0x91;
 
 impl Draws {
-    /// Packets ([`Packet::seq`]), one per possible outcome of these draws.
+    /// One packet ([`Packet::seq`]) per possible outcome of these random choices.
     pub fn outcomes(&self, packet: Packet, seed: u64) -> Vec<u32> {
         let copies = self.more_copies + 1;
         let outcomes = (copies << self.ties.len()).min(MAX_OUTCOMES) as usize;
@@ -71,40 +75,43 @@ impl Draws {
     }
 }
 
-/// Calls its argument with every turn: from a router by a hop, and on by a hop of the next router.
+/// Calls its argument with every turn: the router, the hop that a packet takes there, and the hop that it takes at the
+/// next router.
 pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
-/// Calls its argument with every turn of packets to one destination router, on one class: from a router by a port, and on
-/// by each of these ports of the next router.
+/// Calls its argument with every turn of packets to one destination router, on one VC class: the router, the port that
+/// a packet takes there, and all ports that it may take at the next router.
 pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u8, &Ports)) + 'a>;
 
-/// Why the packets of a routing can't wait for each other in a circle (Dally and Seitz 1987): how the dependency check
-/// enters what can depend on what. Every variant walks the functions that the loop uses.
+/// Why the packets of a routing can't wait for each other in a circle (Dally and Seitz 1987). It tells the dependency
+/// check how to find out which channel can depend on which. Every variant calls the functions that the loop uses.
 pub enum Proof<'a> {
-    /// Every state that a packet can reach from any router with terminals to any other, whatever it chooses.
+    /// The check follows every state that a packet can reach from any router with terminals to any other, whatever it
+    /// chooses.
     EveryState,
-    /// The rank ([`super::routing::Routing::rank`]) rises with every hop, or with `link_first` the class of the link and
-    /// then the rank: seen on some walks over each router. Where it does not rise, what `or` says is walked.
+    /// The rank ([`super::routing::Routing::rank`]) rises with every hop; with `link_first`, first the class of the
+    /// link and then the rank. The check sees that it does on some paths over each router. If it does not, the check
+    /// does what `or` says.
     Rises { link_first: bool, or: Box<Proof<'a>> },
-    /// Paths of one leg between all pairs of routers. `by_line`: what a packet does in one dimension of a grid does not
-    /// depend on the others, and dimensions go in order.
+    /// The check follows packets between all pairs of routers. `by_line`: what a packet does in one dimension of a grid
+    /// does not depend on the other dimensions, which it crosses in order; so pairs within a line are enough.
     OneLeg { by_line: bool },
-    /// Paths over an intermediate: legs in phase 0, then in phase 1; and those of a packet that goes minimally in a phase of
-    /// its own.
+    /// Paths over an intermediate: a leg in phase 0, then a leg in phase 1. `minimal_phase`: the phase of packets that
+    /// take the minimal path instead.
     TwoLegs { by_line: bool, minimal_phase: Option<u8> },
-    /// Packets, each with the router it starts from, that together take every turn, under a routing that follows them.
+    /// These packets, each with the router that it starts from, together take every turn under this routing.
     Packets { routing: Box<dyn AnyRouting + 'a>, packets: Box<dyn Iterator<Item = (u32, Packet)> + 'a> },
     /// The turns themselves.
     Turns(EachTurn<'a>),
-    /// The turns to each of these routers, on one class.
+    /// The turns of packets to each of these routers, on one VC class.
     TurnsTo { destinations: Vec<u32>, turns: TurnsTo<'a> },
     /// Every packet may fall back on its escape (Duato 1993).
     Escapes,
-    /// Packets of all of these routings are under way at the same time.
+    /// Packets of all these routings are under way at the same time.
     Together(Vec<Box<dyn AnyRouting + 'a>>),
 }
 
 impl Proof<'_> {
-    /// The rank rises, else every state is walked.
+    /// The rank rises; if it does not, the check follows every state.
     pub fn rises() -> Self {
         Self::Rises { link_first: false, or: Box::new(Self::EveryState) }
     }

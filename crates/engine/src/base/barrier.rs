@@ -1,4 +1,5 @@
-//! A barrier that spins: windows are a few microseconds long, too short to sleep.
+//! A barrier for the threads of a run. It spins, because windows are a few microseconds long, too short for a thread to
+//! sleep.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

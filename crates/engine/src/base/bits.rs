@@ -91,7 +91,7 @@ pub fn pick16(mask: u16, start: u8) -> u8 {
     word.trailing_zeros() as u8
 }
 
-/// A growable set of small numbers, for what is active.
+/// A set of small numbers: the routers and terminals that have work to do.
 #[derive(Debug, Clone, Default)]
 pub struct Active(pub Vec<u64>);
 

@@ -1,7 +1,7 @@
 //! Indexing in the loop: checked in debug builds (the tests run there), unchecked in release builds.
 //!
-//! Every index comes from assembly or from another record of the same block and stays in range for the whole run; the
-//! checks cost about a tenth of the time.
+//! Every index is set when the network is assembled, or comes from another record of the same block, and stays in range
+//! for the whole run. Checks would cost about a tenth of the time.
 
 pub(crate) trait Hot<T> {
     fn hot(&self, index: usize) -> &T;

@@ -1,28 +1,29 @@
-//! Calendar wheel: what happens at a later cycle. Slots are lists of chunks from one pool, so memory follows what is in
-//! flight, and the most recently freed (hottest) chunk is used next.
+//! Calendar wheel: events of later cycles, in one slot per cycle. A slot is a list of chunks from one pool, so the
+//! wheel needs memory only for what is in flight. The chunk that was freed last is used next, since it is most likely
+//! in the cache.
 
 use crate::base::unchecked::Hot;
 
-/// The end of an empty slot. No chunk ends there, and it is a multiple of the chunk size like the end of a full chunk:
-/// one test finds both.
+/// Marks an empty slot. No chunk ends at this place. It is a multiple of the chunk size, like the end of a full chunk,
+/// so that one test finds both.
 const EMPTY: u32 = 0;
 
-/// Events of type `T` at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order inside a cycle
-/// carries no meaning.
+/// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events in a
+/// cycle has no meaning.
 #[derive(Debug, Clone)]
 pub struct Wheel<T, const N: usize> {
-    /// Behind the last item of each cycle; the items before it in its chunk are of that cycle, too.
+    /// For each cycle the place after its last item; all items before it in the same chunk belong to that cycle.
     ends: Vec<u32>,
     mask: u64,
     /// Chunk k is items k * N to (k + 1) * N.
     items: Vec<T>,
-    /// The end in the next chunk of the same cycle, per chunk.
+    /// For each chunk, the end of the next chunk of the same cycle.
     next: Vec<u32>,
     free: Vec<u32>,
 }
 
 impl<T: Copy + Default, const N: usize> Wheel<T, N> {
-    /// `events` bounds what is in flight at once: memory is reserved for it (touched only when used).
+    /// `events`: most events in flight at once. Memory is reserved for them, but touched only when it is used.
     pub fn new(horizon: u64, events: usize) -> Self {
         const { assert!(N.is_power_of_two()) };
         let slots = horizon.max(2).next_power_of_two();
@@ -36,7 +37,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         }
     }
 
-    /// Cycles ahead that still fit.
+    /// An event may be fewer cycles ahead than this.
     pub fn horizon(&self) -> u64 {
         self.mask + 1
     }

@@ -1,13 +1,13 @@
-//! Who offers how much to whom, router by router: what an analysis without simulation needs to know of the traffic.
+//! The traffic matrix between routers, for analyses without simulation.
 
 use crate::network::spec::Spec;
 use weft_units::Refusal;
 
-/// Beyond this number of entries a matrix is refused: 4,096 routers.
+/// Most entries of a matrix (4,096 routers); a larger one is refused.
 const MAX_ENTRIES: usize = 1 << 24;
 
 /// Flits per cycle that the terminals of each router (row) offer to those of each router (column) in the first phase of
-/// every job; replies are left out. The diagonal holds what never crosses a link between routers.
+/// every job; replies are left out. The diagonal holds traffic between terminals of one router.
 pub fn demand(spec: &Spec) -> Result<Vec<Vec<f64>>, Refusal> {
     let graph = &*spec.graph;
     let routers = graph.routers() as usize;

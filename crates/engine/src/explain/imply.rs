@@ -1,6 +1,6 @@
-//! What a spec implies before it runs: zero-load latency, mean hops and the load at which a channel is full, worked out
-//! from the traffic patterns of the first phases and the paths of the routing (minimal for an adaptive one, as it routes an
-//! idle network). Means are over flits; replies are left out.
+//! What a spec implies before it runs: zero-load latency, mean hops, and the load at which a channel is full. They
+//! follow from the traffic patterns of the first phases and the paths of the routing (for an adaptive routing, the
+//! paths that it takes in an idle network). Means are over flits; replies are left out.
 
 mod cuts;
 
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use weft_topology::Peer;
 use weft_units::Refusal;
 
-/// Beyond this number of steps of some 30 ns the implications that need them are left out.
+/// Most steps, of some 30 ns each; numbers that need more are left out.
 const MAX_STEPS: u64 = 1 << 23;
-/// Steps that a hop counts as of a packet that draws at every router.
+/// How many steps a hop counts as, if packets draw at every router.
 const STEPS_OF_CHOICE: u64 = 4;
 
 /// What a scenario implies before it runs (for `weft check`).
@@ -42,19 +42,19 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     net.routing = assemble::routing(spec)?.into();
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
     let mut implied = Walker::new(spec, &net).imply(net.needs.classes.clone());
-    // an idle network has the fewest links on, one that is full all of them
+    // an idle network has the fewest links on; a full one may have all of them on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         implied.channel_load_bound = Walker::new(spec, &net).imply(Vec::new()).channel_load_bound;
     }
     Ok(implied)
 }
 
-/// Weighted means over the pairs so far.
+/// Weighted sums over the pairs so far.
 #[derive(Default)]
 struct Means {
     weight: f64,
     hops: f64,
-    /// Cycles of wire between routers.
+    /// Cycles on links between routers.
     wire: f64,
 }
 
@@ -72,13 +72,14 @@ impl Means {
 struct Walker<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// What packets may draw for their whole way.
+    /// The random choices that packets make once, for their whole path.
     draws: Vec<u32>,
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
     load: Vec<f64>,
-    /// Instead of channels between routers, where heads choose among minimal paths: their loads are up to the traffic.
+    /// Used instead of channels between routers if heads choose among minimal paths: then the load of a channel depends
+    /// on the choices, but that of a cut does not.
     cuts: Option<Cuts>,
-    /// Steps so far, and how many they may be before they are too many.
+    /// Steps so far, and most steps allowed.
     steps: u64,
     allowed: u64,
 }
@@ -117,7 +118,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Walks from every router that sends; `None` if that takes too many steps.
+    /// Follows the packets of every router that sends; `None` if that takes too many steps.
     fn walk_all(&mut self, peak: f64, of_jobs: &mut [f64]) -> Option<Means> {
         let spec = self.spec;
         let routers = spec.graph.routers();
@@ -128,7 +129,7 @@ impl<'a> Walker<'a> {
         for from in 0..routers {
             to_router.fill(0.0);
             let mut sends = false;
-            // an even share for each sender, so that large networks are given up soon
+            // each sender gets an equal share of the steps, so that a network that is too large is given up soon
             self.allowed = MAX_STEPS / senders.max(1) * (done + 1);
             for (source, j, load) in self.sources(from).collect::<Vec<_>>() {
                 let rate = load / peak;
@@ -173,15 +174,15 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// The packet as its source makes it.
+    /// The packet as its source creates it.
     fn packet(&self, src: u32, dst: u32) -> Packet {
         let (router, port) = self.net.terminal_at[dst as usize];
         let dest = self.net.coords[router as usize];
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
     }
 
-    /// Loads the paths of a packet at router `from`, all that it may draw; mean hops and cycles of wire. `None` if that
-    /// takes too many steps.
+    /// Adds a packet at router `from` to the loads of all paths that it may draw. Returns its mean hops and mean cycles
+    /// on links; `None` if that takes too many steps.
     fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> Option<(f64, f64)> {
         let (mut hops, mut wire) = (0.0, 0.0);
         if let Some(cuts) = &mut self.cuts {
@@ -206,8 +207,8 @@ impl<'a> Walker<'a> {
         Some((hops, wire))
     }
 
-    /// Loads the paths of a packet that has drawn what holds for its whole way. Where it draws again at a router it is
-    /// split; parts that meet at a router after as many hops go on as one.
+    /// Adds a packet whose random choices at the source are made to the loads of its paths. At a router where it draws
+    /// again it is split into parts; parts that meet at a router after the same number of hops are joined again.
     fn walk(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);

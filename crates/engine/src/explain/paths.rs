@@ -1,4 +1,4 @@
-//! The paths that a packet may take from one terminal to another, and what is compared where a routing chooses.
+//! The paths that a packet may take from one terminal to another, and what an adaptive routing compares at each choice.
 
 use crate::api::routing::Classes;
 use crate::api::walk::{Cost, Step};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use weft_topology::Peer;
 use weft_units::Refusal;
 
-/// Most paths that are listed, and most that are followed to count them.
+/// Most paths that are listed, and most paths that are followed to count them.
 const LISTED: usize = 64;
 const FOLLOWED: u64 = 100_000;
 /// Most choices that are listed.
@@ -29,7 +29,7 @@ pub struct Explanation {
     pub vc_classes: Vec<VcClasses>,
     /// At most 64 paths, the shortest and most likely first.
     pub paths: Vec<Path>,
-    /// Different paths; at least so many if `all_counted` is false.
+    /// Number of different paths; if `all_counted` is false, there are at least so many.
     pub path_count: u64,
     pub all_counted: bool,
     /// Where an adaptive routing compares queues on these paths: at most 16 places.
@@ -56,9 +56,9 @@ pub struct VcClasses {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Path {
     pub hops: Vec<PathHop>,
-    /// As short as any path, or what the routing calls minimal.
+    /// As short as the shortest path, or minimal by the rules of the routing.
     pub minimal: bool,
-    /// How often an oblivious routing takes it; `None` where queues decide.
+    /// How often an oblivious routing takes it; `None` if queues decide.
     pub probability: Option<f64>,
     /// Cycles from creation to delivery of the tail without contention.
     pub zero_load_latency: u64,
@@ -71,12 +71,12 @@ pub struct PathHop {
     /// Name of the link class.
     pub link: String,
     pub class: u8,
-    /// VCs of that class, any of which the packet may take.
+    /// VCs of the VC class; the packet may take any of them.
     pub vcs: Vec<u8>,
     pub next_router: u32,
 }
 
-/// What is compared at a router before the hop with index `hop`: the least cost wins.
+/// What the routing compares at a router before the hop with index `hop`. The least cost wins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceAt {
     pub router: u32,
@@ -92,7 +92,7 @@ pub struct Candidate {
     pub port: u32,
     pub next_router: Option<u32>,
     pub class: u8,
-    /// In words, q(...) in flits.
+    /// In words; q(...) is the congestion of an output in flits.
     pub cost: String,
     /// The cost in an idle network [flits].
     pub zero_load: i64,
@@ -119,7 +119,7 @@ type Hops = Vec<(u32, u8, u8)>;
 struct Explainer<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// Paths by length, with the probability and whether the packet took no detour.
+    /// Paths by length, each with its probability and whether the packet took no detour.
     found: BTreeMap<(usize, Hops), (Option<f64>, bool)>,
     choices: Vec<ChoiceAt>,
     followed: u64,
@@ -222,7 +222,7 @@ impl Explainer<'_> {
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
         let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
         let mut paths: Vec<Path> = self.found.iter().map(path).collect();
-        // equally long ones stay in the order of their ports
+        // paths of equal length stay in the order of their ports
         paths.sort_by(|a, b| {
             let likely = |p: &Path| p.probability.unwrap_or(0.0);
             a.hops.len().cmp(&b.hops.len()).then(likely(b).total_cmp(&likely(a)))

@@ -12,7 +12,7 @@ pub enum LinkState {
     On,
     /// Logically off, physically ready.
     Shadow,
-    /// On the way to off; carries no new packet.
+    /// On the way to off; no new packet may take it.
     Draining,
     Off,
     /// On the way to on; carries nothing yet.
@@ -23,7 +23,7 @@ impl LinkState {
     pub const COUNT: usize = 5;
     pub const ALL: [LinkState; Self::COUNT] = [Self::On, Self::Shadow, Self::Draining, Self::Off, Self::Waking];
 
-    /// The state with this number (of a port).
+    /// The state that a port holds as this number.
     #[inline(always)]
     pub(crate) fn of(number: u8) -> Self {
         Self::ALL[usize::from(number)]

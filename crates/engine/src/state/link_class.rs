@@ -1,11 +1,11 @@
-//! Link classes and trunks, in the form that the loop needs.
+//! Link classes and trunks as the loop needs them.
 
-/// A link class, in the form the loop needs.
+/// A link class.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 pub struct Link {
     pub latency: u64,
-    /// From the grant downstream until the credit can be used upstream.
+    /// Cycles from the grant of a flit at the far end until the sender can use the credit.
     pub credit_latency: u64,
     pub buffer: u16,
     /// All VCs of a channel of this class.
@@ -17,7 +17,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Whether none of the credits of a channel is in use.
+    /// Whether all credits of a channel have come back, so that the buffer behind it is empty.
     pub fn are_home(&self, credits: &[u16]) -> bool {
         (0..).zip(credits).all(|(vc, &free)| self.all >> vc & 1 == 0 || free == self.buffer)
     }
@@ -38,7 +38,7 @@ pub struct Trunk {
 }
 
 impl Trunk {
-    /// The ports of the trunk that `port` is a member of; a routing on any graph names whichever it finds.
+    /// The ports of the trunk that `port` belongs to. (A routing for any graph may name any port of a trunk.)
     #[inline(always)]
     pub fn members(self, port: u8) -> std::ops::Range<u8> {
         if port < self.first {

@@ -1,4 +1,4 @@
-//! The state of the network: one record per port, terminal and router, packets and segments in pools.
+//! The state of the network: one record for each port, terminal and router; packets and segments are in pools.
 //!
 //! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutPort`] after those of
 //! the routers. One cache line per output port and two per input port (V = 8).
@@ -13,12 +13,12 @@ use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
 
 pub const NONE: u32 = u32::MAX;
-/// Key of a VC whose head wants nothing (no head, or it holds an output VC already).
+/// Key of a VC whose head asks for nothing: there is no head, or it holds an output VC already.
 pub const NO_KEY: u16 = u16::MAX;
-/// Key of a packet whose route needs the state of the router it is in; of a head that has not chosen yet.
+/// Key of a packet whose route depends on the queues of the router where it is, and of a head that has not chosen yet.
 pub const ASK: u16 = u16::MAX - 1;
 
-/// Route key of a class of output port `port`.
+/// Route key: a VC class of output port `port`, packed into one number.
 #[inline(always)]
 pub fn key_of(port: usize, class: usize, class_bits: u32) -> u16 {
     (port << class_bits | class) as u16
@@ -40,7 +40,8 @@ pub enum Kind {
     Unused,
 }
 
-/// Sender side of a channel: credits, holders of its VCs, who wants it.
+/// Output unit, the sender's side of a channel: credits, which packet holds each VC, and which VC classes are asked
+/// for.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct OutPort<const V: usize> {
@@ -48,15 +49,15 @@ pub struct OutPort<const V: usize> {
     pub credits: [u16; V],
     /// Input port << 4 | input VC of the packet that holds the VC.
     pub holder: [u16; V],
-    /// VCs that no packet holds (0 while the channel may not be used).
+    /// VCs that no packet holds; 0 while packets may not use the channel.
     pub free: u16,
-    /// VCs whose holder has a flit here.
+    /// VCs whose holder has a flit waiting in this router.
     pub ready: u16,
     /// VCs with at least one credit.
     pub credit: u16,
-    /// VCs with the credits that a head needs (`Net::room`); not kept where all packets have one flit.
+    /// VCs with as many credits as a head needs (`Net::room`); not kept up to date if all packets have one flit.
     pub room: u16,
-    /// VC classes that some head wants.
+    /// VC classes that some head asks for.
     pub wanting: u16,
     /// Link class.
     pub class: u8,
@@ -75,11 +76,12 @@ pub struct OutPort<const V: usize> {
     pub kind: Kind,
 }
 
-/// Receiver side of a channel: VC queues (lists of segments) and what their heads want.
+/// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and what the head of each queue
+/// asks for.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct InPort<const V: usize> {
-    /// What the head of each VC wants: output << class_bits | class.
+    /// Route key of the head of each VC: output << class_bits | class.
     pub keys: [u16; V],
     /// Output << 4 | output VC that the head packet holds.
     pub held: [u16; V],
@@ -97,7 +99,7 @@ pub struct InPort<const V: usize> {
     pub rr_out: u8,
     pub rr_vc: u8,
     pub remote: bool,
-    /// VCs whose head chooses its output again in every step (`choose`).
+    /// VCs whose head chooses its output again in every allocation step (`pipeline/choose.rs`).
     pub choosing: u16,
 }
 
@@ -110,13 +112,13 @@ impl<const V: usize> OutPort<V> {
         *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
     }
 
-    /// VCs that a head may take.
+    /// VCs that a head may take now: nobody holds them, and they have enough credits.
     #[inline(always)]
     pub fn open<const SINGLE: bool>(&self) -> u16 {
         self.free & if SINGLE { self.credit } else { self.room }
     }
 
-    /// A flit takes a place in VC `vc` of the next buffer. `need`: credits that a head needs.
+    /// A flit takes a place in VC `vc` of the buffer at the far end. `need`: credits that a head needs.
     #[inline(always)]
     pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         self.flits += 1;
@@ -140,7 +142,7 @@ impl<const V: usize> InPort<V> {
     }
 }
 
-/// A packet (or the part of it that has arrived) in one VC queue. Body flits are the counters.
+/// A packet, or the part of it that has arrived, in one VC queue. Its body flits exist only as counters.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Segment {
@@ -154,7 +156,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The segment of one-flit packet `packet`, which keeps it for good: only `next` and `key` change.
+    /// The segment of one-flit packet `packet`. The packet keeps it for ever; only `next` and `key` change.
     pub fn of_single(packet: u32) -> Self {
         Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_KEY }
     }
@@ -163,11 +165,11 @@ impl Segment {
 /// Flags of a packet.
 pub const MEASURED: u8 = 1;
 pub const DETOUR: u8 = 2;
-/// Someone wants to know what becomes of it.
+/// The packet is watched (`weft run --watch`).
 pub const WATCHED: u8 = 4;
-/// The packet goes round in the subnetwork that it crosses (`pal`).
+/// The packet is on a detour in the subnetwork that it crosses.
 pub const AROUND: u8 = 8;
-/// The packet answers another.
+/// The packet is a reply.
 pub const REPLY: u8 = 0x80;
 
 /// A packet: one cache line, written by its source and by the routing.
@@ -188,7 +190,7 @@ pub struct Packet {
     pub dst_port: u8,
     pub hops: u16,
     pub phase: u8,
-    /// Dimension being crossed + 1 (grids); 0 before the first.
+    /// Dimension that it crosses, plus 1 (grids); 0 before the first.
     pub dim: u8,
     /// VC class inside the phase (dateline side, globals crossed).
     pub lane: u8,
@@ -197,11 +199,12 @@ pub struct Packet {
     pub asked: u32,
 }
 
-/// What a routing has written into a packet: two packets in the same state at a router go on alike.
+/// What a routing has written into a packet. Two packets to one destination with the same state at a router have the
+/// same hops ahead of them.
 pub type RouteState = (u64, u8, u8, u8, u8);
 
 impl Packet {
-    /// All that a routing may have written.
+    /// Everything that a routing may have written into the packet.
     pub fn route_state(&self) -> RouteState {
         (self.target, self.phase, self.dim, self.lane, self.flags & (DETOUR | AROUND))
     }
@@ -209,18 +212,18 @@ impl Packet {
 
 #[derive(Debug, Clone, Default)]
 pub struct Router<const W: usize> {
-    /// Outputs with a head that may get a VC.
+    /// Outputs for which some head may get a VC.
     pub want: Bits<W>,
     /// Outputs with a flit that may cross the switch.
     pub go: Bits<W>,
-    /// Inputs with a head that chooses its output again in every step.
+    /// Inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
     pub base: u32,
     pub id: u32,
 }
 
 impl<const W: usize> Router<W> {
-    /// Output `p` can do nothing until a flit, VC or credit comes. `HEADS`: heads were looked at, too.
+    /// Output `p` can do nothing before a flit, a VC or a credit comes. `HEADS`: that was also tested for heads.
     #[inline(always)]
     pub fn rest<const HEADS: bool>(&mut self, p: usize) {
         self.go.clear(p);
@@ -230,7 +233,7 @@ impl<const W: usize> Router<W> {
     }
 }
 
-/// A flit that crosses the switch: VC `v` of input `i` sends on VC `vc` of output `p`.
+/// A flit that crosses the switch from VC `v` of input `i` to VC `vc` of output `p`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Move {
     pub i: u8,
@@ -239,7 +242,7 @@ pub struct Move {
     pub vc: u8,
 }
 
-/// A source: its clock may lag behind the simulated time, so that nothing grows at overload.
+/// A terminal as a source. At overload its clock lags behind the simulated time, so that no queue grows.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct Terminal {
@@ -271,7 +274,7 @@ pub struct Flit {
     pub len: u16,
 }
 
-/// A record that can hold the number of another one while it is free.
+/// A record that, while it is free, can hold the number of another free record.
 pub trait Linked {
     fn link(&mut self) -> &mut u32;
 }
@@ -290,7 +293,8 @@ impl Linked for Packet {
     }
 }
 
-/// Slots in a vector; the free ones form a list, most recently freed (hottest) first.
+/// Slots in a vector. The free slots form a list; the one that was freed last comes first, since it is most likely in
+/// the cache.
 #[derive(Debug, Clone)]
 pub struct Pool<T> {
     pub items: Vec<T>,
@@ -310,7 +314,7 @@ impl<T: Copy + Default + Linked> Pool<T> {
         id
     }
 
-    /// A slot with the remains of its last user.
+    /// A free slot; it still holds what its last user left.
     #[inline(always)]
     pub fn take(&mut self) -> u32 {
         self.in_use += 1;

@@ -1,4 +1,4 @@
-//! Collects the ports of a graph and checks the laws that every graph keeps.
+//! Collects the ports of a graph and checks that it keeps the laws of graphs.
 
 use super::{Graph, Layer, Peer, Port, Structure};
 use weft_units::Refusal;
@@ -77,8 +77,8 @@ impl GraphBuilder {
 /// Place of a terminal that isn't attached yet; no router has this id, since there are at most [`MAX_PORTS`] ports.
 const NOWHERE: (u32, u16) = (u32::MAX, u16::MAX);
 
-/// Refuses more than [`MAX_RADIX`] ports per router or [`MAX_PORTS`] in all, before any memory is claimed. `sum` shows
-/// how the radix comes about.
+/// Refuses more than [`MAX_RADIX`] ports per router or [`MAX_PORTS`] in all, before any memory is claimed. `sum` is the
+/// sum that gives the radix, for the message.
 pub(crate) fn check_size(routers: u64, radix: u64, sum: &str, path: &str) -> Result<(), Refusal> {
     if radix > MAX_RADIX.into() {
         let what = format!("{sum} gives {radix} ports per router; a router has at most {MAX_RADIX}");

@@ -75,7 +75,7 @@ impl Graph {
     pub fn class_names(&self) -> &[String] {
         &self.class_names
     }
-    /// What a file calls its routers; `None` where they have numbers only.
+    /// The names of the routers in a graph file; `None` if they have numbers only.
     pub fn router_names(&self) -> Option<&[String]> {
         self.router_names.as_deref()
     }
@@ -105,7 +105,7 @@ impl Graph {
         let groups = self.structure().groups.as_ref()?;
         self.terminals_in_a_row(self.terminals() / groups.count, |router| groups.places[router as usize].0)
     }
-    /// `each`, if terminal t is in set t / each for all terminals, and all these sets have as many.
+    /// Returns `each` if every terminal t is in set t / `each`, so that all sets have `each` terminals.
     fn terminals_in_a_row(&self, each: u32, set_of_router: impl Fn(u32) -> u32) -> Option<u32> {
         let whole = each > 0 && self.terminals().is_multiple_of(each);
         let in_order = |(terminal, &(router, _)): (u32, &(u32, u16))| set_of_router(router) == terminal / each;

@@ -1,11 +1,13 @@
-//! What a topology says of the order in its wiring, so that a routing or a pattern can compute instead of search.
+//! What a topology says about the order in its wiring, so that a routing or a pattern can compute ports and distances
+//! instead of searching for them.
 //!
-//! Every view is optional, and a network may offer several. Who needs one asks for it and refuses the network where it
-//! is missing; nobody asks for the name of a topology. `tests/conformance.rs` holds every view to the wiring.
+//! Every view is optional, and a network may offer several. A model asks for the view that it needs, and refuses a
+//! network without it; nobody asks for the name of a topology. `tests/conformance.rs` checks every view against the
+//! wiring.
 
 use super::arrangement::GlobalLinks;
 
-/// Routers, the classes of their links, and the order in which these links join them.
+/// A set of routers, the classes of the links between them, and the order in which these links join them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
     pub name: &'static str,
@@ -16,7 +18,7 @@ pub struct Layer {
     pub structure: Structure,
 }
 
-/// The views of a layer. All are absent where the wiring has no order that is known.
+/// The views of a layer. A network whose wiring has no known order has none of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Structure {
     pub grid: Option<Grid>,
@@ -55,15 +57,15 @@ pub enum Line {
     Row,
 }
 
-/// Routers in groups. Any partition may be one.
+/// Routers in groups: any partition of the routers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
     pub count: u32,
     /// For each router its group, and its index among the routers of the group in ascending order.
     pub places: Vec<(u32, u32)>,
-    /// Where every two routers of a group are joined by one link.
+    /// Present if every two routers of a group are joined by one link.
     pub complete: Option<CompleteGroups>,
-    /// Where the links between groups follow an arrangement.
+    /// Present if the links between groups follow an arrangement.
     pub global: Option<GlobalLinks>,
 }
 
@@ -117,8 +119,9 @@ impl Structure {
         grid.map(|grid| grid.dimensions.iter().map(|dimension| dimension.width).collect())
     }
 
-    /// Routers that follow each other and belong together (a row, a group, the brothers under the same parents): block
-    /// boundaries that are multiples of it cut few or long links. 1 where nothing is known.
+    /// How many routers with consecutive ids belong together (a row, a group, the routers under the same parents). The
+    /// network is partitioned into blocks at multiples of this number, so that few links, or long ones, lead from block
+    /// to block. 1 if nothing is known.
     pub fn grain(&self) -> u32 {
         match self {
             Self { groups: Some(groups), .. } => groups.run().unwrap_or(1),

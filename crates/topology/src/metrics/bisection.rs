@@ -1,9 +1,9 @@
 //! Bisection: the fewest links between two sets of routers whose terminals differ by no more than those of one router.
 //!
-//! Exact where theory has the best cut. Elsewhere the best cut found: an upper bound. The search starts from cuts in
-//! the order of router ids, in the order of distance from a router, and at random, and improves each by moving routers
-//! one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions",
-//! DAC'82).
+//! The number is exact where theory gives the best cut. Elsewhere it belongs to the best cut that the search found, and
+//! is an upper bound. The search starts from cuts in the order of router ids, in the order of distance from a router,
+//! and at random, and improves each by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time
+//! Heuristic for Improving Network Partitions", DAC'82).
 
 use crate::{Graph, Grid, Line, Structure, Tree};
 use std::cmp::Reverse;
@@ -51,8 +51,8 @@ impl Graph {
         })
     }
 
-    /// Any two halves exchange one flow per terminal over links that no other flow takes, so no cut has fewer links;
-    /// nested subtrees on one side, which share a top router's links, reach it.
+    /// Any two halves can exchange one flow per terminal, each over links of its own, so no cut has fewer links. A cut
+    /// along subtrees reaches this number.
     fn cut_of_tree(&self, tree: &Tree) -> u64 {
         let leaves = self.terminals() / tree.radix;
         u64::from(tree.radix) * u64::from(leaves / 2)
@@ -94,7 +94,7 @@ fn array_cut(widths: &[u32]) -> u64 {
 
 /// Starting cuts in a random order of the routers.
 const RANDOM_STARTS: u64 = 4;
-/// Rounds of moves per start, if each still gains.
+/// Most rounds of moves per start; a round that gains nothing is the last.
 const ROUNDS: usize = 12;
 
 /// A cut of a graph while it is improved.
@@ -105,7 +105,7 @@ struct Cut<'a> {
     total: u64,
     heaviest: u64,
     side: Vec<bool>,
-    /// Links fewer in the cut if the router changes sides.
+    /// How many links leave the cut if the router changes sides.
     gain: Vec<i64>,
     moved: Vec<bool>,
     links: i64,
@@ -183,7 +183,8 @@ impl<'a> Cut<'a> {
         weight.abs_diff(self.total - weight) <= self.heaviest + slack
     }
 
-    /// Moves every router once, best gain first, and keeps the best balanced cut on the way; whether it gained.
+    /// Moves every router once, the one with the best gain first, and keeps the best balanced cut that it meets.
+    /// Returns whether that is better than before.
     fn round(&mut self) -> bool {
         self.moved.fill(false);
         let mut waiting = [BinaryHeap::new(), BinaryHeap::new()];
@@ -206,7 +207,7 @@ impl<'a> Cut<'a> {
         best < before
     }
 
-    /// The router to move next: of the best ones of either side that keep the balance near, the one with more gain.
+    /// The router to move next: among the moves that keep the halves nearly equal, the one with the most gain.
     fn next(&self, waiting: &mut [BinaryHeap<(i64, Reverse<u32>)>; 2]) -> Option<u32> {
         let mut best = None;
         for side in [false, true] {

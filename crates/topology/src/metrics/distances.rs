@@ -1,5 +1,5 @@
-//! Distances between routers, in links: by search from one router, over all pairs by a formula where the structure has
-//! one.
+//! Distances between routers, in links. From one router they are found by search; for all pairs there is a formula if
+//! the structure of the graph is known.
 
 use crate::{Dimension, Graph, Groups, Levels, Line, Peer, Structure, Tree};
 
@@ -141,8 +141,7 @@ fn are_within_three(groups: &Groups) -> bool {
     groups.complete.is_some() && groups.global.is_some()
 }
 
-/// Whether a tree of three levels is one of pods: each router of the top has a link to every pod of half as many
-/// routers.
+/// Whether a tree of three levels consists of pods, so that every top router has a link to each pod.
 fn is_of_pods(tree: &Tree) -> bool {
     tree.top == 2 * tree.radix
 }

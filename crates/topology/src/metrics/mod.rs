@@ -1,4 +1,4 @@
-//! What can be computed of every graph: degrees, distances, bisection.
+//! Numbers that can be computed for any graph: degrees, distances, bisection.
 
 mod bisection;
 mod distances;

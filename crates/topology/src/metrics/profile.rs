@@ -1,8 +1,8 @@
-//! What a graph is like: links per router, distances between all routers.
+//! Links per router, and distances between all routers.
 
 use crate::Graph;
 
-/// Sources of one search: one bit each.
+/// Sources of one search; each has one bit of a word.
 const SOURCES: u32 = u64::BITS;
 
 /// How far routers and terminals are from each other, in links.
@@ -59,7 +59,7 @@ impl Graph {
     pub fn distances(&self) -> DistanceProfile {
         let routers = self.routers();
         let terminals: Vec<u64> = (0..routers).map(|router| self.terminals_of(router)).collect();
-        // a terminal meets the others of its router at distance 0
+        // the other terminals of the same router are at distance 0
         let at_home = terminals.iter().map(|&own| own * own.saturating_sub(1)).sum();
         let mut profile = DistanceProfile { router_pairs: vec![0], terminal_pairs: vec![at_home] };
         let mut search = Search::new(routers as usize);

@@ -1,9 +1,10 @@
-//! What topologies with an arrangement of global links share: how many groups there can be, and which arrangements fit.
+//! What all topologies with global links share: how many groups there can be, and which arrangements fit.
 
 use crate::Arrangement;
 use weft_units::Refusal;
 
-/// The global ports of a group: `routers` routers with `links` each, and the keys of a scenario that say so.
+/// The global ports of a group: `routers` routers with `links` global links each, and the keys of the scenario that
+/// give these two numbers.
 pub(crate) struct GlobalPorts {
     pub routers: u32,
     pub links: u32,
@@ -11,7 +12,8 @@ pub(crate) struct GlobalPorts {
 }
 
 impl GlobalPorts {
-    /// The number of groups that a scenario asks for, at most one more than a group has global ports: the default.
+    /// The number of groups: what the scenario asks for, or else the most that is possible, one more than a group has
+    /// global ports.
     pub fn groups(&self, asked: Option<u32>, path: &str) -> Result<u32, Refusal> {
         let Self { routers, links, keys: [routers_key, links_key] } = *self;
         let ports = routers * links;

@@ -9,8 +9,8 @@
 //!
 //! # Guarantees
 //! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending
-//! neighbour. Nodes are routers, edges are links with both directions; a directed file is taken if it has every link
-//! both ways. The node attribute `terminals` says how many terminals a router has; where it is missing,
+//! neighbour. Nodes are routers, edges are links with both directions; a directed file is accepted if it has every link
+//! in both directions. The node attribute `terminals` says how many terminals a router has; where it is missing,
 //! `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet` file that
 //! names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`); in
 //! `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are
@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{InputFile, Refusal};
 
-/// Largest graph file \[bytes\]; what a reader claims is a small multiple of it.
+/// Largest graph file \[bytes\]: a reader needs a few times as much memory.
 const MAX_BYTES: usize = 1 << 28;
 
 /// How a graph file is written.

@@ -15,8 +15,8 @@ pub(crate) struct RouterGrid {
 }
 
 impl RouterGrid {
-    /// Checks 1 to 8 dimensions with `least` to 255 routers across, and the size of the graph when a dimension of width
-    /// w costs `ports_across(w)` ports.
+    /// Checks that there are 1 to 8 dimensions of `least` to 255 routers each, and that the graph is not too large if a
+    /// dimension of width w takes `ports_across(w)` ports of a router.
     pub fn new(
         widths: &[u32],
         terminals: u32,

@@ -1,7 +1,7 @@
 //! The topologies: one file and one line of the registry each.
 //!
-//! The conformance suite (`tests/conformance.rs`) takes the examples of every registered topology, builds them and
-//! holds the graphs, and every view of their structure, to the wiring.
+//! The conformance suite (`tests/conformance.rs`) builds the examples of every registered topology and checks every
+//! view of their structure against the wiring.
 
 mod global_links;
 mod grid;

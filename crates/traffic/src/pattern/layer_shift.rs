@@ -66,10 +66,10 @@ impl PatternModel for LayerShift {
     }
 }
 
-/// Layers that are runs of terminals, in turn.
+/// Layers; each consists of runs of consecutive terminals.
 #[derive(Debug, Clone)]
 pub struct FarLayer {
-    /// Terminals of a layer in a row; then comes a run of the next layer.
+    /// Length of a run; the next run belongs to the next layer.
     run: u32,
     layers: u32,
     shift: u32,

@@ -33,11 +33,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mix(pub Vec<Part>);
 
-/// A pattern and its part of the packets.
+/// A pattern and its share of the packets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Part of the packets, in proportion to the other weights; above 0.
+    /// Share of the packets, in proportion to the other weights; above 0.
     pub weight: f64,
     /// Where these packets go.
     pub pattern: PatternConfig,
@@ -77,7 +77,7 @@ impl PatternModel for Mix {
     }
 }
 
-/// Patterns and their parts of the packets, which sum to 1.
+/// Patterns and their shares of the packets, which sum to 1.
 #[derive(Debug, Clone)]
 pub struct Mixture {
     parts: Vec<(f64, Pattern)>,

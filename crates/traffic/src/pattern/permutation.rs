@@ -49,7 +49,7 @@ pub(crate) fn bits(population: &Population, path: &str) -> Result<u32, Refusal> 
     }
     let (below, above) = (1u64 << bits, 2u64 << bits);
     let what = format!("{terminals} terminals are no power of two: 2^{bits} = {below}, 2^{} = {above}", bits + 1);
-    // a name for the remedy that can be copied
+    // the remedy shows a text that can be copied
     let pattern = path.rsplit('.').next().unwrap_or(path);
     let help = format!(
         "permute the ids below a power of two: within: {{terminals: {}, pattern: {pattern}}}",

@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Mean draws per packet that are still a workload, and ids per terminal.
+/// Most draws per packet, on average, and most ids per terminal; more of them are refused.
 const MAX_DRAWS: u32 = 64;
 
 /// A pattern among the first ids.
@@ -84,7 +84,7 @@ impl PatternModel for Within {
     }
 }
 
-/// A pattern of which only the terminals that exist are left.
+/// A pattern restricted to the terminals that exist.
 #[derive(Debug, Clone)]
 pub struct Subset {
     terminals: u32,

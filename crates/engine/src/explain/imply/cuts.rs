@@ -1,15 +1,16 @@
-//! What choosing among minimal paths cannot avoid on a grid: every packet crosses the cuts between its coordinates in each
-//! dimension, whatever way it takes. The channels over a cut share its load evenly at best.
+//! Bounds for routings that choose among minimal paths on a grid: in each dimension a packet crosses the cuts between
+//! its coordinates, whatever path it takes. At best the channels over a cut share its load evenly.
 
 use crate::models::routing::on_grid::{Grid, Line};
 use weft_topology::Graph;
 
-/// Load of every cut: channels of one dimension and direction that leave routers of one coordinate.
+/// Load of every cut. A cut is the set of channels of one dimension and direction that leave routers of one coordinate.
 pub(super) struct Cuts {
     grid: Grid,
-    /// Packets with no other way, by [`index`].
+    /// For each cut (by [`index`]), the packets that must cross it.
     forced: Vec<f64>,
-    /// Packets half way round a ring that go either over this cut, upward, or over the one opposite, downward.
+    /// For each cut, the packets half way round a ring that cross either this cut, upward, or the opposite one,
+    /// downward.
     either: Vec<f64>,
 }
 
@@ -27,7 +28,8 @@ impl Cuts {
         Some(Self { grid, forced: vec![0.0; places], either: vec![0.0; places] })
     }
 
-    /// Loads the cuts between two routers; calls `links` with each dimension and the links to cross in it.
+    /// Adds the traffic between two routers to the cuts. Calls `links` with each dimension and the number of links to
+    /// cross in it.
     pub fn cross(&mut self, from: u64, to: u64, rate: f64, mut links: impl FnMut(usize, u32)) {
         for d in self.grid.differences(from, to) {
             let (mut own, c) = (Grid::coordinate(from, d), Grid::coordinate(to, d));
@@ -48,7 +50,7 @@ impl Cuts {
         }
     }
 
-    /// Load of the busiest channel, if packets choose as well as can be.
+    /// Load of the busiest channel if packets choose as well as possible.
     pub fn busiest(&self) -> f64 {
         let mut busiest: f64 = 0.0;
         for d in 0..usize::from(self.grid.dims) {

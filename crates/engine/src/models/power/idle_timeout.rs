@@ -26,7 +26,7 @@ use weft_units::{Cycles, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
-    /// Idle time after which the channel goes down: nothing queued, nothing on its way to the link.
+    /// Time after which an idle channel goes down. It is idle while no flit waits for the link or is on its way to it.
     pub idle: Time,
     /// Duration of going down and of waking; the channel draws full power and carries nothing.
     pub transition: Time,
@@ -53,7 +53,7 @@ impl PolicyModel for IdleTimeout {
         &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
     }
 
-    /// From the last flit to off, and on again.
+    /// The time from the last flit until the channel is off, and until it is on again.
     fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
@@ -78,7 +78,7 @@ impl Policy for Times {
     }
 }
 
-/// One watcher per managed channel: its timer is all that it remembers.
+/// Watches the managed channels. It remembers nothing but the timer of each.
 #[derive(Debug)]
 struct Watchers {
     times: Times,
@@ -91,7 +91,7 @@ impl Agents for Watchers {
     }
 
     fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
-        // on its way down it must finish first; its timer wakes it then
+        // a channel on its way down must get there first; its timer wakes it then
         if channels.state(o) == LinkState::Off {
             channels.enter(o, LinkState::Waking);
             channels.set_timer(o, channels.now() + self.times.transition);
@@ -125,12 +125,13 @@ impl Watchers {
         }
     }
 
-    /// Goes down if the last flit left `idle` cycles ago; else looks again when that can first be true.
+    /// The channel goes down if its last flit left `idle` cycles ago; otherwise this looks again as soon as that can be
+    /// true.
     fn look_at_idle(&self, o: usize, channels: &mut dyn Channels) {
         let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(o));
         let held = channels.is_held(o) || channels.is_wanted(o);
         if held || free_for < 0 {
-            // it is busy at least until now (held) or until the staged flits have left
+            // it is busy until now at least (a packet holds or wants it), or until the flits that wait for it have left
             let busy_until = now + u64::from(held).max(u64::from(free_for.min(0).unsigned_abs()));
             channels.set_timer(o, busy_until + idle);
         } else if (free_for as u64) < idle {

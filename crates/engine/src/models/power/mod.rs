@@ -1,7 +1,8 @@
 //! Link power policies: the registry.
 //!
-//! A channel's state belongs to its sender. A policy acts through the agents of each block, on timers, wishes of packets and
-//! control packets, or through an overseer between two cycles (`api/policy.rs`, `api/agents.rs`).
+//! The state of a channel belongs to the router that sends on it. A policy acts either through the agents of each
+//! block, which hear of timers, of packets that ask for links and of control packets, or through an overseer between
+//! two cycles (`api/policy.rs`, `api/agents.rs`).
 
 weft_units::registry! {
     /// Every link power policy.
@@ -37,7 +38,7 @@ impl PolicyConfig {
         self.model().settling_period(graph, cycle_fs)
     }
 
-    /// Names of the kinds of control packets of all policies.
+    /// Names of the kinds of control packets, over all policies.
     pub fn control_packets() -> Vec<&'static str> {
         let mut names: Vec<&str> = Vec::new();
         for name in Self::OFFERS.iter().flat_map(|(_, offers)| offers.control_packets) {
@@ -54,7 +55,7 @@ impl PolicyConfig {
     }
 }
 
-/// The subnetworks that a policy manages; refuses topologies without.
+/// The subnetworks that a policy manages. Refuses a topology that has none.
 fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal> {
     let nets = Subnets::of(site.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
         let what = format!("{policy} manages the links between routers that are all neighbours, and there are none");
@@ -76,7 +77,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     Ok(nets)
 }
 
-/// Refuses a hub that some managed subnetwork does not have.
+/// Refuses a hub if some managed subnetwork has no member of that number.
 fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
     let managed = (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])]);
     match managed.map(|d| nets.widths[d]).filter(|&width| width > 1).min() {

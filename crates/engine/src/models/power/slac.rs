@@ -9,12 +9,13 @@
 //! takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions; initial:
 //! stages that are on in cycle 0.
 //! # Guarantees
-//! One sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of the
-//! fullest of its input ports from other routers, over all VCs. Above `high` anywhere, the next stage warms (state
-//! `waking`, at the router with the highest utilisation; of equal ones, the lowest). Below `low` at the router that asked
-//! for the newest stage (at every router, if it was on from the beginning), and above `high` nowhere, that stage takes no
-//! new packets, drains and goes dark, which is noticed at the end of a window. Last on, first off; one stage at a time:
-//! while one warms or drains, and for one whole window after, nothing else is decided. A dark stage has no packet under way that might need it, no flit and no credit.
+//! One sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of
+//! the fullest of its input ports from other routers, over all VCs. If it is above `high` anywhere, the next stage
+//! warms (state `waking`, at the router with the highest utilisation; of equal ones, the lowest). If it is below `low`
+//! at the router that asked for the newest stage (at every router, if that stage was on from the beginning), and above
+//! `high` nowhere, that stage takes no new packets, drains and goes dark, at the end of a window. Last on, first off;
+//! one stage at a time: while one warms or drains, and for one whole window after, nothing else is decided. A dark
+//! stage has no packet under way that might need it, no flit and no credit.
 //! # Not modelled
 //! The time that a request takes to the sequencer and back; lasers, whose number is that of links here.
 //! # Validation
@@ -139,7 +140,7 @@ impl PolicyModel for Slac {
         &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
     }
 
-    /// To warm the largest stage that can be off, and a window before and after.
+    /// The time to warm the largest stage that can be off, and one window before and after it.
     fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
         let links = match graph.structure().widths().as_deref() {

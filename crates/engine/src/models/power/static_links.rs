@@ -1,14 +1,14 @@
 //! A fixed set of links is on, all others that the policy manages are off, for the whole run.
 //!
 //! # Source
-//! The reference that a power policy should come close to: a link set chosen beforehand for a known load. `root` is the
-//! state of least power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
+//! A reference to which a power policy should come close: a set of links chosen beforehand for a known load. `root` is
+//! the state of least power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
 //! # Parameters
-//! on: `root`, or `links`, pairs of neighbouring routers; hub: member of every subnetwork at the middle of its star, where
-//! packets go whose own way is gone.
+//! on: `root`, or `links`, pairs of neighbouring routers; hub: the member of every subnetwork at the middle of its
+//! star; packets go over it if their own link is off.
 //! # Guarantees
-//! No transition; an off link carries nothing. Every two routers of a subnetwork have an active link or a way over one
-//! other router, else the set is refused. Needs `pal`, which knows what is off.
+//! No transition; an off link carries nothing. Every two routers of a subnetwork have an active link or a path over one
+//! other router, else the set is refused. It needs a routing that knows which links are off.
 //! # Not modelled
 //! How the links came into that state.
 //! # Validation
@@ -28,7 +28,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Static {
-    /// The links that are on, of those that the policy manages.
+    /// Which of the managed links are on.
     #[serde(default)]
     pub on: On,
     /// Member of every subnetwork at the middle of its star.
@@ -118,7 +118,7 @@ impl Runtime {
         }
     }
 
-    /// Refuses sets that leave two routers of a subnetwork without a way. Returns all links that are managed.
+    /// Refuses a set that leaves two routers of a subnetwork without a path. Returns all links that the policy manages.
     fn check(&self, site: &Site) -> Result<HashSet<(u32, u32)>, Refusal> {
         let nets = &self.nets;
         let mut known = HashSet::new();

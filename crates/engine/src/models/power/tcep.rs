@@ -1,35 +1,36 @@
-//! TCEP: consolidates traffic on few links and switches the others off, one per router and epoch, by requests between
-//! neighbours.
+//! TCEP: consolidates traffic on few links and switches the others off. Neighbouring routers agree on it by requests;
+//! each switches one link per epoch.
 //!
 //! # Source
 //! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. What the
 //! paper leaves open is a parameter, or said here.
 //! # Parameters
 //! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
-//! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off; initial:
-//! links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that it may let go (`even` is ours, not the
-//! paper's: from \[flits/cycle to each other member\] on, target: share of a link, see `spares.rs`); utilisation: of which
-//! direction of a link; guard: whether the link activated last is spared while an inner link is above half the mark;
-//! deactivate: whether links are switched off at all; phase: epochs of all routers together, or each from a random cycle
-//! on; tables: how others learn of a new state;
-//! rotate_hub \[deactivation epochs\]: the next member becomes the hub that often (0: never).
+//! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off;
+//! initial: links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that a router may let go (`even` is
+//! ours, not the paper's, and works from the demand `from` \[flits/cycle to each other member\] on, up to the share
+//! `target` of a link, see `spares.rs`); utilisation: the direction of a link that counts; guard: whether the link that
+//! was activated last stays on while an inner link is above half the high-water mark; deactivate: whether links are
+//! switched off at all; phase: whether the epochs of all routers begin together, or each in a random cycle; tables: how
+//! other routers learn of a new state; rotate_hub \[deactivation epochs\]: how often the next member becomes the hub
+//! (0: never).
 //! # Guarantees
 //! The stars stay on, so every router reaches every other at every cycle. A router begins at most one physical transition
 //! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are
 //! drained (nothing waits for it, no VC is held, all credits are home), so nothing is lost; a dark channel carries nothing.
 //! With `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
-//! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after activations.
-//! Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its own to be
-//! activated agrees only to a better request; what it wants to deactivate itself is no reason to refuse. Where both ends
-//! ask for the same, one request is void and the other is answered, as is every other request;
-//! who can't carry out what was agreed withdraws. A link above the mark in the last epoch counts as such when a packet goes
-//! round over it; the first destination of the epoch decides which other way is asked for. A shadow link goes off at the
-//! first end of an epoch at which its router begins nothing else and has no request out.
-//! The lower end of a link tells the others of a new state. Control packets are single flits on a VC of their own with
-//! strict priority: they go ahead of data flits that wait for a link, directly or over the hub (over any other member where
-//! both are cut), one per cycle and link.
-//! Drained, awake, and credits are said on the link's side channel.
+//! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after
+//! activations. Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its
+//! own to be activated agrees only to a better request; that it wants to deactivate another link itself is no reason to
+//! refuse. If both ends of a link ask for the same, one request is void and the other one is answered, as is every
+//! other request. A router that can't carry out what was agreed withdraws. When a packet takes a detour over a link,
+//! the link counts as above the high-water mark if it was so in the last epoch; the first destination of the epoch
+//! decides for which other path the router asks. A shadow link goes off at the first end of an epoch at which its
+//! router begins nothing else and has no request without an answer. The lower end of a link tells the others of a new
+//! state. Control packets are single flits on a VC of their own with strict priority: they go ahead of data flits that
+//! wait for a link, one per cycle and link, directly or over the hub (over any other member if both are cut). Credits,
+//! and the messages "drained" and "awake", travel on the side channel of the link.
 //! # Not modelled
 //! The buffers of control flits, which wait for their link as long as it takes; their conflicts in the crossbar, and the
 //! cycle by which one delays the flits that already wait for its link (those behind them pay it); supply droop; clock
@@ -69,16 +70,16 @@ pub struct Tcep {
     /// Member of every subnetwork at the middle of its star.
     #[serde(default)]
     pub hub: u8,
-    /// U_hwm: wanted upper limit of the utilisation of a link, between 0 and 1.
+    /// U_hwm: the utilisation that a link should not exceed, between 0 and 1.
     #[serde(default = "high_water")]
     pub high_water: f64,
-    /// Routers judge and send requests to activate that often.
+    /// How often routers judge requests to activate links, and send their own.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
-    /// Routers judge and send requests to deactivate that often: a multiple of the activation epoch.
+    /// How often routers judge requests to deactivate links, and send their own: a multiple of the activation epoch.
     #[serde(default = "ten_thousand")]
     pub deactivation_epoch: Time,
-    /// From the agreement until a link carries flits.
+    /// Time from the agreement until a link carries flits.
     #[serde(default = "thousand")]
     pub wake: Time,
     /// How long a deactivated link stays ready before it goes off.
@@ -96,10 +97,10 @@ pub struct Tcep {
     /// Which direction of a link counts.
     #[serde(default)]
     pub utilisation: Direction,
-    /// Spare the link that was activated last while an inner link is above half the high-water mark.
+    /// Whether the link that was activated last stays on while an inner link is above half the high-water mark.
     #[serde(default = "yes")]
     pub guard: bool,
-    /// Switch links off at all.
+    /// Whether links are switched off at all.
     #[serde(default = "yes")]
     pub deactivate: bool,
     /// Whether the epochs of all routers end together.
@@ -108,7 +109,7 @@ pub struct Tcep {
     /// How other routers learn of the state of a link.
     #[serde(default)]
     pub tables: Tables,
-    /// Deactivation epochs after which the next member becomes the hub; 0: never.
+    /// After so many deactivation epochs the next member becomes the hub; 0: never.
     #[serde(default)]
     pub rotate_hub: u32,
 }
@@ -132,19 +133,20 @@ pub enum Initial {
     AllOn,
 }
 
-/// Which links a router offers, and lets go when asked.
+/// Which links a router offers to switch off, and lets go if it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Spares {
-    /// Outer ones, by Algorithm 1.
+    /// Outer links, by Algorithm 1.
     Outer {},
-    /// Ours, not the paper's: where routers send much, any link whose traffic leaves the router's others below a target on
-    /// average, that with the least traffic first; else outer ones.
+    /// Ours, not the paper's. If routers send much: any link whose traffic would leave the other links of the router
+    /// below a target on average, the link with the least traffic first. Otherwise outer links.
     Even {
-        /// Flits per cycle that a router sends to another member on average, above 0: from this on.
+        /// The demand from which on this holds: flits per cycle that a router sends to another member on average, above
+        /// 0.
         #[serde(default = "from")]
         from: f64,
-        /// Mean utilisation of the links that stay, between 0 and 1.
+        /// The mean utilisation that the links that stay on should not exceed, between 0 and 1.
         #[serde(default = "target")]
         target: f64,
     },
@@ -168,7 +170,7 @@ fn target() -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Of its two channels the fuller one.
+    /// The fuller of its two channels.
     #[default]
     Larger,
     /// The channel that the judging router sends on.
@@ -193,7 +195,7 @@ pub enum Tables {
     /// A control packet to each.
     #[default]
     Broadcast,
-    /// Two link latencies later, without packets.
+    /// It hears after two link latencies, without packets.
     Delayed,
 }
 
@@ -213,7 +215,7 @@ fn yes() -> bool {
     true
 }
 
-/// The parameters in cycles, and what is managed.
+/// The parameters in cycles, and the subnetworks that are managed.
 #[derive(Debug)]
 struct Rules {
     config: Tcep,
@@ -313,9 +315,9 @@ impl Tcep {
             let what = format!("{epoch} cycles, shorter than the wake-up delay of {wake} cycles");
             return refuse("activation_epoch", what, format!("write at least {wake}cycles, or a shorter wake"));
         }
-        // requests and answers, which go over the hub, must come within an epoch
+        // requests and answers go over the hub, and must arrive within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| site.latencies[usize::from(class)]);
-        // on which it may stand behind a broadcast
+        // and may wait behind a broadcast on each link
         let queue = 2 * u64::from(nets.widest());
         let way = links.map(|(flit, credit)| 2 * (flit + site.router_delay) + credit + queue);
         let way = way.max().unwrap_or(0);
@@ -353,7 +355,7 @@ impl Policy for Runtime {
 
     fn control(&self) -> Option<ControlPlan> {
         let widest = self.0.nets.widest();
-        // several broadcasts by every member of a subnetwork may wait for a link
+        // every member of a subnetwork may have several broadcasts that wait for one link
         Some(ControlPlan {
             kinds: &Kind::NAMES,
             queue: 16 * u64::from(widest) + 64,

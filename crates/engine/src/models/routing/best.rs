@@ -1,14 +1,14 @@
-//! Which of its candidates a head that chooses in every step asks for.
+//! The candidate that a head asks for if it chooses again in every allocation step: the one with the most credits.
 
 use super::{Hop, View};
 
-/// Ranks of closed candidates are not above this: the low byte only decides ties.
+/// A closed candidate (it has no VC that a head may take) does not rank above this: only its low byte is not 0.
 const CLOSED: u32 = 0xff;
 
 /// The best of the candidates offered so far.
 #[derive(Debug)]
 pub struct Best {
-    /// Credits << 8, and below them a hash of port and turn that only decides ties.
+    /// Credits << 8; the low byte is a hash of port and turn, which decides ties.
     rank: u32,
     hop: Hop,
 }

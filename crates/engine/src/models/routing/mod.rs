@@ -1,7 +1,7 @@
-//! The routings. Each is one file in the folder of the networks that it routes, and one line here.
+//! The routings. Each is one file, in the folder of the networks that it routes, and one line here.
 //!
-//! What several of them share: [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead on, [`best`] compares
-//! candidates by their credits.
+//! Several of them share code: [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a
+//! destination, [`best`] compares candidates by their credits.
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
@@ -65,10 +65,10 @@ fn default_threshold() -> Flits {
     Flits(2)
 }
 
-/// Highest bias: congestion times hops plus this fits into 32 bits.
+/// Highest bias, so that congestion times hops plus bias fits into 32 bits.
 const MAX_THRESHOLD: i32 = 1 << 30;
 
-/// The bias as the sensors count.
+/// The bias in the unit of the sensors.
 fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
     i32::try_from(flits.0).ok().filter(|&flits| flits <= MAX_THRESHOLD).ok_or_else(|| {
         let what = format!("{} flits is more than any queue can hold", flits.0);
@@ -83,7 +83,7 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
     all
 }
 
-/// The refusal of a graph that a routing is not made for, with those that are.
+/// The refusal of a graph that the routing does not route; it names the routings that do.
 fn wrong_graph(name: &str, routes: &str, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::ABOUT.iter().filter(|(_, about)| (about.fits)(graph));
     let fitting: Vec<&str> = fitting.map(|&(name, _)| name).collect();

@@ -1,4 +1,4 @@
-//! Steps on a dragonfly: groups of fully joined routers, global links between groups.
+//! Hops on a dragonfly: every two routers of a group are joined by a local link, every two groups by global links.
 
 use super::{COPY, Draws, Hop, below, draw};
 use crate::state::Packet;
@@ -39,7 +39,8 @@ impl Groups {
         })
     }
 
-    /// The global port number in `from` that leads to group `to`; among several links the packet draws one.
+    /// The number of the global port of group `from` that leads to group `to`. If there are several links, the packet
+    /// draws one.
     #[inline(always)]
     fn global_port(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> u32 {
         let k = self.arrangement.port_to(self.groups, from, to);
@@ -50,7 +51,8 @@ impl Groups {
         k + copy * (self.groups - 1)
     }
 
-    /// What a packet draws for its whole way: which of the links between two groups.
+    /// The random choice that a packet makes once, for its whole path: which of the parallel links between two groups
+    /// it takes.
     pub fn draws(&self) -> Draws {
         Draws { more_copies: self.links_per_pair - 1, ..Draws::default() }
     }
@@ -61,7 +63,7 @@ impl Groups {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
-    /// One hop of local-global-local toward router `to` (not `at` itself); says whether the hop is global.
+    /// The next hop of the path local-global-local to router `to` (not `at` itself), and whether it is a global hop.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u8, bool) {
         let own = index(at);

@@ -1,4 +1,4 @@
-//! Links left from every router to every router that has terminals, for routings of any graph.
+//! Distances from every router to every router that has terminals, for routings of any graph.
 
 use super::Ports;
 use std::sync::Arc;
@@ -8,11 +8,12 @@ use weft_units::Refusal;
 /// Most bytes of a table with an entry for every router and destination.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-/// A graph as routings by router number see it, and one byte per destination and router. Clones share all of it.
+/// A graph in which routers are known by their numbers, with one byte (a distance) per destination and router. Clones
+/// share the data.
 #[derive(Debug, Clone)]
 pub struct Distances {
     pub wiring: Wiring,
-    /// Row of the destination * routers + router.
+    /// Distance [links]; its place is row of the destination * routers + router.
     links: Arc<[u8]>,
     /// Links on the longest of the shortest paths between routers with terminals.
     pub longest: u8,
@@ -104,12 +105,12 @@ impl Distances {
         Ok(Self { wiring, links: links.into(), longest: longest.unwrap_or(0) })
     }
 
-    /// Links left from `router` to `dest`.
+    /// Links on a shortest path from `router` to `dest`.
     pub fn links(&self, router: u32, dest: u32) -> u8 {
         self.links[self.wiring.place(router, dest)]
     }
 
-    /// Ports of `at` that lead nearer to `dest`.
+    /// Ports of `at` that begin a shortest path to `dest`.
     #[inline(always)]
     pub fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u8> + Clone + '_ {
         let row = &self.links[self.wiring.place(0, dest)..][..self.wiring.rows.len()];
@@ -118,7 +119,8 @@ impl Distances {
         self.wiring.peers(at).iter().zip(0u8..).filter(move |(peer, _)| nearer(peer)).map(|(_, port)| port)
     }
 
-    /// The port number `draw(count)` of those that lead nearer to `dest`, which is not `at`.
+    /// Among the `count` ports that begin a shortest path to `dest` (not `at` itself), the one with number
+    /// `draw(count)`.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> u8 {
         let ports = self.ports(at, dest);
@@ -126,8 +128,8 @@ impl Distances {
         ports.clone().nth(draw(count) as usize).unwrap_or(0)
     }
 
-    /// Every turn of a shortest path from a router with terminals to `dest`, as (router, its port, ports of the next
-    /// router).
+    /// Calls `turns` with every turn on shortest paths from routers with terminals to `dest`: router, its port, ports of
+    /// the next router.
     pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u8, &Ports)) {
         let routers = self.wiring.routers();
         let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];
@@ -135,7 +137,7 @@ impl Distances {
         let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
         let mut onward: Vec<Ports> = vec![[0; 4]; routers as usize];
         let peer = |r: u32, port: u8| self.wiring.peers(r)[port as usize];
-        // from far to near, so that a router comes after all that send to it
+        // from far to near, so that a router comes after all routers that send to it
         for &r in at_distance.iter().rev().flatten().filter(|&&r| r != dest) {
             if passed[r as usize] {
                 for port in self.ports(r, dest) {
@@ -152,8 +154,8 @@ impl Distances {
     }
 }
 
-/// Breadth-first search from up to 64 routers at once, a bit for each; the router that is too far from some other, if
-/// there is one.
+/// Breadth-first search from up to 64 routers at once, with one bit for each. Returns a router that is too far from
+/// another one, if there is one.
 fn search(wiring: &Wiring, sources: &[u32], rows: &mut [u8]) -> Result<(), u32> {
     let routers = wiring.routers();
     let mut seen = vec![0u64; routers as usize];

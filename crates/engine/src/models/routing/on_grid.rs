@@ -1,4 +1,4 @@
-//! Steps on a grid of routers: HyperX (every router of a line is a neighbour), torus and mesh (rings and rows).
+//! Hops on a grid of routers: HyperX (every two routers of a line are joined), torus (rings) and mesh (rows).
 
 use super::{Hop, TIE, draw};
 use crate::api::coordinates;
@@ -15,14 +15,15 @@ pub struct Grid {
     /// First port of each dimension.
     pub ports: [u8; 8],
     pub line: Line,
-    /// Parallel links between neighbours; a direction is named by its first port.
+    /// Parallel links between neighbours. The first port of a trunk stands for all of its ports.
     pub trunk: u8,
     pub routers: u32,
     pub coords: Vec<u64>,
 }
 
 impl Grid {
-    /// The grid of a graph, if it is one with lines of one kind; a single router is a grid without dimensions.
+    /// The grid of a graph; `None` if the graph is no grid or has lines of several kinds. A single router is a grid
+    /// without dimensions.
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = graph.structure().grid.as_ref()?;
         let (dimensions, (line, trunk)) = (&grid.dimensions, grid.uniform()?);
@@ -42,7 +43,7 @@ impl Grid {
         Some(grid)
     }
 
-    /// The grid of a graph whose lines are complete (a HyperX), if it is one.
+    /// The grid of a HyperX; `None` for other graphs.
     pub fn complete(graph: &Graph) -> Option<Self> {
         Self::of(graph).filter(|grid| grid.line == Line::Complete)
     }
@@ -76,7 +77,8 @@ impl Grid {
         self.ports[d] + if up { 0 } else { self.trunk }
     }
 
-    /// Whether a minimal way from coordinate `own` to another one goes up, and down (half way round, both).
+    /// Whether a minimal path from coordinate `own` to another one goes up, and whether one goes down. Half way round a
+    /// ring, both do.
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
         if self.line != Line::Ring {
@@ -87,7 +89,8 @@ impl Grid {
         (up <= width - up, up >= width - up)
     }
 
-    /// Torus or mesh: whether the short way from `at` to `to` in dimension `d` goes up; half way round, `tie` decides.
+    /// Torus or mesh: whether the minimal path from `at` to `to` in dimension `d` goes up. Half way round a ring, `tie`
+    /// decides.
     #[inline(always)]
     pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
         let (own, c) = (Self::coordinate(at, d), Self::coordinate(to, d));
@@ -114,8 +117,8 @@ impl Grid {
             .sum()
     }
 
-    /// One hop in dimension order toward `to` (not `at` itself), VC class 0 or, on a ring past its dateline, 1.
-    /// Half way round a ring the packet draws its direction on entering the dimension.
+    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 past the dateline of a ring.
+    /// If the destination is half way round a ring, the packet draws its direction as it enters the dimension.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
         let entering = packet.dim != d as u8 + 1;
@@ -129,7 +132,7 @@ impl Grid {
             let c = Self::coordinate(to, d);
             match dateline {
                 Dateline::None => packet.lane = 0,
-                // up: 1 if the way wraps; down: 1 if it does not; both say c < own
+                // up: 1 if the path crosses the wrap link; down: 1 if it does not; both are c < own
                 Dateline::Entry if entering => packet.lane = u8::from(c < own),
                 Dateline::Entry => {}
                 Dateline::Crossing => {
@@ -141,13 +144,13 @@ impl Grid {
         Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
-    /// Dimensions with routers half way round, which a packet may reach in two directions.
+    /// Dimensions whose rings have an even width: a packet may reach the router half way round in two directions.
     pub fn tied_dimensions(&self) -> Vec<u64> {
         let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
         (0..u64::from(self.dims)).filter(tied).collect()
     }
 
-    /// Whether the routers are half way round some ring from each other.
+    /// Whether the two routers are half way round some ring from each other.
     pub fn is_tied_somewhere(&self, a: u64, b: u64) -> bool {
         self.tied_dimensions().into_iter().any(|d| self.is_tied(a, b, d as usize))
     }

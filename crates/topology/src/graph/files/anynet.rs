@@ -12,7 +12,7 @@ enum End {
     Node(u32),
 }
 
-/// What the lines say, with routers by their ids.
+/// What the lines say; routers are known by their ids.
 #[derive(Default)]
 struct Reading {
     routers: BTreeSet<u32>,

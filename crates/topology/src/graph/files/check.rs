@@ -1,4 +1,4 @@
-//! From what a graph file states to a lawful wiring, or why there is none.
+//! Turns what a graph file states into a wiring that keeps the laws of graphs, or refuses it.
 
 use super::draft::{Draft, Link, Problem, Stated};
 use crate::{MAX_PORTS, MAX_RADIX};

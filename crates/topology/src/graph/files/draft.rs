@@ -1,4 +1,4 @@
-//! What the readers of graph files make: routers and links as the file states them, with their places.
+//! What the readers of graph files make: routers and links as the file states them, each with its place in the file.
 
 use std::collections::HashMap;
 
@@ -77,7 +77,7 @@ impl Draft {
     }
 }
 
-/// Numbers names in the order in which they come.
+/// Gives each name a number, in the order in which the names come.
 #[derive(Debug, Default)]
 pub struct Names {
     numbers: HashMap<String, u32>,

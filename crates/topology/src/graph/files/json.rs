@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Vis
 use serde_json::Value;
 use std::fmt;
 
-/// Most numbers and texts of an id that is a list.
+/// Most elements of an id that is a list.
 const MAX_PARTS: usize = 32;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Readers of graph files: each makes a [`Draft`], which is checked and turned into a lawful wiring.
+//! Readers of graph files. Each makes a [`Draft`], which is then checked and turned into a wiring.
 
 pub(crate) mod anynet;
 mod check;

@@ -1,4 +1,5 @@
-//! What the sequencer reads of a block: how full the input buffers have been, and how many packets are under way.
+//! The agents of SLaC: they count in each block how full the input buffers have been, and how many packets are under
+//! way. The sequencer reads these counts.
 
 use crate::api::agents::{Agents, Arrivals, BlockSite, Departures, Probes};
 use crate::base::unchecked::Hot;
@@ -10,7 +11,7 @@ struct Buffer {
     flits: u64,
     /// Cycles in which flits left minus cycles in which flits came (modulo 2^64): with `flits * now` the integral.
     moment: u64,
-    /// The integral when it was read last.
+    /// The integral at the last reading.
     read: u64,
 }
 
@@ -19,10 +20,12 @@ struct Buffer {
 pub struct Gauge {
     /// One per input port.
     buffers: Vec<Buffer>,
-    /// Of every input port from another router: its number, its router in the whole network, and the flits that it holds.
+    /// For every input port that comes from another router: its number, its router (numbered in the whole network), and
+    /// the flits that it holds.
     inputs: Vec<(usize, u32, u32)>,
-    /// Packets pinned in this block minus those delivered in it, by the number of stages that they are pinned to: the sum
-    /// over all blocks is what is under way. Place 0 gathers packets that never were pinned, as they cross no link.
+    /// Packets that were pinned in this block minus packets delivered in it, by the number of stages that they are
+    /// pinned to. Summed over all blocks this is the number under way. Place 0 counts packets that were never pinned,
+    /// as they cross no link.
     pinned: Vec<i64>,
 }
 
@@ -94,7 +97,7 @@ impl Gauge {
         self.pinned[stages as usize] -= 1;
     }
 
-    /// Flits times cycles that an input buffer has held since this was asked last.
+    /// The flits in an input buffer, summed over the cycles since the last reading.
     pub fn flit_cycles(&mut self, input: usize, now: u64) -> u64 {
         let buffer = &mut self.buffers[input];
         let integral = buffer.flits.wrapping_mul(now).wrapping_add(buffer.moment);

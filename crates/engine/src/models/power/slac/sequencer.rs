@@ -1,4 +1,5 @@
-//! The sequencer: sees all routers at the end of each averaging window, and switches one stage at a time.
+//! The sequencer, the overseer of SLaC: it sees all routers at the end of each averaging window, and switches one stage
+//! at a time.
 
 use super::{Gauge, Initial, Runtime, channels};
 use crate::api::agents::{Network, Overseer};
@@ -11,10 +12,11 @@ pub(crate) struct Sequencer {
     policy: Runtime,
     /// Channels of every stage.
     stages: Vec<Vec<u32>>,
-    /// Routers that asked for stages 2, 3 and so on, one that is warming included; `None`: it was on from the beginning.
+    /// The routers that asked for stages 2, 3 and so on, up to a stage that is warming; `None` for a stage that was on
+    /// from the beginning.
     asked: Vec<Option<u32>>,
     change: Option<Change>,
-    /// Nothing is decided before.
+    /// No decision is taken before this cycle.
     rests_until: u64,
     /// End of the present averaging window.
     window_end: u64,
@@ -82,7 +84,7 @@ impl Sequencer {
         }
     }
 
-    /// Nothing changes any more: packets from now on find all stages that were asked for.
+    /// The change is complete: packets that start from now on find all stages on that were asked for.
     fn settle(&mut self, network: &mut dyn Network, now: u64) {
         self.change = None;
         self.rests_until = now + self.policy.times.averaging;
@@ -121,7 +123,8 @@ impl Sequencer {
         }
     }
 
-    /// Puts all channels of a stage into a state. One that drains stays open to the packets that are pinned to it.
+    /// Puts all channels of a stage into a state. Channels that drain stay open, for the packets that are pinned to the
+    /// stage.
     fn enter(&self, network: &mut dyn Network, stage: usize, state: LinkState, now: u64) {
         for &channel in &self.stages[stage] {
             match state {

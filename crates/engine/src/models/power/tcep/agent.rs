@@ -1,5 +1,6 @@
-//! The agents of the routers of a block: what each knows of its links, and what it does when a message comes or a link has
-//! drained or waked. What it does at the end of an epoch is in `epoch.rs`; who is told of what, in `duties.rs`.
+//! The agents of the routers of a block: what each knows of its links, and what it does when a message comes, or when a
+//! link has drained or is awake. What it does at the end of an epoch is in `epoch.rs`; `duties.rs` hands on what the
+//! engine tells.
 
 use super::Rules;
 use super::link::{End, Say, Want};
@@ -10,19 +11,20 @@ use crate::api::subnetworks::{Subnets, Views};
 use crate::state::LinkState;
 use std::sync::Arc;
 
-/// Between two looks whether a link is drained.
+/// Cycles between two tests whether a link is drained.
 const DRAIN_LOOK: u64 = 4;
 
 /// A request that waits for the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Request {
-    /// Flits that would use the link.
+    /// Flits that would take the link.
     pub value: u32,
-    /// Of the receiver's links that to this member is meant; `None`: the one between the two.
+    /// The request is about the receiver's link to this member; `None` if it is about the link between sender and
+    /// receiver.
     pub yours: Option<u8>,
 }
 
-/// Counters of a link when its epoch began, or what they have gained since.
+/// Counters of a link at the beginning of an epoch, or what they have gained since.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub sent: u32,
@@ -35,14 +37,15 @@ pub(super) struct Counts {
 #[derive(Debug, Clone)]
 pub(super) struct LinkAgent {
     pub end: End,
-    /// Faults that keep it broken, and how often it has broken: what was said before does not hold.
+    /// Number of faults that keep it broken, and how often it has broken. Messages from before a fault are void.
     pub faults: u8,
-    /// It was on when it broke, where links are never switched off: it shall be again.
+    /// It was on when it broke, and links are never switched off: it is to be on again.
     pub returns: bool,
     pub era: u8,
-    /// First cycle in which another packet can come by its side channel.
+    /// First cycle in which its side channel can deliver another packet.
     pub side_free: u64,
-    /// Flits that went round because the link was not active: its virtual utilisation; and all that went round.
+    /// Flits that took a detour because the link was not active (its virtual utilisation), and all flits that took a
+    /// detour.
     pub virtually: u32,
     pub around: u32,
     /// Counters at the end of the last activation epoch and of the last deactivation epoch.
@@ -62,7 +65,7 @@ impl LinkAgent {
     }
 }
 
-/// A packet went round over a link above the high-water mark: a reason to want another way to that member.
+/// A packet took a detour over a link above the high-water mark: a reason to ask for another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Crowded {
     pub at: u64,
@@ -75,18 +78,18 @@ pub(super) struct Crowded {
 pub(super) struct RouterAgent {
     /// Activation epochs that have ended.
     pub epochs: u64,
-    /// A physical transition has begun in this epoch.
+    /// A physical transition (waking, going off) has begun in this epoch.
     pub moved: bool,
-    /// Own requests without an answer: output and value; output.
+    /// Own requests that have no answer yet: to activate (output and value), and to deactivate (output).
     pub activating: Option<(usize, u32)>,
     pub deactivating: Option<usize>,
-    /// Output of the own request for activation that was refused last, where links fail.
+    /// Output of the own request to activate that was refused last, if links fail in this run.
     pub refused: Option<usize>,
     /// Output of the link that was activated last, per subnetwork.
     pub latest: [Option<usize>; 8],
     /// The member that is to become the hub, per subnetwork.
     pub next_hub: [Option<u8>; 8],
-    /// When the hub said that it is, and which member.
+    /// When the present hub announced itself, and which member it is.
     pub crowned: [(u32, u8); 8],
     pub crowded: Option<Crowded>,
     /// Number in the whole network, coordinates, and first output.
@@ -108,11 +111,11 @@ pub(super) struct Team {
     pub meters: Meters,
     /// Members behind outputs above the high-water mark in the last epoch, per router and subnetwork.
     pub hot: Vec<u64>,
-    /// When the newest word on a link was said, per router and pair of members.
+    /// For each router and pair of members, when the newest message about their link was sent.
     pub stamps: Vec<u32>,
     /// Links or routers fail in this run.
     pub faults: bool,
-    /// Links that have not failed, as far as each router has heard; empty where none fail.
+    /// Links that have not failed, as far as each router has heard; empty if none fail in this run.
     pub healthy: Views,
     /// All packets have one flit.
     pub single: bool,
@@ -180,7 +183,7 @@ impl Team {
         (d, self.member(r, d), c)
     }
 
-    /// A link that wakes, or drains, may have come to its end.
+    /// A link that wakes or drains may have finished.
     pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {
@@ -245,7 +248,7 @@ impl Team {
         }
     }
 
-    /// The request over output `o` has its answer, and what the answerer had asked for before is settled, too.
+    /// The request over output `o` is answered. That also settles what the answerer had asked for before.
     pub(super) fn settle_request(&mut self, r: usize, o: usize) {
         let link = &mut self.links[o];
         (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
@@ -267,7 +270,7 @@ impl Team {
         }
     }
 
-    /// Says something to the far end of the link of output `o`.
+    /// Sends a message to the far end of the link of output `o`.
     pub(super) fn answer(
         &mut self,
         channels: &mut dyn Channels,
@@ -298,7 +301,7 @@ impl Team {
         self.send(channels, r, Message { net: d as u8, from: own, to: c, about, ..message });
     }
 
-    /// Router `r` hears of a link.
+    /// Router `r` hears about a link.
     fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
             channels.views_mut().set(&self.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
@@ -306,7 +309,7 @@ impl Team {
         }
     }
 
-    /// Whether the link that router `r` hears of is not its own, and nothing newer was heard of it.
+    /// Whether the link that router `r` hears about is not its own, and the message is the newest about it.
     pub(super) fn is_news(&mut self, r: usize, m: Message) -> bool {
         let d = usize::from(m.net);
         let stamp = &mut self.stamps[r * self.nets.pairs() + self.nets.pair(d, m.from, m.about)];
@@ -350,20 +353,20 @@ impl Team {
             self.links[o].returns = false;
             self.routers[r].latest[d] = Some(o);
         }
-        // packets may use it from now on, or no longer
+        // from now on packets may use it, or may not
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
             channels.views_mut().set(&self.nets, r, d, (own, c), active);
             channels.note_news(r);
-            // of a fault both ends tell
+            // both ends tell of a fault
             if own < c && !self.links[o].is_broken() {
                 self.spread(channels, r, Kind::State, (d, own, c), active);
             }
         }
     }
 
-    /// Where a shadow link's time begins: with the epoch, so that both ends let it go together, or at once where each router
-    /// has its own.
+    /// When the time of a shadow link begins: with the epoch, so that both ends let it go together; or at once, if each
+    /// router has epochs of its own.
     fn epoch_of(&self, now: u64) -> u64 {
         match self.rules.config.phase {
             super::Phase::Together => now / self.rules.epoch * self.rules.epoch,
@@ -371,7 +374,7 @@ impl Team {
         }
     }
 
-    /// Tells all other members that the link to member `about` is active (`State`) or broken (`Fault`), or not.
+    /// Tells all other members whether the link to member `about` is active (`State`) or broken (`Fault`).
     pub(super) fn spread(
         &mut self,
         channels: &mut dyn Channels,

@@ -1,4 +1,4 @@
-//! What the engine tells the agents of a block, and who of them takes it up.
+//! What the engine tells the agents of a block, and what they do with it.
 
 use super::Phase;
 use super::agent::{Crowded, Team};
@@ -9,7 +9,7 @@ use crate::state::{AROUND, LinkState, NONE};
 
 impl Agents for Team {
     fn probes(&self) -> Probes {
-        // minimal packets of one flit cost nothing as they leave
+        // only long packets are counted as they leave, so that minimal packets of one flit cost nothing
         Probes { arrivals: true, departures: !self.single, routed: false }
     }
 
@@ -24,7 +24,7 @@ impl Agents for Team {
         }
     }
 
-    /// Links first, then routers, whose epochs end.
+    /// Timers of links come first, then those of routers, whose epochs end.
     fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
         for who in ended.iter().map(|&who| who as usize) {
             match who.checked_sub(self.links.len()) {

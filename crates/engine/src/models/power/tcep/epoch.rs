@@ -1,5 +1,5 @@
-//! What an agent does at the end of an epoch: it judges what it was asked for, asks for what it wants, lets a shadow link
-//! go, and, at the end of a deactivation epoch, runs Algorithm 1.
+//! What an agent does at the end of an epoch: it judges the requests of others, sends its own, lets a shadow link go,
+//! and, at the end of a deactivation epoch, runs Algorithm 1.
 
 use super::Direction;
 use super::agent::{Counts, Request, Team};
@@ -9,9 +9,9 @@ use crate::api::agents::Channels;
 use crate::state::LinkState;
 use std::cmp::Reverse;
 
-/// Over everything that a link can carry: a link of a star.
+/// The rank of a link of a star: above all flits that a link can carry.
 pub(super) const FIRST: u32 = u32::MAX - 1;
-/// A link without which packets have no way.
+/// The rank of a link without which packets have no path.
 pub(super) const CUT: u32 = u32::MAX;
 /// More than the ports of a router.
 const PORTS: usize = 1 << 8;
@@ -26,8 +26,8 @@ impl Counts {
         }
     }
 
-    /// Flits of the direction that counts, and those of them that went minimally. A packet of one flit is counted among
-    /// those that go round as it chooses to, a little before it leaves.
+    /// Flits of the direction that counts, and those of them that went minimally. A packet of one flit on a detour is
+    /// counted as it chooses the detour, a little before it leaves.
     pub(super) fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);
         let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
@@ -66,7 +66,7 @@ impl Team {
         Counts { sent: channels.flits(o), sent_around, came, came_around }
     }
 
-    /// Counters begin again; links above the mark are remembered.
+    /// Counters begin again; the agent remembers which links were above the high-water mark.
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
         for k in 0..self.managed.len() {
@@ -91,7 +91,7 @@ impl Team {
 
     // ---- activation -------------------------------------------------------------------------------------------------
 
-    /// Agrees to the request whose link would carry most, refuses the others. Returns whether it agreed to one.
+    /// Agrees to the request whose link would carry most, and refuses the others. Returns whether it agreed to one.
     fn judge_activations(
         &mut self,
         channels: &mut dyn Channels,
@@ -102,7 +102,7 @@ impl Team {
         let outputs = self.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
         let epoch = self.routers[r].epochs as u32;
-        // routers that wait for each other's links would refuse each other for ever if the same one was always first
+        // if the same link always came first, routers that wait for each other's links would refuse each other for ever
         let place = |value: u32, id: u32| match value {
             CUT => channels.draw(id, epoch, 0x7d),
             _ => u64::from(id),
@@ -115,7 +115,7 @@ impl Team {
             .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(place(value, self.routers[r].id)))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
-        // what is asked for goes out behind the answers, which settle what the other end has asked for before
+        // requests are sent after the answers, because an answer settles what the other end has asked for before
         let mut wish = None;
         for o in asked {
             let Some(ask) = self.links[o].activate.take() else { continue };
@@ -140,8 +140,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// Both ends of a link have asked for the same: that is agreed, and only one end answers. Returns the output if it is
-    /// this one.
+    /// Both ends of a link have asked for the same: they agree, and only one end answers. Returns the output if this
+    /// end answers.
     fn cross(&mut self, r: usize, want: Want) -> Option<usize> {
         let asked = match want {
             Want::Activate => self.routers[r].activating.map(|(o, _)| o),
@@ -170,7 +170,7 @@ impl Team {
         self.nets.router(self.routers[r].id, d, own, c)
     }
 
-    /// Whether the request at output `o` is about a link that is off, and that this router can answer for.
+    /// Whether the request at output `o` is about a link that is off and for which this router can answer.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -201,7 +201,7 @@ impl Team {
         self.say(channels, o, Message { kind: Kind::Activate, value, ..Message::default() });
     }
 
-    /// Asks for a link that this router needs. Returns whether it has.
+    /// Asks for a link that this router needs. Returns whether it has asked.
     fn ask_to_activate(
         &mut self,
         channels: &mut dyn Channels,
@@ -217,9 +217,9 @@ impl Team {
         self.ask_for_a_way(channels, r) || self.ask_for_another_way(channels, r)
     }
 
-    /// The inactive link that would carry most, in the subnetworks that have a link above the mark most of whose flits go
-    /// round; links that waiting packets need come first, then those of stars. Among equals it is the turn of the one behind
-    /// that which was refused last: its other end may itself wait for long.
+    /// The inactive link that would carry most, in those subnetworks in which some link is above the high-water mark
+    /// and most of its flits are on detours. Links that waiting packets need come first, then links of stars. Among
+    /// equal links, the one after the link that was refused last: the other end of that link may itself wait for long.
     fn most_needed(
         &self,
         channels: &dyn Channels,
@@ -252,7 +252,8 @@ impl Team {
         best
     }
 
-    /// Whether a direction of an active link is above the mark, and more than half of its flits go round.
+    /// Whether a direction of an active link is above the high-water mark, and more than half of its flits are on
+    /// detours.
     fn goes_round(&self, channels: &dyn Channels, o: usize) -> bool {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
         let gained = self.counts(channels, o).since(self.links[o].short);
@@ -261,7 +262,8 @@ impl Team {
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }
 
-    /// Packets went round to a member over a link above the mark: the lowest member that is on no way there shall be.
+    /// Packets took a detour to a member over a link above the high-water mark: this asks for a path over the lowest
+    /// member that has none to it yet.
     fn ask_for_another_way(
         &mut self,
         channels: &mut dyn Channels,
@@ -298,7 +300,8 @@ impl Team {
 
     // ---- deactivation -----------------------------------------------------------------------------------------------
 
-    /// The shadow link whose time is over drains and goes off: a physical transition, if there was none.
+    /// The shadow link whose time is over drains and goes off. That is a physical transition, so it happens only if
+    /// there was none in this epoch.
     fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;
@@ -314,8 +317,8 @@ impl Team {
         }
     }
 
-    /// Agrees to one request for a link that may go, refuses the others, whatever it has asked for itself: it withdraws that if it
-    /// is agreed to as well. Returns whether there were any.
+    /// Agrees to one request for a link that may go, and refuses the others, whatever it has asked for itself: if that
+    /// is agreed to as well, it withdraws. Returns whether there were any requests.
     fn judge_deactivations(
         &mut self,
         channels: &mut dyn Channels,
@@ -358,7 +361,8 @@ impl Team {
 
     // ---- hub --------------------------------------------------------------------------------------------------------
 
-    /// The next member prepares to become the hub: its star is activated, and kept from now on. When it is up, it says so.
+    /// The next member prepares to become the hub: its star is activated, and stays on from now on. When the star is
+    /// complete, the member announces itself.
     fn rotate(&mut self, channels: &mut dyn Channels, r: usize) {
         let every = u64::from(self.rules.config.rotate_hub);
         for k in 0..self.managed.len() {
@@ -373,7 +377,7 @@ impl Team {
         }
     }
 
-    /// A link to the next hub that is no longer active, but not dark, is active again.
+    /// A link to the next hub that is a shadow link or drains becomes active again.
     pub(super) fn keep_star(
         &mut self,
         channels: &mut dyn Channels,
@@ -391,7 +395,7 @@ impl Team {
         }
     }
 
-    /// The next hub, once all its links are active that can be, tells the others that it is the hub.
+    /// Once all links of the next hub are active (but for failed ones), it tells the others that it is the hub.
     pub(super) fn crown(
         &mut self,
         channels: &mut dyn Channels,
@@ -410,7 +414,7 @@ impl Team {
         self.hub_is(channels, r, d, (value, own));
     }
 
-    /// A member says that it is the hub.
+    /// A member has announced that it is the hub.
     pub(super) fn hear_of_hub(
         &mut self,
         channels: &mut dyn Channels,

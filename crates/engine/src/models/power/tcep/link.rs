@@ -1,10 +1,10 @@
-//! One end of a link: what each message and each end of an epoch makes of its state. Nothing else is known here, so that
-//! the two ends and what is under way between them can be explored exhaustively (the test below does).
+//! One end of a link, as a state machine: how each message and each end of an epoch changes its state. It knows nothing
+//! else, so that a test can explore every state of two ends and of the messages between them (`link_model.rs`).
 //!
-//! A request is answered once. The asker carries out what was agreed when the answer comes, or withdraws, which undoes
-//! what the answerer has begun. An answer settles whatever its receiver had been asked for before, so what an end asks for
-//! itself goes out behind its answers. A link goes dark, or carries flits again, when both ends say that they are ready;
-//! they say so on the side channel of the link that also carries credits.
+//! Every request gets one answer. When the answer comes, the asker carries out what was agreed, or withdraws, which
+//! undoes what the answerer has begun. An answer settles everything that its receiver was asked for before, so an end
+//! sends its own requests after its answers. A link goes dark, or carries flits again, when both ends have said that
+//! they are ready; they say so on the side channel of the link, which also carries credits.
 
 use crate::models::power::LinkState;
 
@@ -20,7 +20,7 @@ pub(crate) enum Want {
 pub(crate) enum Say {
     Ack,
     Nack,
-    /// Not any more: undo what was agreed.
+    /// The sender withdraws: undo what was agreed.
     Withdraw,
     Reactivate,
     /// Drained, or awake.
@@ -33,10 +33,10 @@ pub(crate) struct End {
     pub state: LinkState,
     /// The request of this end that has no answer yet.
     pub asked: Option<Want>,
-    /// This end is drained, or awake; the other one says that it is.
+    /// This end is drained, or awake; and the other end has said that it is.
     pub ready: bool,
     peer_ready: bool,
-    /// The link has failed, and this end drains without the other's word.
+    /// The link has failed, and this end drains without waiting for the other one.
     alone: bool,
 }
 
@@ -47,7 +47,7 @@ impl End {
 
     fn enter(&mut self, state: LinkState) {
         (self.state, self.ready) = (state, false);
-        // a peer that drains first is ready before this end begins to
+        // the other end may have drained before this end begins to drain
         self.peer_ready &= state == LinkState::Draining;
         self.alone &= state == LinkState::Draining;
     }
@@ -63,8 +63,8 @@ impl End {
         self.enter(if want == Want::Activate { LinkState::Waking } else { LinkState::Shadow });
     }
 
-    /// Both ends have asked for the same: the request of the lower end is void, that of the higher one gets the answer.
-    /// Returns whether the request of the other end is the void one.
+    /// Both ends have asked for the same: the request of the lower end is void, and that of the higher end is answered.
+    /// Returns whether the void one is that of the other end.
     pub fn crossed(&mut self, want: Want, lower: bool) -> bool {
         let crossed = self.asked == Some(want);
         if crossed && lower {
@@ -83,7 +83,8 @@ impl End {
         }
     }
 
-    /// The other end agrees. `can`: this end still can. Returns what it was asked for, if that begins now, or what to say.
+    /// The other end agrees. `can`: this end can still do it. Returns what was asked for, if it begins now, or else the
+    /// message to send.
     pub fn acked(&mut self, can: bool) -> Result<Option<Want>, Say> {
         let Some(want) = self.asked.take() else { return Ok(None) };
         if can && self.fits(want) {
@@ -108,7 +109,8 @@ impl End {
         }
     }
 
-    /// Whether this end can still take the link back by itself: what it has not said to be drained is not dark.
+    /// Whether this end can still take the link back by itself: the link is not dark before this end has said that it
+    /// is drained.
     pub fn can_return(&self) -> bool {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
     }
@@ -128,13 +130,13 @@ impl End {
         }
     }
 
-    /// Nobody took the shadow link back in time.
+    /// No packet has taken the shadow link back in time.
     pub fn expire(&mut self) {
         debug_assert_eq!(self.state, LinkState::Shadow);
         self.enter(LinkState::Draining);
     }
 
-    /// The link fails: what was agreed is void, and this end goes dark as soon as it is drained itself.
+    /// The link fails: agreements are void, and this end goes dark as soon as it has drained.
     pub fn fail(&mut self) {
         let dark = matches!(self.state, LinkState::Off | LinkState::Waking);
         *self = Self::new(if dark { LinkState::Off } else { LinkState::Draining });
@@ -153,9 +155,10 @@ impl End {
         Say::Ready
     }
 
-    /// The other end is. What this end answers: one that has waked first may not have been heard.
+    /// The other end is drained, or awake. Returns the answer of this end: if this end was awake first, the other may
+    /// have missed its message.
     pub fn peer_done(&mut self) -> Option<Say> {
-        // in other states it speaks of what has been withdrawn or taken back, or of what has not begun here
+        // in other states the message is about something that was withdrawn or taken back, or that has not begun here
         if matches!(self.state, LinkState::Shadow | LinkState::Draining | LinkState::Waking) {
             let waking = self.state == LinkState::Waking;
             self.peer_ready = true;

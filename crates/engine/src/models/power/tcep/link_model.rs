@@ -1,10 +1,11 @@
-//! Every state that two ends of a link can reach, with everything that can be under way between them.
+//! A test that explores every state that two ends of a link can reach, with every message that can be under way between
+//! them.
 //!
-//! Messages keep their order on each way (over the hub, on the side channel), and the side channel is the faster way. Epochs are
-//! far longer than any way: what an end sent at the end of its epoch has come by the end of its next one, and what it sent
-//! between has come by the one after that; the same holds by the epochs of the receiver. An end that refuses may ask for
-//! the same link in the same cycle, for the sake of a third router, behind its answer. A fault meets both ends at once, and
-//! what is under way then counts no more.
+//! Messages keep their order on each path (over the hub, on the side channel), and the side channel is the faster one.
+//! Epochs are far longer than any path: a message sent at the end of an epoch has arrived by the end of the next epoch,
+//! and one sent in between by the end of the epoch after that, by the epochs of the sender as well as of the receiver.
+//! An end that refuses may ask for the same link in the same cycle, on behalf of a third router, after its answer. A
+//! fault meets both ends at once, and messages under way are then void.
 
 use super::{End, Say, Want};
 use crate::models::power::LinkState;
@@ -16,7 +17,8 @@ enum Word {
     Say(Say),
 }
 
-/// Something on its way, and whether it must have come by the next end of an epoch of its sender, and of its receiver.
+/// A message on its way, and whether it must have arrived by the next end of an epoch of its sender, and of its
+/// receiver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,
@@ -52,7 +54,7 @@ impl World {
         self.post.iter().all(Vec::is_empty) && self.inbox == [None; 2]
     }
 
-    /// Every next world.
+    /// Every world that can follow.
     fn next(&self) -> Vec<Self> {
         let mut all = vec![self.fail_or_return()];
         for end in 0..2 {
@@ -174,9 +176,9 @@ impl World {
         }
     }
 
-    /// What is wrong here.
+    /// What is wrong in this world, if anything.
     fn fault(&self) -> Option<&'static str> {
-        // what a fault leaves under way lands
+        // messages that were under way at a fault still arrive
         let blind = |(from, to): (usize, usize)| {
             self.ends[from].may_send() && !self.ends[from].alone && !self.ends[to].is_lit()
         };
@@ -195,7 +197,8 @@ impl World {
     }
 }
 
-/// All worlds that can be reached, with the world that each was reached from first, and every step from one to another.
+/// All worlds that can be reached, each with the world from which it was reached first, and every step from one to
+/// another.
 #[derive(Default)]
 struct Atlas {
     numbers: HashMap<World, usize>,
@@ -244,7 +247,7 @@ impl Atlas {
         way
     }
 
-    /// A world that can't come to world `rest`.
+    /// A world from which world `rest` can't be reached.
     fn stuck(&self, rest: usize) -> Option<usize> {
         let mut before = vec![Vec::new(); self.worlds.len()];
         self.steps.iter().for_each(|&(from, to)| before[to].push(from));

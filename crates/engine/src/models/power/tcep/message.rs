@@ -1,13 +1,13 @@
-//! Control packets: single flits that go directly, over the hub, or where both ways are cut over any member that has links to
-//! both ends, ahead of all data flits that wait for the same link.
+//! Control packets: single flits, which go ahead of all data flits that wait for the same link. They go directly or
+//! over the hub, or, if both paths are cut, over any member that has links to both ends.
 
 use super::Tables;
 use super::agent::Team;
 use crate::api::agents::Channels;
 use crate::api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
 
-/// What a control packet says. Eight kinds fit into the paper's three bits; the others only go out where hubs move
-/// or links fail.
+/// What a control packet says. Eight kinds fit into the paper's three bits; the others are only sent if hubs move or
+/// links fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Deactivate,
     Ack,
     Nack,
-    /// I can't do any more what you have agreed to.
+    /// I can no longer do what you have agreed to.
     Withdraw,
     /// The shadow link between us is active again.
     Reactivate,
@@ -43,7 +43,7 @@ impl Kind {
     pub const NAMES: [&'static str; 10] =
         ["activate", "activate_yours", "deactivate", "ack", "nack", "withdraw", "reactivate", "state", "hub", "fault"];
 
-    /// Whether the ends of a link say it to each other about that link.
+    /// Whether it is a message between the ends of a link about that link.
     pub(super) fn is_handshake(self) -> bool {
         use Kind::{Ack, Activate, Deactivate, Nack, Reactivate, Withdraw};
         matches!(self, Activate | Deactivate | Ack | Nack | Withdraw | Reactivate)
@@ -57,7 +57,7 @@ pub(crate) struct Message {
     pub net: u8,
     pub from: u8,
     pub to: u8,
-    /// A member; of what the ends of a link say to each other: how often it has failed before.
+    /// A member. In messages between the ends of a link: how often the link has failed before.
     pub about: u8,
     /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
     pub flag: bool,
@@ -81,7 +81,7 @@ impl Message {
 }
 
 impl Team {
-    /// A router sends a packet of its own. One that has failed says nothing, and nothing is said to one.
+    /// A router sends a packet of its own. A router that has failed sends nothing, and is sent nothing.
     pub(super) fn send(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
         if self.is_mute(channels, r, message) {
             return;
@@ -119,10 +119,10 @@ impl Team {
             return;
         }
         let Some(o) = self.way(channels, r, message) else {
-            // cut off for the moment: no wire leads on
+            // the router is cut off for the moment: no link leads on
             if let Some(o) = self.side_channel(channels, r, message) {
                 let at = channels.now() + channels.credit_latency(o);
-                // one a cycle, so that they keep their order
+                // one per cycle, so that they keep their order
                 let at = at.max(self.links[o].side_free);
                 self.links[o].side_free = at + 1;
                 return channels.signal(o, at, Wire::None, frame);
@@ -136,8 +136,8 @@ impl Team {
         }
     }
 
-    /// The output toward the packet's member: over an active link, else over the hub, else over whoever has links to both, be
-    /// the second one only whole.
+    /// The output toward the member that the packet is for: over an active link, else over the hub, else over any
+    /// member with links to both (the second link need only not have failed).
     fn way(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         let own = self.member(r, d);
@@ -157,7 +157,7 @@ impl Team {
         Some(self.output(r, d, next))
     }
 
-    /// The output whose side channel takes a packet that no wire leads on for.
+    /// The output whose side channel carries a packet for which no link leads on.
     fn side_channel(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         self.spare_way(channels, r, d, message.to).map(|next| self.output(r, d, next))
@@ -184,14 +184,14 @@ impl Team {
         }
     }
 
-    /// The message comes to another router without a packet.
+    /// Another router hears the message without a packet.
     fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         let d = usize::from(message.net);
         let router = self.nets.router(self.routers[r].id, d, self.member(r, d), message.to);
         channels.tell(router, self.nets.classes[d], frame);
     }
 
-    /// A packet, or a word on a side channel, has come.
+    /// A packet, or a message on a side channel, has come.
     pub(super) fn hear_from(&mut self, channels: &mut dyn Channels, Arrival { port, wire, frame }: Arrival) {
         let (o, message) = (port as usize, Message::of(frame.body));
         let r = self.router(o);

@@ -1,8 +1,9 @@
-//! Traffic meters of the links of a router: flits that came, and of both directions those that do not go minimally in the
-//! subnetwork that they cross; control flits are counted among these. What was sent in all is `OutPort::flits`.
+//! Traffic meters of the links of a router. They count the flits that came, and in both directions the flits on a
+//! detour in the subnetwork that they cross; control flits count among these. `OutPort::flits` counts all flits sent.
 //!
-//! Packets of one flit are counted as they choose a detour, so that minimal ones cost nothing. Longer ones are counted flit
-//! by flit: body flits follow their head, whose packet may be far ahead, and a bit per VC says of which kind it was.
+//! Packets of one flit are counted as they choose a detour, so that minimal ones cost nothing. Longer packets are
+//! counted flit by flit: the head may be far ahead of its body flits, so a bit per VC says whether the present packet
+//! is on a detour.
 
 use crate::base::unchecked::Hot;
 
@@ -12,7 +13,7 @@ pub(crate) struct Meter {
     pub sent_around: u32,
     pub came: u32,
     pub came_around: u32,
-    /// VCs on which the present packet goes round.
+    /// VCs on which the present packet is on a detour.
     out_around: u16,
     in_around: u16,
 }
@@ -25,23 +26,24 @@ impl Meters {
         Self(vec![Meter::default(); ports])
     }
 
-    /// Of the port with this number.
+    /// The meter of port number `port`.
     pub fn of(&self, port: usize) -> Meter {
         self.0[port]
     }
 
-    /// A flit of a long packet leaves on VC `vc`; heads say whether they go round.
+    /// A flit of a long packet leaves on VC `vc`; a head says whether its packet is on a detour.
     pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.sent_around += u32::from(goes_around(&mut meter.out_around, vc, around));
     }
 
-    /// A packet of one flit goes round over this port, or a control flit leaves.
+    /// A packet of one flit chooses a detour over this port, or a control flit leaves.
     pub fn sent_one_around(&mut self, port: usize) {
         self.0.hot_mut(port).sent_around += 1;
     }
 
-    /// A packet of one flit that was to go round over this port does not. Returns the flits that do.
+    /// A packet of one flit that had chosen a detour over this port takes another path. Returns the flits that are
+    /// left.
     pub fn not_around(&mut self, port: usize) -> u32 {
         let meter = &mut self.0[port];
         meter.sent_around = meter.sent_around.wrapping_sub(1);
@@ -64,7 +66,7 @@ impl Meters {
     }
 }
 
-/// Whether the packet of this flit goes round: its head says so, `vcs` remembers it for the flits that follow.
+/// Whether the packet of this flit is on a detour: its head says so, and `vcs` remembers it for the flits that follow.
 fn goes_around(vcs: &mut u16, vc: usize, around: Option<bool>) -> bool {
     if let Some(around) = around {
         *vcs = *vcs & !(1 << vc) | u16::from(around) << vc;

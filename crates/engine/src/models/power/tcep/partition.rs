@@ -1,11 +1,12 @@
 //! Algorithm 1: which links of a router are inner and must stay, and which outer link it would switch off.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed it cannot run: the budget begins with what link 0
-//! carries instead of what it has left, the bandwidth of a link is 1 instead of the high-water mark, and the test comes
-//! only after link 1 has become inner, so that a router with two links never drops the second, although the paper
-//! reports that state. `corrected` mends these three; `printed` keeps them, with the two gaps closed that no reading
-//! leaves open (a link of infinite cost to begin with, no outer link where the loop ends without a boundary).
+//! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed it cannot run: the budget begins with what link
+//! 0 carries instead of what it has left, the bandwidth of a link is 1 instead of the high-water mark, and the test
+//! comes only after link 1 has become inner, so that a router with two links never drops the second, although the paper
+//! reports that state. `corrected` mends these three. `printed` keeps them; it only fills two gaps that any reading
+//! must fill (the search begins with a link of infinite cost, and there is no outer link if the loop ends without a
+//! boundary).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,8 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// How many of the active links, in ascending order from that toward the hub, are inner. `utilisation` of each is a
-    /// share of its bandwidth.
+    /// How many of the active links are inner; they are in ascending order, the link toward the hub first.
+    /// `utilisation` of each is a share of its bandwidth.
     pub(crate) fn boundary(self, utilisation: &[f64], high_water: f64) -> usize {
         let Some((&first, others)) = utilisation.split_first() else { return 0 };
         let mut outer: f64 = others.iter().sum();

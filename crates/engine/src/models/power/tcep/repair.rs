@@ -1,6 +1,6 @@
-//! What agents do when links fail and return: they drop what was agreed, tell the others, elect another hub, and ask for the
-//! links that packets without a way need. The rules are in `network/faults.rs`; what becomes of packets is the engine's
-//! business (`pipeline/faults.rs`).
+//! What agents do when links fail and return: they drop what was agreed, tell the others, elect another hub, and ask
+//! for links that parked packets need. The rules are in `network/faults.rs`; the engine takes care of the packets
+//! (`pipeline/faults.rs`).
 
 use super::agent::Team;
 use super::epoch::{CUT, FIRST};
@@ -17,7 +17,7 @@ impl Team {
         let o = fault.channel as usize;
         let r = self.router(o);
         if fault.cause == Cause::OwnRouter {
-            // nothing that it was asked for before holds
+            // requests from before the fault are void
             (self.links[o].activate, self.links[o].deactivate) = (None, None);
         }
         if !self.is_member(r, o) {
@@ -63,7 +63,7 @@ impl Team {
         self.elect(channels, r, d);
     }
 
-    /// The link is whole again, and off as soon as it is drained. `again`: so is the router behind it.
+    /// The link works again; it is off, as soon as it has drained. `again`: the router at its far end works again, too.
     fn mend(
         &mut self,
         channels: &mut dyn Channels,
@@ -101,7 +101,7 @@ impl Team {
         }
         channels.warn(r);
         self.healthy.set(&self.nets, r, d, link, !m.flag);
-        // one that returns is off as before, unless what was said behind it in that cycle has come first
+        // a link that returns is off, as before, unless a later message of that cycle has come first
         if m.flag || m.value != known {
             channels.views_mut().set(&self.nets, r, d, link, false);
         }
@@ -119,7 +119,7 @@ impl Team {
         dead.fold(0, |mask, o| mask | 1 << self.ends(o).2)
     }
 
-    /// Links of member `c` to routers that have not failed that are broken as far as router `r` knows.
+    /// As far as router `r` knows: the broken links of member `c` to routers that have not failed.
     fn missing(&self, channels: &dyn Channels, r: usize, d: usize, c: u8) -> u32 {
         let dead = self.dead_members(channels, r, d);
         if dead >> c & 1 != 0 {
@@ -129,7 +129,7 @@ impl Team {
         (self.nets.all(d) & !(1 << c) & !dead & !whole).count_ones()
     }
 
-    /// Whether nothing keeps the star of subnetwork `d` from being whole, so that links outside it may go off.
+    /// Whether no link of the star of subnetwork `d` is broken, so that links outside the star may go off.
     pub(super) fn has_whole_hub(
         &self,
         channels: &dyn Channels,
@@ -139,7 +139,8 @@ impl Team {
         !self.faults || self.missing(channels, r, d, channels.views().of(r).hub(d)) == 0
     }
 
-    /// The next hub, where the present one has more broken links: the lowest member of those with the fewest.
+    /// The next hub, if another member has fewer broken links than the present one: the lowest of the members with the
+    /// fewest.
     pub(super) fn elect(
         &mut self,
         channels: &mut dyn Channels,
@@ -160,7 +161,7 @@ impl Team {
         }
     }
 
-    /// At the end of an epoch: the star of a next hub grows, and when it is whole, so is the hub.
+    /// At the end of an epoch the star of the next hub grows; when it is whole, that member becomes the hub.
     pub(super) fn succeed(&mut self, channels: &mut dyn Channels, r: usize) {
         if !self.faults {
             return;
@@ -174,15 +175,16 @@ impl Team {
         }
     }
 
-    // ---- packets without a way --------------------------------------------------------------------------------------
+    // ---- parked packets ------------------------------------------------------------------------------------------------
 
-    /// Members of subnetwork `d` that heads of router `r` without a way want to reach.
+    /// Members of subnetwork `d` that parked heads of router `r` are to reach.
     fn parked(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> {
         let here = move |p: &&Parked| p.router as usize == r && usize::from(p.d) == d;
         channels.parked().iter().filter(here).map(|p| p.to)
     }
 
-    /// The member over which packets of router `r` without a way can reach `to`: itself, or the lowest one with whole links.
+    /// The member over which parked packets of router `r` can reach `to`: `to` itself, or the lowest member whose links
+    /// to both have not failed.
     fn over(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         let (view, own) = (self.healthy.of(r), self.member(r, d));
         if view.row(&self.nets, d, own) >> to & 1 != 0 {
@@ -192,12 +194,12 @@ impl Team {
         (between != 0).then(|| between.trailing_zeros() as u8)
     }
 
-    /// Members that packets of router `r` without a way need a link to.
+    /// Members to which router `r` needs a link for its parked packets.
     pub(super) fn cut_off(&self, channels: &dyn Channels, r: usize, d: usize) -> u64 {
         self.parked(channels, r, d).filter_map(|to| self.over(channels, r, d, to)).fold(0, |mask, c| mask | 1 << c)
     }
 
-    /// Where the way of a packet would go over another member whose link on to the target is off: that member shall have it.
+    /// If a packet would go over another member whose link to the target is off, this asks that member to activate it.
     pub(super) fn ask_for_a_way(
         &mut self,
         channels: &mut dyn Channels,
@@ -218,21 +220,21 @@ impl Team {
         false
     }
 
-    /// The next member for a control packet to `to` that no two active links lead to: `to` itself, or the lowest member with whole
-    /// links to both.
+    /// The next member for a control packet to `to`, if no two active links lead there: `to` itself, or the lowest
+    /// member whose links to both have not failed.
     pub(super) fn spare_way(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         if self.faults { self.over(channels, r, d, to) } else { None }
     }
 
     // ---- routers that fail ------------------------------------------------------------------------------------------
 
-    /// Whether a packet that router `r` would send has no sender or no receiver.
+    /// Whether the sender or the receiver of a packet of router `r` has failed.
     pub(super) fn is_mute(&self, channels: &dyn Channels, r: usize, message: Message) -> bool {
         let to = || self.output(r, usize::from(message.net), message.to);
         channels.is_dead(r) || channels.dead_ends(to()) > 0
     }
 
-    /// Tells a router that has returned what it has missed of the links of router `r`, and who is the hub.
+    /// Tells a router that has returned what it has missed about the links of router `r`, and which member is the hub.
     pub(super) fn tell_what_is(
         &mut self,
         channels: &mut dyn Channels,

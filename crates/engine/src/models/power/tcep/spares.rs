@@ -3,13 +3,14 @@
 //! # Source
 //! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even`: ours.
 //!
-//! Algorithm 1 concentrates: in the end k inner routers have links to all, the others to them only. While packets between
-//! outer routers fill their links to the inner ones, links between inner routers carry little beside what is for their
-//! ends, and still count. With demand l (flits that a router sends to each other one per cycle) that takes k = R l / U of R
-//! routers, which is 1 - (1 - l / U)^2 of the links. If all links are used alike, a share f of them carries l (2 - f) / f
-//! each, so 2 l / (T + l) of them carry T: fewer, unless l is small, where pairs without a link must also have ways left. So
-//! `even` is Algorithm 1 below a demand; from it on, any link may go whose traffic leaves the router's other links below T
-//! on average, that with the least traffic first.
+//! Algorithm 1 concentrates: in the end k inner routers have links to all others, and the outer routers have links to
+//! inner ones only. While packets between outer routers fill their links to the inner ones, links between inner routers
+//! carry little but the traffic of their own ends, and still draw power. With demand l (flits that a router sends to
+//! each other one per cycle) that takes k = R l / U of R routers, which is 1 - (1 - l / U)^2 of the links. If all links
+//! are used alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T: fewer, unless l is
+//! small, where pairs without a link must also have paths left. So `even` is Algorithm 1 below a demand. From that
+//! demand on, any link may go whose traffic would leave the router's other links below T on average; the link with the
+//! least traffic goes first.
 
 use super::Spares;
 use super::agent::Team;
@@ -21,19 +22,19 @@ use std::cmp::Reverse;
 #[derive(Debug, Clone, Copy)]
 struct Link {
     output: usize,
-    /// Flits of the direction that counts over the deactivation epoch, and those of them that go minimally.
+    /// Flits of the direction that counts in the deactivation epoch, and those of them that went minimally.
     flits: u32,
     minimal: u32,
 }
 
 impl Team {
-    /// Utilisation of the link of output `o` over the deactivation epoch, in all and by minimal packets, in flits.
+    /// Flits on the link of output `o` in the deactivation epoch: all of them, and those of minimal packets.
     pub(super) fn long_load(&self, channels: &dyn Channels, o: usize) -> (u32, u32) {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The links of router `r` that may go, best first: least traffic that others would carry, then least traffic, then the
-    /// member furthest from the hub.
+    /// The links of router `r` that may go, best first: the least traffic that other links would have to carry, then
+    /// the least traffic, then the member furthest from the hub.
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
@@ -56,7 +57,8 @@ impl Team {
         all.into_iter().map(|(.., o)| o).collect()
     }
 
-    /// What others would carry for each of the active links of a subnetwork in flits, by rank; `None`: it must stay.
+    /// For each active link of a subnetwork, by rank, the flits that other links would have to carry if it went; `None`
+    /// if it must stay.
     fn spared(
         &self,
         channels: &dyn Channels,

@@ -88,7 +88,7 @@ impl Routing for Runtime {
         }
         let class = packet.lane;
         packet.lane += u8::from(self.rule == ClassRule::HopIndex);
-        // every router hashes in its own way, or all would agree and leave links unused
+        // each router has a hash of its own: if all routers chose alike, some links would never be used
         let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
         Some(Hop { port: self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count)), class })
     }
@@ -97,7 +97,7 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
-    /// Flows are too many to walk: all shortest paths are taken together.
+    /// There are too many flows to follow each: the check takes all shortest paths together.
     fn proof(&self) -> Proof<'_> {
         let all = Proof::TurnsTo {
             destinations: self.distances.wiring.hosts().collect(),

@@ -10,7 +10,7 @@
 //! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
 //! terminals, at most 1 GiB.
 //! # Not modelled
-//! Step by congestion; weights of links.
+//! A choice by congestion; weights of links.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -43,7 +43,7 @@ pub enum Among {
     /// Drawn for each packet and hop, all equally likely.
     #[default]
     Random,
-    /// That on the lowest port.
+    /// The one on the lowest port.
     First,
 }
 
@@ -109,7 +109,7 @@ impl Routing for Runtime {
         Some(Hop { port: self.distances.pick(at as u32, packet.dest as u32, number), class })
     }
 
-    /// Every port that leads nearer, or the terminal.
+    /// A hop on every port that begins a shortest path, or to the terminal.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

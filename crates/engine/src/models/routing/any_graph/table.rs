@@ -7,9 +7,9 @@
 //! where the topology has them; those with commas in double quotes. `destination` is a router (all its terminals),
 //! `next` a neighbour of `router`, `class` the VC class of the hop (0 if left out).
 //! # Guarantees
-//! Refused with line and remedy: unknown routers, next routers that are no neighbour, duplicates; refused with the path:
-//! pairs of routers with terminals that have a hole or a loop on their way; the check of dependencies decides on
-//! deadlock. Two bytes of table per router and router with terminals, at most 1 GiB.
+//! Refused with line and remedy: unknown routers, next routers that are no neighbour, duplicates; refused with the
+//! path: pairs of routers with terminals between which the table has a hole or a loop. The check of dependencies finds
+//! deadlocks. Two bytes of table per router and router with terminals, at most 1 GiB.
 //! # Not modelled
 //! Next hops by terminal or by source; choice among parallel links: that on the lowest port is taken.
 //! # Validation
@@ -87,7 +87,7 @@ fn names(graph: &Graph) -> Option<BTreeMap<&str, u32>> {
     graph.router_names().map(|names| names.iter().map(String::as_str).zip(0..).collect())
 }
 
-/// For messages: the file of the table, and the graph, which may name its routers.
+/// For messages: the name of the file, and the graph, in which routers may have names.
 struct Source<'a> {
     file: &'a InputFile,
     graph: &'a Graph,
@@ -194,7 +194,7 @@ impl Reader<'_> {
             let what = format!("router {} has no link to {}", fields[0], fields[2]);
             return Err((what, format!("write one of its neighbours: {}", neighbours(self.graph, &self.wiring, at))));
         };
-        // what leads to a router without terminals is never used
+        // entries for a destination without terminals are never used
         if self.wiring.row(dest).is_some() {
             let place = self.wiring.place(at, dest);
             if self.hops[place].is_some() {
@@ -262,10 +262,10 @@ impl Runtime {
         self.wiring.peers(router)[hop.port as usize].map(|next| (hop, next))
     }
 
-    /// Follows every way between routers with terminals.
+    /// Follows the path between every two routers with terminals.
     fn check_ways(&self, source: &Source) -> Result<(), Refusal> {
         for dest in self.wiring.hosts() {
-            // routers from which the way is known to end
+            // routers from which the path is known to reach its destination
             let mut ends = vec![false; self.wiring.routers() as usize];
             ends[dest as usize] = true;
             for from in self.wiring.hosts() {
@@ -273,7 +273,7 @@ impl Runtime {
                 let mut at = from;
                 while !ends[at as usize] {
                     let Some((_, next)) = self.step(at, dest) else { return Err(self.hole(source, &way, dest)) };
-                    // longer than all routers in a row: it goes round
+                    // more hops than there are routers: the path has a loop
                     if way.len() > ends.len() {
                         return Err(looped(source, &way, dest));
                     }
@@ -319,13 +319,13 @@ impl Runtime {
     }
 }
 
-/// For a message: a way as `1 -> 2 -> 3`, from its last 12 routers.
+/// For a message: the last 12 routers of a path, as `1 -> 2 -> 3`.
 fn shown(graph: &Graph, way: &[u32]) -> String {
     let routers: Vec<String> = way[way.len().saturating_sub(12)..].iter().map(|&r| name(graph, r)).collect();
     routers.join(" -> ")
 }
 
-/// `way` ends in a loop: shows it once.
+/// `way` ends in a loop: shows that loop once.
 fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);

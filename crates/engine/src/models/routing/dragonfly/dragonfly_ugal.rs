@@ -9,8 +9,8 @@
 //! # Guarantees
 //! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted.
 //! # Not modelled
-//! The way of a queue length through the group (UGAL-G reads it at once, an oracle); BookSim2's fixed bias of 30 flits
-//! and its single VC class on the way to the intermediate, which can deadlock.
+//! The time that a queue length takes through the group (UGAL-G reads it at once, as an oracle); BookSim2's fixed bias
+//! of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -51,10 +51,10 @@ pub struct DragonflyUgal {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Queues {
-    /// UGAL-L: that of the output of the source router.
+    /// UGAL-L: the congestion of the output of the source router.
     #[default]
     Local,
-    /// UGAL-G: that of the first global channel of the path, as it is in this cycle.
+    /// UGAL-G: the congestion of the first global channel of the path, as it is in this cycle.
     Global,
 }
 
@@ -88,14 +88,14 @@ impl RoutingModel for DragonflyUgal {
 }
 
 impl Runtime {
-    /// Whether the packet is still to choose, by the queues of the router it is in.
+    /// Whether the packet has still to choose its path by the queues of the router where it is.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
         undecided && group(at) != group(packet.dest)
     }
 
-    /// What the path that begins with `hop`, over `mid` if it is a detour, is judged by.
+    /// The cost of the path that begins with `hop`; `mid` is its intermediate if it is a detour.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let (groups, dest) = (&self.valiant.groups, packet.dest);
@@ -107,7 +107,7 @@ impl Runtime {
         if !self.global {
             return Cost { at, port: hop.port, hops, bias };
         }
-        // over an intermediate in the own group the first global channel is that to the destination
+        // if the intermediate is in the source's own group, the first global channel is the one to the destination
         let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(dest);
         let (router, port) = groups.gateway_to(group(at), group(to), packet, seed);
         Cost { at: at & !0xffff | u64::from(router), port, hops, bias }
@@ -155,7 +155,7 @@ impl Routing for Runtime {
         minimal
     }
 
-    /// The minimal path and the one over every intermediate.
+    /// The minimal path, and one path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);

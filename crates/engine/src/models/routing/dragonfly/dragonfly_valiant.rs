@@ -108,7 +108,7 @@ impl Runtime {
         packet.flags |= DETOUR;
     }
 
-    /// Puts the packet into the second phase, with the VC classes above those of the first.
+    /// Begins the second phase of the packet; its VC classes are above those of the first.
     #[inline(always)]
     pub(super) fn second_phase(&self, packet: &mut Packet) {
         packet.phase = 1;
@@ -116,7 +116,7 @@ impl Runtime {
         packet.target = packet.dest;
     }
 
-    /// Puts a packet that goes minimally into its only phase.
+    /// Begins the only phase of a packet that takes the minimal path.
     #[inline(always)]
     pub(super) fn minimal(&self, packet: &mut Packet) {
         packet.phase = 2;
@@ -180,7 +180,7 @@ impl Routing for Runtime {
         group(from) != group(to)
     }
 
-    /// The packet over every intermediate that it may draw at `at`.
+    /// One packet per intermediate that it may draw at `at`.
     fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let (from, to) = (group(at), group(packet.dest));

@@ -1,5 +1,5 @@
-//! DAL: dimensionally adaptive, load-balanced routing of a HyperX; at each hop any unaligned dimension, with at most one
-//! detour in each.
+//! DAL: dimensionally adaptive, load-balanced routing of a HyperX; at each hop a packet may cross any unaligned
+//! dimension, with at most one detour in each.
 //!
 //! # Source
 //! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
@@ -42,7 +42,7 @@ pub struct Dal {
     pub sensor: Sensor,
 }
 
-/// In a packet `dim` is the set of dimensions with a detour, `lane` the number of hops.
+/// In a packet, `dim` is the set of dimensions in which it has taken a detour, and `lane` the number of its hops.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -61,7 +61,7 @@ impl RoutingModel for Dal {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let grid = Grid::complete(graph).expect("a graph that fits");
-        // in a dimension of two routers there is nowhere else to go
+        // a dimension of two routers has no third one for a detour
         let hops: u8 = grid.widths.iter().map(|&w| w.min(3) - 1).sum();
         let threshold = threshold(self.threshold, "dal")?;
         Ok(Runtime { classes: same_classes(graph, hops.max(1)), grid, threshold, sensor: self.sensor })
@@ -81,7 +81,7 @@ impl Runtime {
         packet.dim >> d & 1 == 0 && self.grid.widths[d] > 2
     }
 
-    /// A random coordinate of dimension `d`, neither own nor that of the destination.
+    /// A random coordinate of dimension `d`, neither the router's own nor that of the destination.
     #[inline(always)]
     fn other(&self, at: u64, d: usize, packet: &Packet, seed: u64) -> u8 {
         let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));

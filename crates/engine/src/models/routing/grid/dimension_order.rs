@@ -39,9 +39,9 @@ pub enum Dateline {
     /// Class 0 until the wrap link, class 1 on it and after.
     #[default]
     Crossing,
-    /// Class chosen on entering the dimension and kept: balances the classes better.
+    /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
     Entry,
-    /// One class: has cyclic dependencies, refused unless the scenario allows them.
+    /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
     None,
 }
 

@@ -7,7 +7,7 @@
 //! # Guarantees
 //! Minimal; as many VC classes as dimensions, acyclic because the class rises with each hop.
 //! # Not modelled
-//! Step of the dimension by congestion.
+//! A choice of the dimension by congestion.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -70,7 +70,7 @@ impl Routing for Runtime {
         Some(Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class })
     }
 
-    /// Every dimension that is left, or the terminal.
+    /// A hop in every dimension that is left, or to the terminal.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
         let hops = self.grid.differences(at, packet.dest);

@@ -7,10 +7,11 @@
 //! # Parameters
 //! leave_escape: whether a packet that took an escape VC may go back to adaptive ones.
 //! # Guarantees
-//! Minimal paths. VC classes: escape (on a torus two, 0 while the way to the destination's coordinate still crosses the
-//! wrap link, then 1), then one adaptive class. A head asks again in every allocation step: for the open adaptive VC with
-//! the most credits, ties by a hash of the cycle; else for the escape. The escape, dimension order, is offered at every hop and acyclic.
-//! Half way round a ring both directions are minimal; the escape takes the one without the wrap link.
+//! Minimal paths. VC classes: escape (on a torus two: 0 while the path to the destination's coordinate still crosses
+//! the wrap link, then 1), then one adaptive class. A head asks again in every allocation step: for the open adaptive
+//! VC with the most credits, ties by a hash of the cycle; else for the escape. The escape, dimension order, is offered
+//! at every hop and acyclic. Half way round a ring both directions are minimal; the escape takes the one without the
+//! wrap link.
 //! # Not modelled
 //! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
 //! # Validation
@@ -51,7 +52,7 @@ pub struct Runtime {
     /// VC class of the adaptive VCs; those below are escapes.
     adaptive: u8,
     leave_escape: bool,
-    /// [dimension][own coordinate][other] -> whether a minimal way goes up (1) and down (2).
+    /// [dimension][own coordinate][other] -> whether a minimal path goes up (1) and whether one goes down (2).
     ways: Vec<u8>,
     /// Start of each dimension in `ways`.
     first_way: [u32; 8],
@@ -105,7 +106,7 @@ impl Runtime {
             let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
             let width = u32::from(self.grid.widths[d]);
             let mut ways = *self.ways.hot((self.first_way[d] + u32::from(own) * width + u32::from(c)) as usize);
-            // one call, so that it is compiled in line; twice where both ways are minimal
+            // one call in the source, so that it is compiled in line; it runs twice if both directions are minimal
             loop {
                 let port = if self.grid.line == Line::Complete {
                     self.grid.port_to(at, d, c)
@@ -140,8 +141,8 @@ impl Routing for Runtime {
         (at == packet.dest).then_some(Hop::to_terminal(packet))
     }
 
-    /// The open adaptive candidate with the most credits; else the escape. Where that is closed, too, it is asked for all
-    /// the same, so that a sleeping link is woken.
+    /// The open adaptive candidate with the most credits, else the escape. If the escape is closed, too, the head asks
+    /// for it all the same, so that a sleeping link is woken.
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
         let mut best = Best::default();

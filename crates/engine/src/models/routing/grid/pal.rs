@@ -3,9 +3,9 @@
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a
 //! dragonfly) a packet goes directly or over one other router, drawn among those that have active links to both ends.
-//! Direct link active: minimal if q_m <= 2 q_n + T. Shadow: not minimal while the other way has a credit, else the
-//! shadow link is taken back. Inactive or waking: not minimal. At the intermediate: directly, over a shadow link too; if that link has
-//! gone meanwhile, over the hub. Where faults have cut the star: see `faults.rs`.
+//! Direct link active: minimal if q_m <= 2 q_n + T. Shadow: not minimal while the detour has a credit, else the packet
+//! takes the shadow link back. Inactive or waking: not minimal. At the intermediate: directly, over a shadow link too;
+//! if that link has gone meanwhile, over the hub. Where faults have cut the star: see `faults.rs`.
 //! # Parameters
 //! threshold T \[flits\]; sensor: what q is.
 //! # Guarantees
@@ -53,7 +53,8 @@ pub struct Runtime {
     groups: Option<Groups>,
     threshold: i32,
     sensor: Sensor,
-    /// Policy that says which links are on, and the link classes that it manages, where paths are implied for it.
+    /// The policy that says which links are on, and the link classes that it manages; set while `weft check` works out
+    /// paths under it.
     begins: Option<(Arc<dyn Policy>, Vec<bool>)>,
 }
 
@@ -77,7 +78,7 @@ impl RoutingModel for Pal {
 }
 
 impl Runtime {
-    /// The leg that the packet is on at `at` (not its destination), or the hop out of the group.
+    /// The leg of the packet at `at` (which is not its destination), or else the hop out of the group.
     #[inline(always)]
     fn leg(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
         match &self.groups {
@@ -106,7 +107,7 @@ impl Runtime {
         Ok(Leg { d: 0, own, to: router as u8, number: 1, class: 0 })
     }
 
-    /// The hop at a member of the subnetwork of this leg. (What is called with `here` from here should be inlined, or it is
+    /// The hop at a member of the subnetwork of this leg. (Functions that take `here` should be inlined, or `here` is
     /// copied for each packet.)
     #[inline(always)]
     fn choose<Q: View + ?Sized>(&self, at: u64, leg: Leg, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
@@ -134,7 +135,7 @@ impl Runtime {
         if stays { direct } else { go_round(packet, detour) }
     }
 
-    /// The hop at the intermediate of a leg: directly, or over the hub where that link has gone meanwhile.
+    /// The hop at the intermediate of a leg: directly, or over the hub if the direct link has gone off meanwhile.
     #[inline(always)]
     fn go_on<Q: View + ?Sized>(&self, leg: Leg, here: &Q, packet: &mut Packet) -> Hop {
         let direct = self.direct(leg);
@@ -142,7 +143,7 @@ impl Runtime {
         if dark { self.over_hub(leg, here.table(), packet) } else { direct }
     }
 
-    /// Tells the power policy that the packet goes round, or takes a link that was about to go off.
+    /// Tells the power policy that the packet takes a detour, or a link that was about to go off.
     #[inline(always)]
     fn tell<Q: View + ?Sized>(&self, leg: Leg, begins: bool, hop: Hop, here: &Q, packet: &Packet) {
         if packet.flags & AROUND != 0 {
@@ -152,9 +153,9 @@ impl Runtime {
         }
     }
 
-    /// The hub has links to all. Where a fault has cut one of them: over the next hub, else a lower member, so that hops of
-    /// class 0 follow each other in a fixed order, else whoever is on a way. The direct hop, which can't be taken now, if
-    /// there is none.
+    /// The hop over the hub, which has links to all members. If a fault has cut one of these links: over the next hub,
+    /// else over a lower member (so that hops of class 0 follow each other in a fixed order), else over any member that
+    /// has links to both ends. If there is none, the direct hop, which the packet can't take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: Table, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));
@@ -175,7 +176,8 @@ impl Runtime {
         Hop { port: self.nets.port_to(leg.d, leg.own, c), class: leg.class }
     }
 
-    /// Whether the link between members `a` and `b` is one that packets may meet: any, unless paths are implied for a policy.
+    /// Whether packets may find the link between members `a` and `b` on. Any link, unless paths are worked out under a
+    /// policy.
     fn is_on(&self, at: u64, leg: Leg, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.begins else { return true };
         let number = match &self.groups {
@@ -203,7 +205,7 @@ impl Routing for Runtime {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // the state of a link counts when the packet is at it
+        // what counts is the state of the link when the packet is at its router
         Self::leg_in_group(self.groups.as_ref()?, at, packet, seed).err()
     }
 
@@ -220,7 +222,8 @@ impl Routing for Runtime {
         hop
     }
 
-    /// Whatever the states of the links: the direct hop and every detour, and from an intermediate also the way over hub 0.
+    /// All hops, whatever the states of the links: the direct hop and every detour, and from an intermediate also the
+    /// hop to hub 0.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -280,7 +283,7 @@ impl Routing for Runtime {
         self.begins = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// Under a policy that switches links, all are on when the network is full.
+    /// Under a policy that switches links, all links are on when the network is full.
     fn assume_all_links(&mut self) -> bool {
         self.begins.take().is_some_and(|(policy, _)| policy.fills_up())
     }
@@ -290,21 +293,21 @@ impl Routing for Runtime {
     }
 }
 
-/// The packet goes round by this hop.
+/// The packet begins a detour with this hop.
 #[inline(always)]
 fn go_round(packet: &mut Packet, hop: Hop) -> Hop {
     packet.flags |= DETOUR | AROUND;
     hop
 }
 
-/// The member number `k` of those that are not the ends of the leg.
+/// Member number `k` of those that are not an end of the leg.
 #[inline(always)]
 fn any_other(leg: Leg, k: u8) -> u8 {
     let c = k + u8::from(k >= leg.own.min(leg.to));
     c + u8::from(c >= leg.own.max(leg.to))
 }
 
-/// The bit number `k` of those that are set.
+/// Place of bit number `k` of those that are set.
 #[inline(always)]
 fn nth(mut bits: u64, k: u32) -> u8 {
     for _ in 0..k {
@@ -379,10 +382,10 @@ mod tests {
         // active: q_m <= 2 q_n + T
         assert_eq!(goes(LinkState::On, [4, 1], 0), MINIMAL);
         assert_eq!(goes(LinkState::On, [5, 1], 0), AROUND_THE_HUB);
-        // shadow: the other way while it has a credit, whatever the queues; else the shadow link, which is taken back
+        // shadow: the detour while it has a credit, whatever the queues; else the shadow link, which is taken back
         assert_eq!(goes(LinkState::Shadow, [0, 30], 1), AROUND_THE_HUB);
         assert_eq!(goes(LinkState::Shadow, [0, 30], 0), MINIMAL);
-        // inactive: the other way, credits or not
+        // inactive: the detour, credits or not
         for state in [LinkState::Off, LinkState::Waking, LinkState::Draining] {
             assert_eq!(goes(state, [0, 30], 0), AROUND_THE_HUB);
         }

@@ -4,8 +4,8 @@
 //! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
 //! ISCA 2018, section V, use it.
 //! # Parameters
-//! via: the row over which a packet goes between two dark rows (`by_destination`: the number of the destination router
-//! modulo the rows that are on; `lowest`; `newest`, the row switched on last; `random`, drawn per packet).
+//! via: the row over which a packet goes from one dark row to another (`by_destination`: the number of the destination
+//! router modulo the rows that are on; `lowest`; `newest`, the row switched on last; `random`, drawn per packet).
 //! # Guarantees
 //! With stages 1 to S on (the links in rows 1 to S, and the column links that end in one of them), any router reaches any
 //! other on them in at most 3 hops: in dimension order from a row that is on, else first along the column into a row that
@@ -14,7 +14,7 @@
 //! by another link leads down or comes first, so that row links are only entered from higher rows, and links up a column are
 //! the last; that is acyclic for every S and for packets of different S. Under `always_on` it is `dimension_order`.
 //! # Not modelled
-//! Balance of the links that are on: the choice never reads a queue, which is TCEP's criticism of it.
+//! Balance between the links that are on: the choice never reads a queue (TCEP criticises SLaC for that).
 //! # Validation
 //! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; hop by hop dimension order
 //! under `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall in the smallest buffers.
@@ -41,7 +41,7 @@ const Y: usize = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slac {
-    /// The row over which a packet goes between two dark rows.
+    /// The row over which a packet goes from one dark row to another.
     #[serde(default)]
     pub via: Via,
 }
@@ -66,10 +66,10 @@ pub struct Runtime {
     classes: Classes,
     grid: Grid,
     via: Via,
-    /// Stages that are on for packets that ask now: rows 0 to `stages - 1`. The overseer of the policy changes it between
-    /// cycles, when no router runs.
+    /// The stages that are on for packets that are routed now: rows 0 to `stages - 1`. The overseer of the policy
+    /// changes it between two cycles, when no router runs.
     stages: AtomicU8,
-    /// Stages go on and off: a packet is pinned to those that it meets.
+    /// Stages go on and off, so a packet is pinned to the stages that are on when it starts.
     switched: bool,
 }
 
@@ -120,7 +120,7 @@ impl Runtime {
         }
     }
 
-    /// Along the column into `row`, and on from there; a hop more than needed, unless the destination is in that row.
+    /// First along the column into `row`. That is one hop more than needed, unless the destination is in that row.
     #[inline(always)]
     fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
         if row != Grid::coordinate(packet.dest, Y) {
@@ -129,7 +129,7 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, Y, row), class: 0 }
     }
 
-    /// The rows into one of which a packet from `at` steps first, where dimension order would need a link that is dark.
+    /// The rows among which a packet from `at` chooses for its first hop, if dimension order would need a dark link.
     #[inline(always)]
     fn rows(&self, at: u64, to: u64) -> Option<Range<u8>> {
         let [own, dest] = [at, to].map(|router| Grid::coordinate(router, Y));
@@ -181,7 +181,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// The overseer says how many stages packets find on from now on.
+    /// The overseer says how many stages are on from now on.
     fn hear(&self, stages: u32) {
         self.stages.store(stages as u8, Relaxed);
     }
@@ -201,13 +201,13 @@ impl Routing for Runtime {
         }
     }
 
-    /// Packets that found different numbers of stages are under way at the same time.
+    /// Packets that are pinned to different numbers of stages are under way at the same time.
     fn proof(&self) -> Proof<'_> {
         Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
     }
 
-    /// Rises with each hop: row links of lower and lower rows, with links down the columns between them; links up a column
-    /// come last.
+    /// A rank that rises with each hop: row links of lower and lower rows, with links down the columns between them;
+    /// links up a column come last.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
         let own = Grid::coordinate(at, Y);

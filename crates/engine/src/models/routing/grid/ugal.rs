@@ -80,7 +80,7 @@ impl RoutingModel for Ugal {
 }
 
 impl Runtime {
-    /// Whether the packet is still to choose, by the queues of the router it is in.
+    /// Whether the packet has still to choose its path by the queues of the router where it is.
     #[inline(always)]
     fn asks(at: u64, packet: &Packet) -> bool {
         packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
@@ -139,7 +139,7 @@ impl Routing for Runtime {
         minimal.unwrap_or(Hop::to_terminal(packet))
     }
 
-    /// The minimal path and the one over every intermediate.
+    /// The minimal path, and one path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !Self::asks(at, packet) {
             return Step::named(self, at, packet, seed);

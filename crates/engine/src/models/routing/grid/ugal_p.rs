@@ -86,7 +86,7 @@ impl Routing for Runtime {
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
         let Some(d) = Grid::first_difference(at, packet.dest) else { return Some(Hop::to_terminal(packet)) };
-        // at the first router of a dimension the choice needs the queues; at its intermediate there is none
+        // at the first router of a dimension the choice needs the queues; at an intermediate there is no choice
         (packet.dim == d as u8 + 1).then(|| self.direct(at, d, packet))
     }
 
@@ -111,7 +111,7 @@ impl Routing for Runtime {
         minimal
     }
 
-    /// The direct hop and every detour in the dimension.
+    /// The direct hop, and every detour in this dimension.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let Some(d) = Grid::first_difference(at, packet.dest) else { return vec![Step::deliver(packet)] };
         if packet.dim == d as u8 + 1 {

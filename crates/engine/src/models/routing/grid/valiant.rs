@@ -62,7 +62,7 @@ impl Runtime {
         packet.flags |= DETOUR;
     }
 
-    /// Where a packet on its first leg heads for.
+    /// The intermediate of a packet on its first leg.
     pub(super) fn over(packet: &Packet) -> Option<u64> {
         let detours = packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest;
         detours.then_some(packet.target)
@@ -110,7 +110,7 @@ impl Routing for Runtime {
         self.grid.is_tied_somewhere(from, to)
     }
 
-    /// The packet over every router.
+    /// One packet per intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         Box::new(self.grid.coords.iter().map(move |&target| Packet { target, ..packet }))
     }

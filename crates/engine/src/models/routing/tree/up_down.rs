@@ -1,4 +1,4 @@
-//! Up*/down on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then the only way down.
+//! Up*/down on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then the only path down.
 //!
 //! # Source
 //! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97; BookSim's `nca` (`random`) and `anca` (`adaptive`) on `fattree`.
@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only way down.
+/// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only path down.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDown {
@@ -52,9 +52,9 @@ pub enum Ascent {
     /// Drawn for each packet.
     #[default]
     Random,
-    /// A digit of the destination terminal, the lowest first: neighbours go apart.
+    /// A digit of the destination terminal, the lowest first: packets to neighbouring terminals take different links.
     DModK,
-    /// A digit of the destination terminal, the highest first: neighbours stay together.
+    /// A digit of the destination terminal, the highest first: packets to neighbouring terminals share links.
     DModKHighFirst,
     /// The least congested one, in the cycle in which the packet becomes the head of its VC.
     Adaptive,
@@ -109,24 +109,24 @@ fn meeting_level(a: u64, b: u64) -> u32 {
 }
 
 impl Runtime {
-    /// Links below a router change the digits below its level, so the others say which leaves are under it.
+    /// Links below a router change only the digits below its level, so the other digits say which leaves are under it.
     #[inline(always)]
     fn is_above(at: u64, dest: u64) -> bool {
         ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
     }
 
-    /// Whether the packet is to choose a link up by the queues.
+    /// Whether the packet has still to choose a link up by the queues.
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         self.ascent == Ascent::Adaptive && !Self::is_above(at, packet.dest)
     }
 
-    /// The same tree with links up as packets have them in `target`.
+    /// The same tree under a routing that takes the links up from `target` of the packet.
     fn with_drawn_links(&self) -> Self {
         Self { ascent: Ascent::Random, ..self.clone() }
     }
 
-    /// Packets, with the leaves they start from, that together take every turn that any packet can take; all leaves in
-    /// pairs over all ancestors would be k^(3n-3) walks, these are (n-1) k^(n+1) in a k-ary n-tree.
+    /// Packets, each with the leaf it starts from, that together take every turn that any packet can take. All pairs of
+    /// leaves over all ancestors would be k^(3n-3) packets; these are (n-1) k^(n+1) in a k-ary n-tree.
     ///
     /// A turn at router R is from a link up to a link up, from up to down, or from down to down. For each router A above
     /// the leaves with C children, each child c, and each step s of 0..C, one packet goes from below grandchild j = s mod k
@@ -200,7 +200,7 @@ impl Routing for Runtime {
         Some(Hop { port, class: 0 })
     }
 
-    /// The least congested link up, from a random one on.
+    /// The least congested link up; the comparison begins at a random one.
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let first = below(draw(seed, packet, 0xa7 + (at >> LEVEL)), self.k);
         let ports = (first..first + self.k).map(|u| (self.k + u % self.k) as u8);
@@ -229,7 +229,7 @@ impl Routing for Runtime {
         true
     }
 
-    /// The packet over every nearest common ancestor that it may draw.
+    /// One packet per nearest common ancestor that it may draw.
     fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         let k = self.k;
         let drawn = self.ascent == Ascent::Random;
