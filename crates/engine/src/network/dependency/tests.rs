@@ -52,6 +52,8 @@ const NEED: &[(&str, &str)] = &[
     (DRAGONFLY, r#"{"dragonfly_valiant": {"intermediate": "router"}}"#),
     (DRAGONFLY, r#"{"dragonfly_ugal": {}}"#),
     (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": "global"}}"#),
+    (DRAGONFLY, r#"{"dragonfly_par": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_par": {"intermediate": "router"}}"#),
     (TORUS, r#"{"shortest_path": {}}"#),
     (GRAPH, r#"{"shortest_path": {"choice": "first"}}"#),
     (GRAPH, r#"{"ecmp": {}}"#),
