@@ -70,7 +70,7 @@ const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
 
 /// The routings with a worst case below.
 const HERE: &[&str] = &[
-    DOR, MINIMAL, VALIANT, UGAL, UGAL_P, DF_MINIMAL, DF_VALIANT, DF_UGAL, UP_DOWN, DAL, SHORTEST, ECMP, TABLE,
+    DOR, MINIMAL, VALIANT, UGAL, UGAL_P, DF_MINIMAL, DF_VALIANT, DF_UGAL, DF_PAR, UP_DOWN, DAL, SHORTEST, ECMP, TABLE,
     ADAPTIVE, SLAC, PAL,
 ];
 
@@ -192,7 +192,7 @@ fn detours_on_a_complete_line() {
 #[test]
 fn detours_on_a_dragonfly() {
     // A group has a h = 8 global links; minimal packets (m <= 1) take one, detours two: m + 2 d <= 8, m + d <= 4.5 of 8
-    for routing in [DF_UGAL, DF_UGAL_G] {
+    for routing in [DF_UGAL, DF_UGAL_G, DF_PAR, DF_PAR_ROUTER] {
         check_adaptive(DRAGONFLY, routing, ADVERSE, 4.5 / 8.0, 0.5);
     }
 }

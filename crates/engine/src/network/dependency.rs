@@ -188,7 +188,8 @@ impl<'a> Dependencies<'a> {
         let (mut at, mut packet, mut last) = (from, Packet { target, dest: target, ..Packet::default() }, None);
         loop {
             let mut choices = self.choices(routing, at, to, &packet)?;
-            let Step { hop, after, .. } = choices.swap_remove((from + to) as usize % choices.len());
+            // another choice at each router, or the walk of a packet that chooses again would always choose alike
+            let Step { hop, after, .. } = choices.swap_remove((from + to + at) as usize % choices.len());
             let Some(next) = self.neighbour(at, hop.port) else { return Ok(true) };
             let link = if link_first { self.graph.ports(at)[hop.port as usize].class } else { 0 };
             let class =
@@ -299,8 +300,10 @@ impl<'a> Dependencies<'a> {
         for &to in &hosts {
             let mut seen = HashSet::new();
             let target = self.coords[to as usize];
-            let start = Packet { target, dest: target, ..Packet::default() };
-            let mut open: Vec<(u32, Option<Node>, Packet)> = hosts.iter().map(|&r| (r, None, start)).collect();
+            let start = |&seq: &u32| Packet { target, dest: target, seq, ..Packet::default() };
+            let starts: Vec<Packet> = self.draws.iter().map(start).collect();
+            let from = |&r: &u32| starts.iter().map(move |&start| (r, None, start));
+            let mut open: Vec<(u32, Option<Node>, Packet)> = hosts.iter().flat_map(from).collect();
             while let Some((at, last, packet)) = open.pop() {
                 for Step { hop, after, .. } in self.choices(routing, at, to, &packet)? {
                     let Some(next) = self.neighbour(at, hop.port) else { continue };
@@ -308,7 +311,7 @@ impl<'a> Dependencies<'a> {
                         self.add(last, hop.port, hop.class);
                     }
                     let node = self.node(at, hop.port, hop.class);
-                    if seen.insert((node, after.route_state())) {
+                    if seen.insert((node, after.seq, after.route_state())) {
                         open.push((next, Some(node), after));
                     }
                 }

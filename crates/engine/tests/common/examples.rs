@@ -19,6 +19,8 @@ pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
 pub const DF_UGAL_ROUTER: &str = r#"{"dragonfly_ugal": {"intermediate": "router", "sensor": "output_queue"}}"#;
 pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": "global"}}"#;
 pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": "global", "intermediate": "router"}}"#;
+pub const DF_PAR: &str = r#"{"dragonfly_par": {}}"#;
+pub const DF_PAR_ROUTER: &str = r#"{"dragonfly_par": {"intermediate": "router", "sensor": "output_queue"}}"#;
 pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
 pub const D_MOD_K: &str = r#"{"up_down": {"ascent": "d_mod_k"}}"#;
 pub const D_MOD_K_HIGH: &str = r#"{"up_down": {"ascent": "d_mod_k_high_first"}}"#;
@@ -108,6 +110,12 @@ pub const PAIRS: &[(&str, &str)] = &[
     (DRAGONFLY, DF_UGAL_G),
     (DRAGONFLY, DF_UGAL_G_ROUTER),
     (DRAGONFLY_WIDE, DF_UGAL_G),
+    (DRAGONFLY, DF_PAR),
+    (DRAGONFLY, DF_PAR_ROUTER),
+    (DRAGONFLY_WIDE, DF_PAR),
+    (DRAGONFLY_WIDE, DF_PAR_ROUTER),
+    (CIRCULANT, DF_PAR),
+    (RELATIVE_WIDE, DF_PAR),
     (TREE, UP_DOWN),
     (TREE, D_MOD_K),
     (TREE, D_MOD_K_HIGH),

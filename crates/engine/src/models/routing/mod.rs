@@ -21,6 +21,7 @@ weft_units::registry! {
         "dragonfly_minimal" => dragonfly_minimal::DragonflyMinimal,
         "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
         "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
+        "dragonfly_par" => dragonfly_par::DragonflyPar,
     }
     tree {
         "up_down" => up_down::UpDown,

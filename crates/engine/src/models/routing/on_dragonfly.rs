@@ -63,6 +63,12 @@ impl Groups {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
+    /// Whether a port leads to another router of the group.
+    #[inline(always)]
+    pub fn is_local(&self, port: u8) -> bool {
+        port >= self.first_local && u32::from(port - self.first_local) < self.per_group - 1
+    }
+
     /// The next hop of the path local-global-local to router `to` (not `at` itself), and whether it is a global hop.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u8, bool) {

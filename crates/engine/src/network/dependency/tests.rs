@@ -55,6 +55,8 @@ const NEED: &[(&str, &str)] = &[
     (DRAGONFLY, r#"{"dragonfly_valiant": {"intermediate": "router"}}"#),
     (DRAGONFLY, r#"{"dragonfly_ugal": {}}"#),
     (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": "global"}}"#),
+    (DRAGONFLY, r#"{"dragonfly_par": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_par": {"intermediate": "router"}}"#),
     (TORUS, r#"{"shortest_path": {}}"#),
     (GRAPH, r#"{"shortest_path": {"choice": "first"}}"#),
     (GRAPH, r#"{"ecmp": {}}"#),
@@ -97,7 +99,10 @@ fn what_is_safe_on_one_class_passes() {
 fn every_registered_routing_is_in_one_of_the_tables() {
     for name in RoutingConfig::NAMES {
         let named = |(_, routing): &&(&str, &str)| routing.starts_with(&format!("{{\"{name}\""));
-        assert!(NEED.iter().chain(SAFE).any(|pair| named(&pair)), "{name}");
+        assert!(
+            NEED.iter().chain(SAFE).any(|pair| named(&pair)),
+            "add a line for the routing {name} to NEED or SAFE in crates/engine/src/network/dependency/tests.rs"
+        );
     }
 }
 

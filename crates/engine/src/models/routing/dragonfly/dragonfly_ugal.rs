@@ -139,7 +139,7 @@ impl Routing for Runtime {
         let mut detour = *packet;
         self.valiant.minimal(packet);
         let minimal = self.valiant.next(at, packet, seed).unwrap_or(Hop::to_terminal(packet));
-        let Some(mid) = self.valiant.draw_intermediate(group(at), packet, seed) else { return minimal };
+        let Some(mid) = self.valiant.draw_intermediate(group(at), packet, seed, 0) else { return minimal };
         self.valiant.detour(&mut detour, mid);
         if let Some(n) = self.valiant.next(at, &mut detour, seed) {
             let (near, far) = (self.cost(at, minimal, packet, None, seed), self.cost(at, n, &detour, Some(mid), seed));

@@ -72,10 +72,11 @@ impl Runtime {
         vec![1, local, 2]
     }
 
-    /// A random intermediate for a packet now at `from`; `None` if this packet goes minimally.
-    pub(super) fn draw_intermediate(&self, from: u32, packet: &Packet, seed: u64) -> Option<u64> {
+    /// A random intermediate for a packet now at `from`; `None` if this packet goes minimally. `again`: 0 for its first draw,
+    /// another number for each further one.
+    pub(super) fn draw_intermediate(&self, from: u32, packet: &Packet, seed: u64, again: u64) -> Option<u64> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
-        let hash = draw(seed, packet, 0x51);
+        let hash = draw(seed ^ again, packet, 0x51);
         if self.intermediate == Intermediate::Router {
             let router = below(hash, g * a);
             return Some(u64::from(router / a) << 16 | u64::from(router % a));
@@ -137,7 +138,7 @@ impl Routing for Runtime {
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         if packet.target == u64::MAX {
-            match self.draw_intermediate(group(at), packet, seed) {
+            match self.draw_intermediate(group(at), packet, seed, 0) {
                 Some(mid) => self.detour(packet, mid),
                 None => self.minimal(packet),
             }
