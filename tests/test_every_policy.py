@@ -36,6 +36,11 @@ POLICIES: dict[str, tuple[Any, str, str]] = {
     "slac": ({"low": 0.001, "high": 0.002, "wake_per_link": "2cycles", "averaging": "20cycles"}, "slac", "slac"),
     "static": ({}, "pal", "pal"),
     "tcep": (EPOCHS | {"initial": "all_on"}, "pal", "pal"),
+    "timetable": (
+        {"off": [{"from": "20cycles", "until": "60cycles"}], "period": "100cycles", "transition": "10cycles"},
+        "ugal_p",
+        "dragonfly_ugal",
+    ),
 }
 STILL = {"always_on", "static"}
 # What a pattern needs.

@@ -179,6 +179,7 @@ fn policies_and_routings_go_together_by_what_they_know_of_links() {
     let pairs = [
         (r#"{"always_on": {}}"#, [true, true, true]),
         (IDLE_TIMEOUT, [true, false, false]),
+        (TIMETABLE, [true, false, false]),
         (r#"{"static": {}}"#, [false, true, false]),
         (r#"{"tcep": {}}"#, [false, true, false]),
         (r#"{"slac": {}}"#, [false, false, true]),

@@ -171,6 +171,9 @@ pub const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub const ADVERSE: &str = r#"{"group_shift": {"shift": 1}}"#;
 /// A cycle is 1 ns in these tests.
 pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
+/// All links are off for a third of the time, in the first cycles too.
+pub const TIMETABLE: &str = r#"{"timetable": {"off": [{"from": "0ns", "until": "40ns"}, {"from": "250ns", "until": "400ns"}],
+    "period": "600ns", "transition": "15ns"}}"#;
 /// Stages go on and off soon.
 pub const QUICK_STAGES: &str = r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}}"#;
 pub const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
@@ -207,6 +210,9 @@ pub const POLICIES: &[PolicyExample] = &[
     everywhere(TORUS, ADAPTIVE, IDLE_TIMEOUT),
     everywhere(DRAGONFLY, DF_UGAL, IDLE_TIMEOUT),
     in_groups(DF_MINIMAL, IDLE_TIMEOUT),
+    everywhere(HYPERX, UGAL_P, TIMETABLE),
+    everywhere(TORUS, ADAPTIVE, TIMETABLE),
+    in_groups(DF_MINIMAL, TIMETABLE),
     everywhere(HYPERX, PAL, ROOT),
     in_groups(PAL, ROOT),
     everywhere(HYPERX, PAL, QUICK_TCEP),

@@ -12,6 +12,7 @@ weft_units::registry! {
     "slac" => slac::Slac,
     "static" => static_links::Static,
     "tcep" => tcep::Tcep,
+    "timetable" => timetable::Timetable,
 }
 
 use crate::api::policy::{Offers, PolicyModel, Site};
