@@ -54,13 +54,14 @@ pub trait Agents: Any + Debug + Send {
         Probes::default()
     }
 
-    /// The run begins. Agents set their first timers here.
+    /// The run begins. Agents set their first timers here, which lie after cycle 0; what is to happen in cycle 0 they do here.
     fn start(&mut self, _channels: &mut dyn Channels) {}
 
     /// Timers that end in this cycle, in ascending order.
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
-    /// A head waits for a channel that is not on.
+    /// A head begins to ask for a channel that is not on. (Heads that waited when the channel was shut are not told of again:
+    /// [`Channels::is_wanted`] knows of all.)
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
     /// Since the last cycle packets have chosen these links, which were about to go off (in ascending order).
@@ -182,9 +183,11 @@ pub trait Channels {
     fn state(&self, channel: usize) -> LinkState;
     /// The channel enters a state. Packets may use it after `open`, and no longer after `shut`, whatever its state.
     fn enter(&mut self, channel: usize, state: LinkState);
-    /// Packets may use the channel, which was shut, from now on.
+    /// Packets may use the channel, which was shut, from now on. Requires that all flits that were granted it have left
+    /// (`free_for` is not below 0). Then call `look_again`, if heads may wait for it.
     fn open(&mut self, channel: usize);
-    /// Packets may not use the channel any more. No packet holds one of its VCs.
+    /// Packets may not use the channel any more. Requires that no packet holds one of its VCs (`is_held`): a VC that is freed
+    /// later would be open again.
     fn shut(&mut self, channel: usize);
     /// Heads that wait for the channel, and those that choose at its router, look again.
     fn look_again(&mut self, channel: usize);
@@ -196,7 +199,8 @@ pub trait Channels {
     fn is_wanted(&self, channel: usize) -> bool;
     /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: usize) -> bool;
-    /// For how many cycles it could have taken another flit; below 0 while flits wait for it.
+    /// For how many cycles it could have taken another flit; below 0 while granted flits wait for it: it is free in as many
+    /// cycles.
     fn free_for(&self, channel: usize) -> i32;
     /// The buffer at its far end is empty, and all credits have come back.
     fn credits_are_home(&self, channel: usize) -> bool;

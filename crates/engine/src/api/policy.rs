@@ -36,8 +36,9 @@ impl LinkKnowledge {
 pub struct Offers {
     /// What routings get to know of links.
     pub links: LinkKnowledge,
-    /// A link that is off wakes as soon as a packet asks for it, so packets must not avoid it.
-    pub wakes_on_demand: bool,
+    /// A packet that meets a link that is off waits until it is on again, because the link wakes for it or at a fixed time: a
+    /// routing that avoids links goes with another policy.
+    pub packets_wait_for_links: bool,
     /// It switches other links on if links or routers have failed.
     pub replaces_failed_links: bool,
     /// Names of the kinds of control packets that its agents may send.
@@ -48,7 +49,7 @@ impl Offers {
     /// Links never go off.
     pub const ALWAYS_ON: Self = Self {
         links: LinkKnowledge::Nothing,
-        wakes_on_demand: false,
+        packets_wait_for_links: false,
         replaces_failed_links: false,
         control_packets: &[],
     };
@@ -56,7 +57,7 @@ impl Offers {
     /// Whether a routing that needs this knowledge goes with the policy: the policy offers just that, or links never go
     /// off.
     pub fn suit(&self, need: LinkKnowledge) -> bool {
-        self.links == need || self.links == LinkKnowledge::Nothing && !self.wakes_on_demand
+        self.links == need || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }
 }
 

@@ -57,8 +57,7 @@ pub struct Row {
 }
 
 impl Timetable {
-    /// Packets wait for a link, whatever they know: the same to a routing as if the link woke for them.
-    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Nothing, wakes_on_demand: true, ..Offers::ALWAYS_ON };
+    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
     /// The rows in cycles, before their classes are looked at.
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {

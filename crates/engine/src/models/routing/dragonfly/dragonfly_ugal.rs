@@ -196,3 +196,45 @@ impl Routing for Runtime {
         self.valiant.intermediate(packet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::coordinates::of_all;
+    use weft_topology::{Peer, TopologyConfig};
+
+    /// Routers on the rest of the way of a packet that leaves router `at` by a step.
+    fn hops(graph: &Graph, routing: &Runtime, at: u32, step: &Step) -> u32 {
+        let (coords, mut packet, mut hop, mut at, mut made) = (of_all(graph), step.after, step.hop, at, 0);
+        while let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer {
+            (at, made) = (router, made + 1);
+            hop = routing.next(coords[at as usize], &mut packet, 1).expect("it chooses once");
+        }
+        assert_eq!(coords[at as usize], packet.dest);
+        made
+    }
+
+    #[test]
+    fn the_hops_that_are_weighed_are_those_that_a_packet_makes() {
+        let dragonfly = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 2}}"#;
+        let graph = serde_json::from_str::<TopologyConfig>(dragonfly).unwrap().build("topology").unwrap();
+        let coords = of_all(&graph);
+        for intermediate in [dragonfly_valiant::Intermediate::Group, dragonfly_valiant::Intermediate::Router] {
+            let config = serde_json::json!({ "intermediate": intermediate });
+            let routing = serde_json::from_value::<DragonflyUgal>(config).unwrap().build(&graph).unwrap();
+            let (mut longest, from) = (0, [0, 1, 2, 3]);
+            for (at, to) in from.into_iter().flat_map(|at| (4..graph.routers()).map(move |to| (at, to))) {
+                let dest = coords[to as usize];
+                let packet = Packet { dest, target: dest, ..Packet::default() };
+                for step in routing.steps(coords[at as usize], &packet, 1) {
+                    let weighed = step.cost.expect("it compares").hops;
+                    assert_eq!(weighed, hops(&graph, &routing, at, &step), "{intermediate:?}: {at} to {to} by {step:?}");
+                    longest = longest.max(weighed);
+                }
+            }
+            // over a group: local, global, local, global, local; over a router one local hop more
+            let most = if intermediate == dragonfly_valiant::Intermediate::Group { 5 } else { 6 };
+            assert_eq!(longest, most, "{intermediate:?}");
+        }
+    }
+}
