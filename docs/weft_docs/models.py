@@ -27,7 +27,10 @@ class Family(NamedTuple):
 
 FAMILIES = {
     "topology": Family(
-        "Topologies", "Routers, terminals and the links between them.", "topology/src/models", "topology/src/models/mod.rs"
+        "Topologies",
+        "Routers, terminals and the links between them.",
+        "topology/src/models",
+        "topology/src/models/mod.rs",
     ),
     "routing": Family(
         "Routings", "How packets find their way.", "engine/src/models/routing", "engine/src/models/routing/mod.rs"

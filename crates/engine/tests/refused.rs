@@ -186,7 +186,7 @@ fn policies_and_routings_go_together_by_what_they_know_of_links() {
     ];
     let named = |name: &&str| pairs.iter().any(|(policy, _)| policy.contains(&format!("\"{name}\"")));
     for name in weft_engine::power::PolicyConfig::NAMES {
-        assert!(named(&name), "add the policy {name} to `pairs` in crates/engine/tests/refused.rs");
+        assert!(named(name), "add the policy {name} to `pairs` in crates/engine/tests/refused.rs");
     }
     for (policy_json, fits) in pairs {
         for (routing_json, fits) in [UGAL_P, PAL, SLAC].into_iter().zip(fits) {

@@ -107,15 +107,15 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             let mut shares = self.blocks.chunks_mut(share).enumerate();
             let (_, mine) = shares.next().expect("at least one block");
             if share == total {
-                advance_share(net, allocator, mine, 0, total, mail, span, barrier); // a scope would allocate
+                advance_share(net, allocator, (mine, 0, total), mail, span, barrier); // a scope would allocate
             } else {
                 std::thread::scope(|scope| {
                     for (k, blocks) in shares {
                         scope.spawn(move || {
-                            advance_share(net, allocator, blocks, k * share, total, mail, span, barrier)
+                            advance_share(net, allocator, (blocks, k * share, total), mail, span, barrier)
                         });
                     }
-                    advance_share(net, allocator, mine, 0, total, mail, span, barrier);
+                    advance_share(net, allocator, (mine, 0, total), mail, span, barrier);
                 });
             }
             self.windows_done += (until - now).div_ceil(window);
@@ -252,13 +252,12 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
     classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency)).min().unwrap_or(u64::MAX)
 }
 
-/// The blocks of one thread, window by window, with mail at the window ends.
+/// The blocks of one thread, of which the first has number `first` among `total`, window by window, with mail at the window
+/// ends.
 fn advance_share<const W: usize, const V: usize>(
     net: &Net,
     allocator: &dyn SwitchAllocator<W, V>,
-    blocks: &mut [Block<W, V>],
-    first: usize,
-    total: usize,
+    (blocks, first, total): (&mut [Block<W, V>], usize, usize),
     mail: &[Mutex<Mail>],
     (mut now, until, window, mut parity): (u64, u64, u64, u64),
     barrier: &Barrier,

@@ -30,11 +30,11 @@ impl PatternModel for Answer {
 
 impl Destinations for Answer {
     fn draw(&self, source: u32, _: &mut Pcg32) -> Option<u32> {
-        (source % 2 == 0).then_some(source + 1)
+        source.is_multiple_of(2).then_some(source + 1)
     }
 
     fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
-        if source % 2 == 0 { vec![(source + 1, 1.0)] } else { Vec::new() }
+        if source.is_multiple_of(2) { vec![(source + 1, 1.0)] } else { Vec::new() }
     }
 
     fn relative_load(&self, source: u32) -> f64 {

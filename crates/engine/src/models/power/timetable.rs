@@ -383,7 +383,10 @@ mod tests {
         sums
     }
 
-    const TABLES: [(&[(u64, u64)], Option<u64>); 6] = [
+    /// Rows (from, until) and the period.
+    type Table = (&'static [(u64, u64)], Option<u64>);
+
+    const TABLES: [Table; 6] = [
         (&[(20, 60)], Some(100)),
         // from the first cycle; two rows, the second written first
         (&[(50, 90), (0, 11)], Some(130)),
