@@ -19,27 +19,9 @@ if TYPE_CHECKING:
 
 
 class Results(ResultSet):
-    """Finished points of a sweep.
+    """Finished points of a sweep, with methods that plot, query, compare and report them.
 
-    Parameters
-    ----------
-    store : Store
-        Folder of the sweep.
-
-    Attributes
-    ----------
-    name : str
-        Name of the sweep.
-    title : str
-        Head of tables and pictures: the name, and the overrides if there are any.
-    points : list of dict
-        ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
-    summaries : list of dict
-        Contents of ``summary.json`` of each of these points.
-    missing : int
-        Points without results.
-    damaged : list of Damaged
-        Points whose results are not whole, or of another version: they are left out of all else.
+    Parameters and attributes are those of `ResultSet`.
     """
 
     def query(self, sql: str) -> pl.DataFrame:

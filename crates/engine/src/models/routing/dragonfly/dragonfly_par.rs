@@ -93,11 +93,7 @@ impl Runtime {
     /// What the rest of the path is judged by: that over `mid`, or the minimal one.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
-        let (groups, dest) = (&self.valiant.groups, packet.dest);
-        let hops = match mid {
-            None => groups.distance(at, dest, packet, seed),
-            Some(mid) => self.valiant.distance_over(at, mid, dest, packet, seed),
-        };
+        let hops = self.valiant.hops(at, packet, mid, seed);
         Cost { at, port: hop.port, hops, bias: if mid.is_some() { self.threshold } else { 0 } }
     }
 }
@@ -121,23 +117,13 @@ impl Routing for Runtime {
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        let mut detour = *packet;
         // the second decision is about another intermediate
-        let drawn = self.valiant.draw_intermediate(group(at), packet, seed, u64::from(packet.dim) << 32);
-        self.valiant.minimal(packet);
-        let minimal = self.go(at, packet, seed).unwrap_or(Hop::to_terminal(packet));
-        let Some(mid) = drawn else { return minimal };
-        self.valiant.detour(&mut detour, mid);
-        detour.phase = 0;
-        if let Some(n) = self.go(at, &mut detour, seed) {
-            let (near, far) = (self.cost(at, minimal, packet, None, seed), self.cost(at, n, &detour, Some(mid), seed));
-            let value = |hop: Hop, cost: Cost| weigh(here, at, hop, cost.hops, cost.bias);
-            if value(minimal, near) > value(n, far) {
-                *packet = detour;
-                return n;
-            }
-        }
-        minimal
+        let mid = self.valiant.draw_intermediate(group(at), packet, seed, u64::from(packet.dim) << 32);
+        let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
+            let cost = self.cost(at, hop, packet, mid, seed);
+            weigh(here, at, hop, cost.hops, cost.bias)
+        };
+        self.valiant.take_better(packet, mid, |packet| self.go(at, packet, seed), value)
     }
 
     /// The minimal path and the one over every intermediate.
@@ -145,20 +131,8 @@ impl Routing for Runtime {
         if !Self::asks(at, packet) {
             return Step::named(self, at, packet, seed);
         }
-        let option = |mut after: Packet, mid: Option<u64>| {
-            let hop = self.go(at, &mut after, seed)?;
-            Some(Step { hop, after, cost: Some(self.cost(at, hop, &after, mid, seed)) })
-        };
-        let mut minimal = *packet;
-        self.valiant.minimal(&mut minimal);
-        let undecided = Packet { phase: 0, ..*packet };
-        let drawn = self.valiant.detours(at, undecided).filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
-        let detours = drawn.filter_map(|Packet { target: mid, .. }| {
-            let mut detour = undecided;
-            self.valiant.detour(&mut detour, mid);
-            option(detour, Some(mid))
-        });
-        option(minimal, None).into_iter().chain(detours).collect()
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
+        self.valiant.both_ways(at, packet, |packet| self.go(at, packet, seed), cost)
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -98,18 +98,14 @@ impl Runtime {
     /// The cost of the path that begins with `hop`; `mid` is its intermediate if it is a detour.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
-        let (groups, dest) = (&self.valiant.groups, packet.dest);
-        let hops = match mid {
-            None => groups.distance(at, dest, packet, seed),
-            Some(mid) => self.valiant.distance_over(at, mid, dest, packet, seed),
-        };
+        let hops = self.valiant.hops(at, packet, mid, seed);
         let bias = if mid.is_some() { self.threshold } else { 0 };
         if !self.global {
             return Cost { at, port: hop.port, hops, bias };
         }
         // if the intermediate is in the source's own group, the first global channel is the one to the destination
-        let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(dest);
-        let (router, port) = groups.gateway_to(group(at), group(to), packet, seed);
+        let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(packet.dest);
+        let (router, port) = self.valiant.groups.gateway_to(group(at), group(to), packet, seed);
         Cost { at: at & !0xffff | u64::from(router), port, hops, bias }
     }
 }
@@ -136,23 +132,13 @@ impl Routing for Runtime {
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        let mut detour = *packet;
-        self.valiant.minimal(packet);
-        let minimal = self.valiant.next(at, packet, seed).unwrap_or(Hop::to_terminal(packet));
-        let Some(mid) = self.valiant.draw_intermediate(group(at), packet, seed, 0) else { return minimal };
-        self.valiant.detour(&mut detour, mid);
-        if let Some(n) = self.valiant.next(at, &mut detour, seed) {
-            let (near, far) = (self.cost(at, minimal, packet, None, seed), self.cost(at, n, &detour, Some(mid), seed));
-            let value = |hop: Hop, cost: Cost| {
-                let away = index(cost.at) as i32 - index(at) as i32;
-                here.weigh(hop, cost, here.read_of(away * self.ports, cost.port))
-            };
-            if value(minimal, near) > value(n, far) {
-                *packet = detour;
-                return n;
-            }
-        }
-        minimal
+        let mid = self.valiant.draw_intermediate(group(at), packet, seed, 0);
+        let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
+            let cost = self.cost(at, hop, packet, mid, seed);
+            let away = index(cost.at) as i32 - index(at) as i32;
+            here.weigh(hop, cost, here.read_of(away * self.ports, cost.port))
+        };
+        self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
     }
 
     /// The minimal path, and one path over each intermediate.
@@ -160,19 +146,8 @@ impl Routing for Runtime {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
         }
-        let option = |mut after: Packet, mid: Option<u64>| {
-            let hop = self.valiant.next(at, &mut after, seed)?;
-            Some(Step { hop, after, cost: Some(self.cost(at, hop, &after, mid, seed)) })
-        };
-        let mut minimal = *packet;
-        self.valiant.minimal(&mut minimal);
-        let drawn = self.valiant.detours(at, *packet).filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
-        let detours = drawn.filter_map(|Packet { target: mid, .. }| {
-            let mut detour = *packet;
-            self.valiant.detour(&mut detour, mid);
-            option(detour, Some(mid))
-        });
-        option(minimal, None).into_iter().chain(detours).collect()
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
+        self.valiant.both_ways(at, packet, |packet| self.valiant.next(at, packet, seed), cost)
     }
 
     fn proof(&self) -> Proof<'_> {

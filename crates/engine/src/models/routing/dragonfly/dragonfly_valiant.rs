@@ -16,7 +16,7 @@
 //! `tests/data/golden/caminos.csv` (`router`).
 
 use crate::models::routing::on_dragonfly::{Groups, group};
-use crate::models::routing::{Classes, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw};
+use crate::models::routing::{Classes, Cost, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,66 @@ impl Runtime {
     pub(super) fn minimal(&self, packet: &mut Packet) {
         packet.phase = 2;
         packet.target = packet.dest;
+    }
+}
+
+/// What the routings share that compare the minimal path with one over an intermediate (UGAL, PAR). `go` names the next hop
+/// of a packet that is decided; `mid` is the intermediate of a detour, and `None` on the minimal path.
+impl Runtime {
+    /// Hops of the path from `at` to the destination of the packet.
+    #[inline(always)]
+    pub(super) fn hops(&self, at: u64, packet: &Packet, mid: Option<u64>, seed: u64) -> u32 {
+        match mid {
+            None => self.groups.distance(at, packet.dest, packet, seed),
+            Some(mid) => self.distance_over(at, mid, packet.dest, packet, seed),
+        }
+    }
+
+    /// Takes the minimal path unless `value` of the one over `mid`, if one was drawn, is less.
+    #[inline(always)]
+    pub(super) fn take_better(
+        &self,
+        packet: &mut Packet,
+        mid: Option<u64>,
+        go: impl Fn(&mut Packet) -> Option<Hop>,
+        value: impl Fn(Hop, &Packet, Option<u64>) -> i32,
+    ) -> Hop {
+        let mut detour = Packet { phase: 0, ..*packet };
+        self.minimal(packet);
+        let minimal = go(packet).unwrap_or(Hop::to_terminal(packet));
+        let Some(mid) = mid else { return minimal };
+        self.detour(&mut detour, mid);
+        if let Some(hop) = go(&mut detour)
+            && value(minimal, packet, None) > value(hop, &detour, Some(mid))
+        {
+            *packet = detour;
+            return hop;
+        }
+        minimal
+    }
+
+    /// All that `take_better` may take: the minimal path, and one path over each intermediate.
+    pub(super) fn both_ways(
+        &self,
+        at: u64,
+        packet: &Packet,
+        go: impl Fn(&mut Packet) -> Option<Hop>,
+        cost: impl Fn(Hop, &Packet, Option<u64>) -> Cost,
+    ) -> Vec<Step> {
+        let option = |mut after: Packet, mid: Option<u64>| {
+            let hop = go(&mut after)?;
+            Some(Step { hop, after, cost: Some(cost(hop, &after, mid)) })
+        };
+        let mut minimal = *packet;
+        self.minimal(&mut minimal);
+        let undecided = Packet { phase: 0, ..*packet };
+        let drawn = self.detours(at, undecided).filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
+        let detours = drawn.filter_map(|Packet { target: mid, .. }| {
+            let mut detour = undecided;
+            self.detour(&mut detour, mid);
+            option(detour, Some(mid))
+        });
+        option(minimal, None).into_iter().chain(detours).collect()
     }
 }
 
