@@ -3,7 +3,7 @@
 use crate::api::switch::Ports;
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
-use crate::state::{NO_KEY, matching};
+use crate::state::{NO_REQUEST, matching};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,13 +85,13 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
         let mut vcs = if HEADS && SINGLE { 0 } else { self.held_by(p, i) };
         if HEADS {
-            let (open, out) = (self.open::<SINGLE>(p), self.outs.hot(p));
-            let mut classes = out.wanting;
+            let (open, out) = (self.available_vcs::<SINGLE>(p), self.outs.hot(p));
+            let mut classes = out.requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
                 if open & self.common.vcs(out.class, class) != 0 {
-                    vcs |= matching(&self.ins.hot(i).keys, self.common.key(p, class));
+                    vcs |= matching(&self.ins.hot(i).requests, self.common.key(p, class));
                 }
             }
         }
@@ -108,20 +108,20 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
     pub fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
         let port = self.ins.hot_mut(i);
-        let (keys, key) = (port.keys, *port.keys.hot(v as usize));
-        let vc = if key == NO_KEY {
+        let (keys, key) = (port.requests, *port.requests.hot(v as usize));
+        let vc = if key == NO_REQUEST {
             port.rr_vc = (v + 1) & 15;
-            (*port.held.hot(v as usize) & 15) as u8
+            (*port.output_vc.hot(v as usize) & 15) as u8
         } else {
             // `take_vc` gives the VC to the head whose turn it is
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            let room = self.open::<SINGLE>(p) & self.common.vcs(self.outs.hot(p).class, class);
+            let room = self.available_vcs::<SINGLE>(p) & self.common.vcs(self.outs.hot(p).class, class);
             let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
             if !SINGLE {
                 self.ins.hot_mut(i).hold(v, p, vc);
                 self.outs.hot_mut(p).hold(vc, i, v);
-                self.router.go.set(p);
+                self.router.switch_requests.set(p);
             }
             vc
         };

@@ -3,7 +3,7 @@
 
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
-use crate::state::{ASK, Packet, key_of};
+use crate::state::{Packet, UNDECIDED, key_of};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ pub struct Compiled<R>(pub Arc<R>);
 
 /// Route computation one hop ahead: the packet has not come to the router yet.
 pub trait Ahead: Debug + Send + Sync {
-    /// Route key of the hop that `next` names; [`ASK`] if it names none.
+    /// Route key of the hop that `next` names; [`UNDECIDED`] if it names none.
     fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
 }
 
 impl<R: Routing> Ahead for Compiled<R> {
     fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
         let key = |hop: Hop| key_of(hop.port.into(), hop.class.into(), class_bits);
-        self.0.next(at, packet, seed).map_or(ASK, key)
+        self.0.next(at, packet, seed).map_or(UNDECIDED, key)
     }
 }
 

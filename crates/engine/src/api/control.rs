@@ -43,7 +43,7 @@ pub struct ControlKind {
 }
 
 impl ControlKind {
-    /// Kind number `number` of a policy whose kinds have these names.
+    /// ChannelEnd number `number` of a policy whose kinds have these names.
     pub fn of(names: &[&'static str], number: usize) -> Self {
         Self { number: number as u8, name: names[number] }
     }

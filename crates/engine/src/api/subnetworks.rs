@@ -23,7 +23,7 @@ pub struct Leg {
 
 /// A packet takes a detour in a subnetwork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Detour {
+pub struct DetourHop {
     pub leg: Leg,
     /// The packet is at the first router of its leg; otherwise it is at the intermediate.
     pub begins: bool,
@@ -208,8 +208,8 @@ impl Views {
 
     /// The tables of router `r` of the block.
     #[inline(always)]
-    pub fn of(&self, r: usize) -> View<'_> {
-        View {
+    pub fn of(&self, r: usize) -> LinkTable<'_> {
+        LinkTable {
             rows: self.rows.hot_slice(r * self.per_router),
             among_all: self.among_all.hot_slice(r * self.nets),
             hubs: self.hubs.hot_slice(2 * r * self.nets),
@@ -240,13 +240,13 @@ impl Views {
 
 /// The link-state table of one router.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
+pub struct LinkTable<'a> {
     rows: &'a [u64],
     among_all: &'a [u8],
     hubs: &'a [u8],
 }
 
-impl View<'_> {
+impl LinkTable<'_> {
     /// Members that `c` has an active link to.
     #[inline(always)]
     pub fn row(&self, nets: &Subnets, d: usize, c: u8) -> u64 {

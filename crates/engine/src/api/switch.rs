@@ -3,16 +3,16 @@
 use super::common::Common;
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
-use crate::state::{InPort, Move, NO_KEY, OutPort, Router, matching};
+use crate::state::{InputUnit, Move, NO_REQUEST, OutputUnit, Router, matching};
 
 /// The ports of one router, as its allocators see them. `AGE`: arbiters go by age.
 pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     pub common: &'a Common,
     pub router: &'a mut Router<W>,
-    pub ins: &'a mut [InPort<V>],
-    pub outs: &'a mut [OutPort<V>],
+    pub ins: &'a mut [InputUnit<V>],
+    pub outs: &'a mut [OutputUnit<V>],
     /// [route key] -> inputs whose head has it.
-    pub want: &'a mut [Bits<W>],
+    pub requesters: &'a mut [Bits<W>],
     /// Scratch: outputs that granted each input, and the flits that cross in this step.
     pub grants: &'a mut [Bits<W>],
     pub moves: &'a mut [Move],
@@ -31,12 +31,12 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         let port = self.ins.hot_mut(i);
         let v = if heads & (heads - 1) == 0 {
             // the only one: this input wants nothing more here
-            let want = self.want.hot_mut(self.common.slot(p, class));
-            want.clear(i);
-            if want.is_empty() {
-                out.wanting &= !(1 << class);
-                if out.wanting == 0 {
-                    self.router.want.clear(p);
+            let requesters = self.requesters.hot_mut(self.common.slot(p, class));
+            requesters.clear(i);
+            if requesters.is_empty() {
+                out.requested &= !(1 << class);
+                if out.requested == 0 {
+                    self.router.vc_requests.clear(p);
                 }
             }
             heads.trailing_zeros() as u8
@@ -44,7 +44,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             pick16(heads, port.rr_vc)
         };
         port.rr_vc = (v + 1) & 15;
-        *port.keys.hot_mut(v as usize) = NO_KEY;
+        *port.requests.hot_mut(v as usize) = NO_REQUEST;
         if port.choosing != 0 {
             port.choosing &= !(1 << v);
             if port.choosing == 0 {
@@ -58,10 +58,11 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// VCs that heads may take at output `p`. One that holds the switch offers none while a packet is crossing.
     #[inline(always)]
-    pub fn open<const SINGLE: bool>(&self, p: usize) -> u16 {
+    pub fn available_vcs<const SINGLE: bool>(&self, p: usize) -> u16 {
         let out = self.outs.hot(p);
-        let closed = !SINGLE && self.common.hold_switch && out.free != self.common.links.hot(out.class as usize).all;
-        if closed { 0 } else { out.open::<SINGLE>() }
+        let closed =
+            !SINGLE && self.common.hold_switch && out.free_vcs != self.common.links.hot(out.class as usize).all;
+        if closed { 0 } else { out.available_vcs::<SINGLE>() }
     }
 
     /// Inputs that could send to output `p` now.
@@ -70,22 +71,22 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         let out = self.outs.hot(p);
         let mut inputs = Bits::default();
         if !HEADS || !SINGLE {
-            let mut held = out.ready & out.credit;
+            let mut held = out.vcs_with_flit & out.vcs_with_credit;
             while held != 0 {
                 inputs.set((out.holder.hot(held.trailing_zeros() as usize) >> 4) as usize);
                 held &= held - 1;
             }
         }
         if HEADS {
-            let (open, mut classes) = (self.open::<SINGLE>(p), out.wanting);
+            let (open, mut classes) = (self.available_vcs::<SINGLE>(p), out.requested);
             if self.common.class_bits == 0 {
-                return if open == 0 { inputs } else { inputs | *self.want.hot(p) };
+                return if open == 0 { inputs } else { inputs | *self.requesters.hot(p) };
             }
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
                 if open & self.common.vcs(out.class, class) != 0 {
-                    inputs = inputs | *self.want.hot(self.common.slot(p, class));
+                    inputs = inputs | *self.requesters.hot(self.common.slot(p, class));
                 }
             }
         }
@@ -102,8 +103,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             self.head_enters::<SINGLE>(p, i)
         } else {
             let out = self.outs.hot(p);
-            let vcs = out.ready & out.credit;
-            if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.wanting == 0) {
+            let vcs = out.vcs_with_flit & out.vcs_with_credit;
+            if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.requested == 0) {
                 // the only request
                 let vc = vcs.trailing_zeros() as u8;
                 let v = (out.holder.hot(vc as usize) & 15) as u8;
@@ -129,20 +130,20 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             let (v, vc) = self.head_enters::<SINGLE>(p, i);
             self.ins.hot_mut(i).hold(v, p, vc);
             self.outs.hot_mut(p).hold(vc, i, v);
-            self.router.go.set(p);
+            self.router.switch_requests.set(p);
             return (v, vc);
         }
         let port = self.ins.hot_mut(i);
         let v = pick16(held, turn);
         port.rr_vc = (v + 1) & 15;
-        (v, (port.held.hot(v as usize) & 15) as u8)
+        (v, (port.output_vc.hot(v as usize) & 15) as u8)
     }
 
     /// VCs of input `i` whose packet holds a VC of output `p`, with a flit and a credit.
     #[inline(always)]
     pub fn held_by(&self, p: usize, i: usize) -> u16 {
         let out = self.outs.hot(p);
-        let (mut held, mut vcs) = (0u16, out.ready & out.credit);
+        let (mut held, mut vcs) = (0u16, out.vcs_with_flit & out.vcs_with_credit);
         while vcs != 0 {
             let holder = *out.holder.hot(vcs.trailing_zeros() as usize);
             vcs &= vcs - 1;
@@ -153,12 +154,14 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 
     /// Whether a head of input `i` may have a VC of output `p`.
     fn wanted_by<const SINGLE: bool>(&self, p: usize, i: usize) -> bool {
-        let (out, open) = (self.outs.hot(p), self.open::<SINGLE>(p));
-        let mut classes = out.wanting;
+        let (out, open) = (self.outs.hot(p), self.available_vcs::<SINGLE>(p));
+        let mut classes = out.requested;
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            if open & self.common.vcs(out.class, class) != 0 && self.want.hot(self.common.slot(p, class)).contains(i) {
+            if open & self.common.vcs(out.class, class) != 0
+                && self.requesters.hot(self.common.slot(p, class)).contains(i)
+            {
                 return true;
             }
         }
@@ -169,8 +172,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     #[inline(always)]
     fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
         let out = self.outs.hot(p);
-        let (open, link, mut classes) = (self.open::<SINGLE>(p), out.class, out.wanting);
-        let keys = self.ins.hot(i).keys;
+        let (open, link, mut classes) = (self.available_vcs::<SINGLE>(p), out.class, out.requested);
+        let keys = self.ins.hot(i).requests;
         if self.common.class_bits == 0 {
             return self.take_vc(p, 0, i, matching(&keys, p as u16), open);
         }

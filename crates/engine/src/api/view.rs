@@ -3,10 +3,10 @@
 use super::common::Common;
 use super::routing::Hop;
 use super::sensor::{History, Sensor};
-use super::subnetworks::{Detour, View as Table, Views};
+use super::subnetworks::{DetourHop, LinkTable, Views};
 use super::walk::Cost;
 use crate::base::unchecked::Hot;
-use crate::state::{LinkState, OutPort};
+use crate::state::{LinkState, OutputUnit};
 use std::cell::Cell;
 
 /// What a head tells the power policy about its choice.
@@ -15,7 +15,7 @@ pub enum Told {
     #[default]
     Nothing,
     /// It takes a detour in the subnetwork that it crosses.
-    Around(Detour),
+    Around(DetourHop),
     /// It takes this link, which was about to go off.
     TakesBack { port: u8 },
 }
@@ -46,7 +46,7 @@ pub trait View {
     /// Credits of the VCs of `hop` that a head may take.
     fn credits(&self, hop: Hop) -> u32;
     /// The link-state tables of this router.
-    fn table(&self) -> Table<'_>;
+    fn table(&self) -> LinkTable<'_>;
     /// The head tells the power policy of its choice.
     fn told(&self, _what: Told) {}
     /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output that `cost` names.
@@ -55,7 +55,7 @@ pub trait View {
         queue * cost.hops as i32 + cost.bias
     }
     /// The best member of the trunk, or else the fallback.
-    fn ask(&self, hop: Hop, turn: u32) -> Hop {
+    fn best_or_fallback(&self, hop: Hop, turn: u32) -> Hop {
         match self.member(hop, turn) {
             (0, _) => self.fallback(hop),
             (_, member) => member,
@@ -66,7 +66,7 @@ pub trait View {
 /// The outputs of one block as a routing at one router sees them.
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
-    outs: &'a [OutPort<V>],
+    outs: &'a [OutputUnit<V>],
     /// First output of the router.
     base: usize,
     common: &'a Common,
@@ -82,7 +82,7 @@ impl<'a, const V: usize> Queues<'a, V> {
     /// `base`: first output of the router in `outs`; `views`: the link-state tables of the block, and the router there.
     #[inline(always)]
     pub fn new(
-        outs: &'a [OutPort<V>],
+        outs: &'a [OutputUnit<V>],
         base: u32,
         views: (&'a Views, usize),
         history: Option<&'a History>,
@@ -151,7 +151,7 @@ impl<const V: usize> View for Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn table(&self) -> Table<'_> {
+    fn table(&self) -> LinkTable<'_> {
         self.views.0.of(self.views.1)
     }
 
@@ -179,7 +179,7 @@ impl<const V: usize> Queues<'_, V> {
     #[inline(always)]
     pub fn open_credits(&self, port: u8, class: u8) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
-        let open = if self.common.single { out.open::<true>() } else { out.open::<false>() };
+        let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let mut vcs = open & self.common.links.hot(out.class as usize).vcs_of.hot(class as usize);
         let mut credits = 0;
         while vcs != 0 {

@@ -24,7 +24,7 @@ use crate::pipeline::replies::Answers;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
-use crate::state::{InPort, Kind, LinkState, Move, NO_KEY, NONE, OutPort, Pool, Router, Terminal};
+use crate::state::{ChannelEnd, InputUnit, LinkState, Move, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal};
 use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_traffic::{mix, stream};
@@ -78,7 +78,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let by_job = replies || jobs.len() > 1;
     let others = by_job || batches || spec.phases.auto_warmup;
     let faults = !spec.faults.is_empty();
-    let apart = others || spec.records.transient.is_some();
+    let delivery_slow_path = others || spec.records.transient.is_some();
     let single = spec.traffic.longest() == 1;
     let class_bits = needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2();
     let hold_switch = hold_switch(spec)?;
@@ -102,10 +102,10 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         by_age,
         priority: spec.router.priority,
         watches,
-        creates_apart: by_job || watches,
+        creation_slow_path: by_job || watches,
         only_in_time: !others,
-        crosses_apart: by_age || watches || spec.router.routing_delay > 0,
-        heads_apart: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        crossing_slow_path: by_age || watches || spec.router.routing_delay > 0,
+        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
         subnets: match pairs::knows_of_links(&spec.routing) {
             LinkKnowledge::Subnetworks => Subnets::of(graph),
             LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
@@ -117,7 +117,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         ahead: routing.clone().ahead(),
         routing,
         needs,
-        apart,
+        delivery_slow_path,
         jobs,
         clocks,
         ranks,
@@ -380,8 +380,8 @@ impl Builder<'_> {
         let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
         let base = graph.port_base(first);
         let ports = (graph.port_base(last) - base) as usize;
-        let mut outs: Vec<OutPort<V>> = Vec::with_capacity(ports);
-        let mut ins: Vec<InPort<V>> = Vec::with_capacity(ports);
+        let mut outs: Vec<OutputUnit<V>> = Vec::with_capacity(ports);
+        let mut ins: Vec<InputUnit<V>> = Vec::with_capacity(ports);
         let mut next_router = Vec::with_capacity(ports);
         let mut cuts = Vec::new();
         let mut nics = Vec::new();
@@ -391,12 +391,12 @@ impl Builder<'_> {
                 let mut output = out_port(net, r - first, port.class);
                 next_router.push(0);
                 match port.peer {
-                    Peer::Unused => (output.kind, output.free) = (Kind::Unused, 0),
+                    Peer::Unused => (output.kind, output.free_vcs) = (ChannelEnd::Unused, 0),
                     Peer::Terminal(t) => {
-                        (output.kind, output.peer) = (Kind::Ejection, t);
+                        (output.kind, output.peer) = (ChannelEnd::Ejection, t);
                         // the only VCs that packets may use, as far as heads can see
-                        output.credit = net.links[port.class as usize].vcs_of[0];
-                        output.room = output.credit;
+                        output.vcs_with_credit = net.links[port.class as usize].vcs_of[0];
+                        output.vcs_with_room = output.vcs_with_credit;
                         input.upstream = (ports + nics.len()) as u32;
                         nics.push((t, ins.len() as u32));
                     }
@@ -407,7 +407,7 @@ impl Builder<'_> {
                         if block == self.b {
                             (output.peer, input.upstream) = (far, far);
                         } else {
-                            (output.kind, output.peer) = (Kind::Remote, cuts.len() as u32);
+                            (output.kind, output.peer) = (ChannelEnd::Remote, cuts.len() as u32);
                             (input.remote, input.upstream) = (true, cuts.len() as u32);
                             cuts.push(Cut { block: block as u32, port: far });
                         }
@@ -420,7 +420,7 @@ impl Builder<'_> {
         let mut terminals = Vec::with_capacity(nics.len());
         for (local, &(t, input)) in nics.iter().enumerate() {
             terminals.push(self.terminal(t, (ports + local) as u32));
-            outs.push(OutPort { kind: Kind::Injection, peer: input, ..out_port(net, local as u32, 0) });
+            outs.push(OutputUnit { kind: ChannelEnd::Injection, peer: input, ..out_port(net, local as u32, 0) });
         }
         let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
         self.finish(routers.collect(), ins, outs, next_router, cuts, terminals)
@@ -432,8 +432,8 @@ impl Builder<'_> {
     fn finish<const W: usize, const V: usize>(
         &self,
         routers: Vec<Router<W>>,
-        ins: Vec<InPort<V>>,
-        outs: Vec<OutPort<V>>,
+        ins: Vec<InputUnit<V>>,
+        outs: Vec<OutputUnit<V>>,
         next_router: Vec<u32>,
         cuts: Vec<Cut>,
         sources: Vec<(Terminal, u64)>,
@@ -449,7 +449,7 @@ impl Builder<'_> {
         // replies that wait at their terminals are packets, too
         let waiting = if net.replies { buffered + 64 * terminals.len() } else { 0 };
         let packets = (buffered + ins.len() + terminals.len() + waiting).min((1 << 20) + 64 * terminals.len());
-        let on_wire = |o: &OutPort<V>| {
+        let on_wire = |o: &OutputUnit<V>| {
             let link = &net.links[o.class as usize];
             (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
         };
@@ -468,7 +468,7 @@ impl Builder<'_> {
         let mut block = Block {
             now: 0,
             routing: Widths::compiled(&self.net.routing),
-            want: vec![Bits::default(); ins.len() << net.class_bits],
+            requesters: vec![Bits::default(); ins.len() << net.class_bits],
             active: Active::new(routers.len()),
             busy: Active::new(terminals.len()),
             segments: Pool::with_capacity(packets),
@@ -577,20 +577,20 @@ impl Builder<'_> {
     }
 }
 
-fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutPort<V> {
+fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
     let link = &net.links[class as usize];
     let mut credits = [0; V];
     for (vc, c) in credits.iter_mut().enumerate() {
         *c = if link.all >> vc & 1 != 0 { link.buffer } else { 0 };
     }
-    OutPort {
+    OutputUnit {
         credits,
         holder: [0; V],
-        free: link.all,
-        ready: 0,
-        credit: link.all,
-        room: link.all,
-        wanting: 0,
+        free_vcs: link.all,
+        vcs_with_flit: 0,
+        vcs_with_credit: link.all,
+        vcs_with_room: link.all,
+        requested: 0,
         class,
         state: LinkState::On as u8,
         next_free: 0,
@@ -598,16 +598,15 @@ fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutPort<V> {
         peer: NONE,
         router,
         rr_in: 0,
-        rr_want: 0,
         rr_vc: 0,
-        kind: Kind::Local,
+        kind: ChannelEnd::Local,
     }
 }
 
-fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u8) -> InPort<V> {
-    InPort {
-        keys: [NO_KEY; V],
-        held: [0; V],
+fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u8) -> InputUnit<V> {
+    InputUnit {
+        requests: [NO_REQUEST; V],
+        output_vc: [0; V],
         head: [NONE; V],
         tail: [NONE; V],
         upstream: NONE,

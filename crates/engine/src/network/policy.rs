@@ -10,7 +10,7 @@ use crate::network::spec::Spec;
 use crate::pipeline::block::Block;
 use crate::pipeline::control::{Control, Place};
 use crate::pipeline::faults::Faults;
-use crate::state::{Kind, LinkState, OutPort, Router};
+use crate::state::{ChannelEnd, LinkState, OutputUnit, Router};
 use std::sync::Arc;
 use weft_units::Refusal;
 
@@ -40,14 +40,14 @@ impl Builder<'_> {
     pub(super) fn faults<const W: usize, const V: usize>(
         &self,
         routers: &[Router<W>],
-        outs: &[OutPort<V>],
+        outs: &[OutputUnit<V>],
         next_router: &[u32],
     ) -> Faults {
         if !self.net.faults {
             return Faults::default();
         }
         let links = (0..).zip(outs.iter().zip(next_router));
-        let links = links.filter(|(_, (out, _))| matches!(out.kind, Kind::Local | Kind::Remote));
+        let links = links.filter(|(_, (out, _))| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
         let events = links.flat_map(|(channel, (out, &to))| {
             let from = routers[out.router as usize].id;
             self.spec.faults.iter().flat_map(move |fault| fault.events(channel, from, to))
@@ -76,7 +76,7 @@ impl Builder<'_> {
         self.switch_off(block);
         let routers = block.routers.iter();
         let router = |r: &Router<W>| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
-        let channel = |out: &OutPort<V>| ChannelSite {
+        let channel = |out: &OutputUnit<V>| ChannelSite {
             router: out.router,
             state: LinkState::of(out.state),
             managed: self.manages(out),
@@ -94,8 +94,8 @@ impl Builder<'_> {
         block.add_agents(self.net, self.policy, &site);
     }
 
-    fn manages<const V: usize>(&self, out: &OutPort<V>) -> bool {
-        self.spec.managed[usize::from(out.class)] && matches!(out.kind, Kind::Local | Kind::Remote)
+    fn manages<const V: usize>(&self, out: &OutputUnit<V>) -> bool {
+        self.spec.managed[usize::from(out.class)] && matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote)
     }
 
     /// Links that begin in another state than on, and what every router of their subnetworks knows of them.
@@ -107,7 +107,7 @@ impl Builder<'_> {
             let from = block.routers[block.outs[o].router as usize].id;
             let state = self.policy.first_state(from, block.next_router[o]);
             if state != LinkState::On {
-                (block.outs[o].state, block.outs[o].free) = (state as u8, 0);
+                (block.outs[o].state, block.outs[o].free_vcs) = (state as u8, 0);
             }
         }
         let Some(nets) = &self.net.subnets else { return };

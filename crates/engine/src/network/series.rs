@@ -3,7 +3,7 @@
 use crate::base::unchecked::Hot;
 use crate::network::spec::SeriesSpec;
 use crate::pipeline::block::Block;
-use crate::state::{Kind, LinkState, OutPort};
+use crate::state::{ChannelEnd, LinkState, OutputUnit};
 
 /// Rows of a series at most; twice the interval halves them.
 const ROWS: usize = 1 << 20;
@@ -61,7 +61,7 @@ impl Recorder {
         blocks: &[Block<W, V>],
         order: &[Option<u32>],
     ) -> Self {
-        let row = |(out, place): (&OutPort<V>, &Option<u32>)| match place {
+        let row = |(out, place): (&OutputUnit<V>, &Option<u32>)| match place {
             None => u32::MAX,
             Some(place) if spec.channels => *place,
             Some(_) => u32::from(out.class),
@@ -133,11 +133,12 @@ impl Recorder {
 /// Place of every output of every block in the table of [`channels`]; `None` where there is no link.
 pub(crate) fn order<const W: usize, const V: usize>(blocks: &[Block<W, V>]) -> Vec<Option<u32>> {
     let outs = || blocks.iter().flat_map(|b| b.outs.iter().map(move |out| (b, out)));
-    let links = outs().filter(|(_, out)| !matches!(out.kind, Kind::Unused | Kind::Injection)).count() as u32;
+    let links =
+        outs().filter(|(_, out)| !matches!(out.kind, ChannelEnd::Unused | ChannelEnd::Injection)).count() as u32;
     let mut next = 0;
-    let place = |(block, out): (&Block<W, V>, &OutPort<V>)| match out.kind {
-        Kind::Unused => None,
-        Kind::Injection => Some(links + block.terminals[out.router as usize].id),
+    let place = |(block, out): (&Block<W, V>, &OutputUnit<V>)| match out.kind {
+        ChannelEnd::Unused => None,
+        ChannelEnd::Injection => Some(links + block.terminals[out.router as usize].id),
         _ => {
             next += 1;
             Some(next - 1)

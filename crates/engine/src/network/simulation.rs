@@ -12,7 +12,7 @@ use crate::pipeline::block::{Block, Mail};
 use crate::pipeline::net::Net;
 use crate::pipeline::switch_allocation::{Compile, SwitchAllocator};
 use crate::pipeline::tally::Tally;
-use crate::state::{Kind, LinkState, NONE, OutPort};
+use crate::state::{ChannelEnd, LinkState, NONE, OutputUnit};
 use std::collections::HashSet;
 use std::sync::Mutex;
 use weft_units::Refusal;
@@ -165,8 +165,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// State of every channel between routers: sending router, its port, the receiving router (for tests).
     pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
         let of_block = |block: &Block<W, V>| {
-            let links = block.outs.iter().enumerate().filter(|(_, out)| matches!(out.kind, Kind::Local | Kind::Remote));
-            let state = |(o, out): (usize, &OutPort<V>)| {
+            let links = block
+                .outs
+                .iter()
+                .enumerate()
+                .filter(|(_, out)| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
+            let state = |(o, out): (usize, &OutputUnit<V>)| {
                 let router = &block.routers[out.router as usize];
                 (router.id, o as u32 - router.base, block.next_router[o], LinkState::of(out.state))
             };
@@ -208,7 +212,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
         let agents = block.agents.as_ref().expect("a policy that meters its links");
-        let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == Kind::Local);
+        let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local);
         links
             .map(|(o, out)| {
                 let (sent, came) = (agents.went_around(o).0, agents.went_around(out.peer as usize).1);
@@ -221,16 +225,16 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Checks that an empty network is back to its start: all credits home, no requests, no holders.
     pub fn assert_empty(&self) {
         for block in &self.blocks {
-            for out in block.outs.iter().filter(|o| o.kind != Kind::Unused) {
+            for out in block.outs.iter().filter(|o| o.kind != ChannelEnd::Unused) {
                 let link = &self.net.links[out.class as usize];
                 for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
                     assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind);
                 }
-                assert_eq!((out.ready, out.wanting), (0, 0));
-                assert!(out.free == link.all || out.state != LinkState::On as u8);
+                assert_eq!((out.vcs_with_flit, out.requested), (0, 0));
+                assert!(out.free_vcs == link.all || out.state != LinkState::On as u8);
             }
             assert!(block.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
-            assert!(block.want.iter().all(|w| w.is_empty()));
+            assert!(block.requesters.iter().all(|w| w.is_empty()));
             assert_eq!((block.segments.in_use(), block.packets.in_use()), (0, 0));
         }
     }
@@ -248,7 +252,8 @@ fn with_capacity_of(mail: &Mail) -> Mail {
 
 /// Cycles that blocks can run without hearing of each other.
 fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
-    let classes = blocks.iter().flat_map(|b| &b.outs).filter(|o| o.kind == Kind::Remote).map(|o| o.class as usize);
+    let classes =
+        blocks.iter().flat_map(|b| &b.outs).filter(|o| o.kind == ChannelEnd::Remote).map(|o| o.class as usize);
     classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency)).min().unwrap_or(u64::MAX)
 }
 

@@ -43,13 +43,13 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn shut(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
-        self.blocks[block].outs[o].free = 0;
+        self.blocks[block].outs[o].free_vcs = 0;
     }
 
     fn is_busy(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
         let Block { power, outs, .. } = &self.blocks[block];
-        outs[o].free != power.all_vcs[o] || outs[o].wanting != 0
+        outs[o].free_vcs != power.all_vcs[o] || outs[o].requested != 0
     }
 
     fn credits_are_home(&self, channel: u32) -> bool {

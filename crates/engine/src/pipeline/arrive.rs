@@ -1,12 +1,12 @@
 //! Credits and flits that reach their port in this cycle.
 
 use crate::api::agents::{Arrivals, Detour, Direct};
-use crate::api::subnetworks::Detour as Round;
+use crate::api::subnetworks::DetourHop;
 use crate::api::view::{Queues, Told};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ASK, Flit, Kind, LinkState, NO_KEY, NONE, Segment};
+use crate::state::{ChannelEnd, Flit, LinkState, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
@@ -32,9 +32,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // the VC stage gives VCs without credits, too, and looks for them whenever something moves
         if first || enough || (!SINGLE && net.vc_realloc) {
             let bit = 1u16 << vc;
-            out.credit |= bit;
+            out.vcs_with_credit |= bit;
             if !SINGLE && enough {
-                out.room |= bit;
+                out.vcs_with_room |= bit;
             }
             self.wake(o, bit);
         }
@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn wake(&mut self, o: usize, vc: u16) {
         let out = self.outs.hot(o);
         let r = out.router as usize;
-        if out.kind == Kind::Injection {
+        if out.kind == ChannelEnd::Injection {
             let terminal = self.terminals.hot_mut(r);
             if terminal.waiting {
                 terminal.waiting = false;
@@ -55,12 +55,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let router = self.routers.hot_mut(r);
         let port = o - router.base as usize;
-        if out.ready & vc != 0 {
-            router.go.set(port);
+        if out.vcs_with_flit & vc != 0 {
+            router.switch_requests.set(port);
             self.active.set(r);
         }
-        if out.wanting != 0 && out.free & vc != 0 {
-            router.want.set(port);
+        if out.requested != 0 && out.free_vcs & vc != 0 {
+            router.vc_requests.set(port);
             self.active.set(r);
         }
         if !router.choosing.is_empty() {
@@ -112,7 +112,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let tail = std::mem::replace(port.tail.hot_mut(v), id);
         if *port.head.hot(v) == NONE {
             *port.head.hot_mut(v) = id;
-            self.expose::<SINGLE>(net, i, v, flit.packet, flit.key);
+            self.new_head::<SINGLE>(net, i, v, flit.packet, flit.key);
         } else {
             self.segments.items.hot_mut(tail as usize).next = id;
         }
@@ -125,14 +125,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let segment = self.segments.items.hot_mut(tail as usize);
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
-        if was_dry && *port.head.hot(v) == tail && *port.keys.hot(v) == NO_KEY {
-            let held = *port.held.hot(v);
+        if was_dry && *port.head.hot(v) == tail && *port.requests.hot(v) == NO_REQUEST {
+            let held = *port.output_vc.hot(v);
             let (p, vc) = ((held >> 4) as usize, held & 15);
             let out = self.outs.hot_mut(port.base as usize + p);
-            out.ready |= 1 << vc;
-            if out.credit >> vc & 1 != 0 {
+            out.vcs_with_flit |= 1 << vc;
+            if out.vcs_with_credit >> vc & 1 != 0 {
                 let r = port.router as usize;
-                self.routers.hot_mut(r).go.set(p);
+                self.routers.hot_mut(r).switch_requests.set(p);
                 self.active.set(r);
             }
         }
@@ -140,35 +140,35 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC.
     #[inline(always)]
-    pub(crate) fn expose<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) {
-        if net.heads_apart {
-            match self.expose_apart(net, i, v, packet, key) {
+    pub(crate) fn new_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) {
+        if net.heads_slow_path {
+            match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return,
             }
-        } else if key == ASK {
+        } else if key == UNDECIDED {
             key = self.route_here(net, self.ins.hot(i).router as usize, packet);
         }
-        *self.ins.hot_mut(i).keys.hot_mut(v) = key;
+        *self.ins.hot_mut(i).requests.hot_mut(v) = key;
         if net.class_bits == 0 {
-            self.ask::<SINGLE>(net, i, key as usize, 0);
+            self.request_vc::<SINGLE>(net, i, key as usize, 0);
         } else {
             let (p, class) = split(key, net.class_bits);
-            self.ask::<SINGLE>(net, i, p, class);
+            self.request_vc::<SINGLE>(net, i, p, class);
         }
     }
 
     /// A head of input `i` wants a class of output `p`.
     #[inline(always)]
-    pub(crate) fn ask<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
+    pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         let port = self.ins.hot(i);
         let (o, r) = (port.base as usize + p, port.router as usize);
-        self.want.hot_mut(net.slot(o, class)).set(port.port as usize);
+        self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
-        out.wanting |= 1 << class;
-        let open = out.open::<SINGLE>();
+        out.requested |= 1 << class;
+        let open = out.available_vcs::<SINGLE>();
         if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
-            self.routers.hot_mut(r).want.set(p);
+            self.routers.hot_mut(r).vc_requests.set(p);
             self.active.set(r);
         } else if out.state != LinkState::On as u8 {
             self.wait_for_link(net, o);
@@ -201,7 +201,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Packet `id` goes round at router `r`, where it begins its leg, or goes on.
     #[inline(never)]
-    fn goes_around(&mut self, r: usize, id: u32, Round { leg, begins, port, direct }: Round) {
+    fn goes_around(&mut self, r: usize, id: u32, DetourHop { leg, begins, port, direct }: DetourHop) {
         let Some(agents) = &mut self.agents else { return };
         let base = self.routers.hot(r).base as usize;
         let begins = begins.then(|| {

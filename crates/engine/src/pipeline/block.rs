@@ -15,7 +15,7 @@ use crate::pipeline::replies::Answers;
 use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
-use crate::state::{Flit, InPort, Move, NONE, OutPort, Packet, Pool, Router, Segment, Terminal};
+use crate::state::{Flit, InputUnit, Move, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
 
 /// The far end of a channel that leaves the block: a port of another block.
 #[derive(Debug, Clone, Copy)]
@@ -43,17 +43,17 @@ pub struct Block<const W: usize, const V: usize> {
     /// The routing, compiled for the ports of this block.
     pub routing: Box<dyn HeadRouting<V>>,
     pub routers: Vec<Router<W>>,
-    pub ins: Vec<InPort<V>>,
-    pub outs: Vec<OutPort<V>>,
+    pub ins: Vec<InputUnit<V>>,
+    pub outs: Vec<OutputUnit<V>>,
     /// [output][class] -> inputs whose head wants it.
-    pub want: Vec<Bits<W>>,
+    pub requesters: Vec<Bits<W>>,
     pub terminals: Vec<Terminal>,
     pub segments: Pool<Segment>,
     pub packets: Pool<Packet>,
     pub flits: Wheel<Flit, 64>,
     pub credits: Wheel<u32, 128>,
     pub alarms: Wheel<u32, 128>,
-    /// [input * V + VC] -> when a head may ask there, and heads that wait for it (input * 16 + VC): see `turn.rs`.
+    /// [input * V + VC] -> when a head may ask there, and heads that wait for it (input * 16 + VC): see `routing_delay.rs`.
     pub opens: Vec<u64>,
     pub turning: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.

@@ -1,6 +1,6 @@
 //! Heads that choose their output again in every allocation step: adaptive routing in transit, and members of a trunk.
 //!
-//! Such a head stands in `InPort::choosing` until it gets a VC. In each step it asks for one output VC class: of its
+//! Such a head stands in `InputUnit::choosing` until it gets a VC. In each step it asks for one output VC class: of its
 //! candidates the open one with the most credits, ties by a hash of the cycle. Where none is open it asks for its last resort (the
 //! escape, or the first candidate), so that a sleeping link is woken, and looks again when a credit, a VC or a link
 //! comes back to its router.
@@ -11,13 +11,20 @@ use crate::api::view::{Queues, View};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ASK, matching};
+use crate::state::{UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where that takes more than its key. Returns the key
     /// if the head has no choice to make.
     #[inline(never)]
-    pub(crate) fn expose_apart(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
+    pub(crate) fn new_head_slow_path(
+        &mut self,
+        net: &Net,
+        i: usize,
+        v: usize,
+        packet: u32,
+        mut key: u16,
+    ) -> Option<u16> {
         if net.routing_delay > 0 && !self.is_open(i, v) {
             return None;
         }
@@ -33,7 +40,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }
-        if key == ASK && net.needs.decides != Decides::EachStep {
+        if key == UNDECIDED && net.needs.decides != Decides::EachStep {
             // the routing decides once, the trunk member is chosen again and again
             key = self.route_here(net, r, packet);
             let head = *self.ins.hot(i).head.hot(v);
@@ -43,11 +50,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 return None;
             }
         }
-        if key != ASK && (net.trunk.width == 1 || net.port(key) < usize::from(net.trunk.first)) {
+        if key != UNDECIDED && (net.trunk.width == 1 || net.port(key) < usize::from(net.trunk.first)) {
             return Some(key);
         }
         let port = self.ins.hot_mut(i);
-        *port.keys.hot_mut(v) = ASK;
+        *port.requests.hot_mut(v) = UNDECIDED;
         port.choosing |= 1 << v;
         let number = usize::from(port.port);
         self.routers.hot_mut(r).choosing.set(number);
@@ -72,49 +79,49 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let port = self.ins.hot(i);
-        let old = *port.keys.hot(v);
+        let old = *port.requests.hot(v);
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
         // decides ties: another number for every head of a router, and in the next cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
         let queues = Queues::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, &net.common);
-        let hop = if segment.key == ASK {
+        let hop = if segment.key == UNDECIDED {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);
             self.routing.each_step(at, &queues, packet, turn)
         } else {
             let (port, class) = crate::pipeline::arrive::split(segment.key, net.class_bits);
             let hop = Hop { port: port as u8, class: class as u8 };
-            queues.ask(hop, turn)
+            queues.best_or_fallback(hop, turn)
         };
         let key = net.key(hop.port as usize, hop.class as usize);
         if key != old {
-            *self.ins.hot_mut(i).keys.hot_mut(v) = key;
+            *self.ins.hot_mut(i).requests.hot_mut(v) = key;
             if net.watches {
                 self.watch_choice(net, i, v, hop, turn);
             }
-            if old != ASK {
+            if old != UNDECIDED {
                 self.withdraw(net, r, i, old);
             }
         }
-        self.ask::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
+        self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
     }
 
     /// A head of input `i` has given up its request `key`, which others of the input may share.
     pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         let port = self.ins.hot(i);
-        if matching(&port.keys, key) != 0 {
+        if matching(&port.requests, key) != 0 {
             return;
         }
         let (p, class) = crate::pipeline::arrive::split(key, net.class_bits);
         let (o, number) = (port.base as usize + p, usize::from(port.port));
-        let want = self.want.hot_mut(net.slot(o, class));
-        want.clear(number);
-        if want.is_empty() {
+        let requesters = self.requesters.hot_mut(net.slot(o, class));
+        requesters.clear(number);
+        if requesters.is_empty() {
             let out = self.outs.hot_mut(o);
-            out.wanting &= !(1 << class);
-            if out.wanting == 0 {
-                self.routers.hot_mut(r).want.clear(p);
+            out.requested &= !(1 << class);
+            if out.requested == 0 {
+                self.routers.hot_mut(r).vc_requests.clear(p);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::api::policy::ControlPlan;
 use crate::base::wheel::Wheel;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::Kind;
+use crate::state::ChannelEnd;
 use std::sync::Arc;
 
 /// Cycles until a packet that could not be sent is tried again.
@@ -17,7 +17,7 @@ const RETRY: u64 = 64;
 pub(crate) struct Control {
     /// `None`: the policy sends no packets.
     pub counts: Option<ControlCount>,
-    pub log: Option<Log>,
+    pub log: Option<ControlLog>,
     arriving: Wheel<Arrival, 16>,
     /// First cycle in which each channel can carry another control packet.
     next: Vec<u64>,
@@ -53,7 +53,7 @@ impl Control {
         let events = routers * plan.per_router;
         Self {
             counts: Some(ControlCount::new(plan.kinds)),
-            log: place.record.map(Log::new),
+            log: place.record.map(ControlLog::new),
             arriving: Wheel::new(place.horizon, events),
             next: vec![0; channels],
             queue: plan.queue,
@@ -132,7 +132,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The frame comes to the far end of channel `o` at cycle `at`.
     pub(crate) fn post_control(&mut self, o: usize, at: u64, wire: Wire, frame: Frame) {
         let out = &self.outs[o];
-        if out.kind == Kind::Remote {
+        if out.kind == ChannelEnd::Remote {
             let cut = self.cuts[out.peer as usize];
             self.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
         } else {
@@ -164,7 +164,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
 /// Control packets that a block has noted: where they leave, and again where they come, which may be in another block.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct ControlLog {
     sent: Vec<ControlPacket>,
     arrivals: Vec<Landing>,
     most: usize,
@@ -180,7 +180,7 @@ struct Landing {
     hops: u8,
 }
 
-impl Log {
+impl ControlLog {
     /// Room for `most` packets.
     pub fn new(most: usize) -> Self {
         Self { sent: Vec::new(), arrivals: Vec::new(), most }
@@ -203,7 +203,7 @@ impl Log {
 
 /// What the blocks, in their order, have noted: in the order of cycles, up to the cycle of the first packet that has no
 /// room, and whether that is all.
-pub(crate) fn finish<'a>(logs: impl Iterator<Item = &'a Log>, most: usize) -> (Vec<ControlPacket>, bool) {
+pub(crate) fn finish<'a>(logs: impl Iterator<Item = &'a ControlLog>, most: usize) -> (Vec<ControlPacket>, bool) {
     let logs: Vec<_> = logs.collect();
     let mut sent: Vec<_> = logs.iter().map(|log| log.sent.clone()).collect();
     for arrival in logs.iter().flat_map(|log| &log.arrivals) {

@@ -5,7 +5,7 @@ use crate::api::routing::Hop;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ASK, Flit, Kind, NONE, Segment};
+use crate::state::{ChannelEnd, Flit, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -29,7 +29,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for m in &self.moves[..count] {
             let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
             let segment = &self.segments.items[self.ins[input].head[usize::from(m.v)] as usize];
-            let goes_home = segment.sent + 1 == segment.len && self.outs[channel].kind == Kind::Ejection;
+            let goes_home = segment.sent + 1 == segment.len && self.outs[channel].kind == ChannelEnd::Ejection;
             self.departures.push(Departure {
                 input: input as u32,
                 channel: channel as u32,
@@ -73,14 +73,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
             history.sent_one(self.now, depart, o, class);
         }
         let at = depart + link.latency;
-        if kind == Kind::Ejection {
+        if kind == ChannelEnd::Ejection {
             // the buffer of a terminal is free at once
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
-            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, ASK) };
+            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, UNDECIDED) };
             let flit = |to| Flit { to, packet, key, len };
-            if kind == Kind::Local {
+            if kind == ChannelEnd::Local {
                 self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
             } else {
                 self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), id);
@@ -95,12 +95,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.accepted(at);
         if tail {
             let delivered = self.packets.items.hot(packet as usize);
-            if !net.apart {
+            if !net.delivery_slow_path {
                 self.tally.deliver(net, delivered, at);
             } else if net.only_in_time {
                 self.tally.deliver_in_time(net, delivered, at);
             } else {
-                return self.eject_apart(net, o, packet, at);
+                return self.eject_slow_path(net, o, packet, at);
             }
             self.packets.remove(packet);
         }
@@ -108,11 +108,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A packet is delivered that is counted by its job or answered.
     #[inline(never)]
-    fn eject_apart(&mut self, net: &Net, o: usize, id: u32, at: u64) {
+    fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         let packet = self.packets.items.hot(id as usize);
         self.tally.deliver(net, packet, at);
         let job = net.job(packet.dst);
-        self.tally.deliver_apart(net, job, packet, at);
+        self.tally.deliver_to_job(net, job, packet, at);
         if net.jobs.hot(job).reply_flits > 0 {
             self.arrange_answer(o, id, at);
         } else {
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             if next != NONE {
                 let &Segment { packet, key, .. } = self.segments.items.hot(next as usize);
-                self.expose::<SINGLE>(net, i, v, packet, key);
+                self.new_head::<SINGLE>(net, i, v, packet, key);
             }
         }
     }
@@ -169,15 +169,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
         let out = self.outs.hot_mut(o);
         if tail {
-            out.free |= 1 << vc;
-            if out.wanting != 0 {
-                self.routers.hot_mut(r).want.set(p);
+            out.free_vcs |= 1 << vc;
+            if out.requested != 0 {
+                self.routers.hot_mut(r).vc_requests.set(p);
             }
         }
         if tail || dry {
-            out.ready &= !(1 << vc);
-            if out.ready == 0 {
-                self.routers.hot_mut(r).go.clear(p);
+            out.vcs_with_flit &= !(1 << vc);
+            if out.vcs_with_flit == 0 {
+                self.routers.hot_mut(r).switch_requests.clear(p);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::pipeline::block::Block;
 use crate::pipeline::faults::subnets;
 use crate::pipeline::net::Net;
-use crate::state::{ASK, NO_KEY};
+use crate::state::{NO_REQUEST, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether nothing can bring packet `id` on from router `r`: this router has failed, or the one that it must go to.
@@ -27,7 +27,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn is_doomed(&mut self, net: &Net, i: usize, v: usize, packet: u32) -> bool {
         let lost = self.is_lost(net, self.ins[i].router as usize, packet);
         if lost {
-            self.ins[i].keys[v] = ASK;
+            self.ins[i].requests[v] = UNDECIDED;
             self.faults.doomed.push((i as u32, v as u8));
         }
         lost
@@ -60,7 +60,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let tail = SINGLE || segment.sent == segment.len;
         if tail {
-            self.ins[i].keys[v] = NO_KEY;
+            self.ins[i].requests[v] = NO_REQUEST;
             let lost = &self.packets.items[packet as usize];
             self.tally.lose(lost, net.job(lost.src));
             self.packets.remove(packet);

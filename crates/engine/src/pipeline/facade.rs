@@ -37,15 +37,15 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn shut(&mut self, channel: usize) {
-        self.block.outs[channel].free = 0;
+        self.block.outs[channel].free_vcs = 0;
     }
 
     fn look_again(&mut self, channel: usize) {
         let Block { outs, routers, active, .. } = &mut *self.block;
         let out = &outs[channel];
         let router = &mut routers[out.router as usize];
-        if out.wanting != 0 && out.free & out.credit != 0 {
-            router.want.set(channel - router.base as usize);
+        if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
+            router.vc_requests.set(channel - router.base as usize);
             active.set(out.router as usize);
         }
         if !router.choosing.is_empty() {
@@ -58,11 +58,11 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn is_wanted(&self, channel: usize) -> bool {
-        self.block.outs[channel].wanting != 0
+        self.block.outs[channel].requested != 0
     }
 
     fn is_held(&self, channel: usize) -> bool {
-        self.block.outs[channel].free != self.block.power.all_vcs[channel]
+        self.block.outs[channel].free_vcs != self.block.power.all_vcs[channel]
     }
 
     fn free_for(&self, channel: usize) -> i32 {

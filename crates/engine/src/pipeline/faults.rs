@@ -8,7 +8,7 @@ use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{AROUND, ASK, LinkState, NO_KEY, Packet};
+use crate::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 
 /// An end of a link fails or returns at cycle `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +100,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.with_agents(net, |agents, channels| agents.fault(what, channels));
             if what.breaks {
                 self.turn_away(net, r, |block, i, v| {
-                    block.faults.dead[r] || block.ins[i].base as usize + net.port(block.ins[i].keys[v]) == o
+                    block.faults.dead[r] || block.ins[i].base as usize + net.port(block.ins[i].requests[v]) == o
                 });
             }
         }
@@ -140,9 +140,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let end = self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
         for i in base..end {
             for v in 0..V {
-                let key = self.ins[i].keys[v];
-                if key != NO_KEY && key != ASK && turns(self, i, v) {
-                    self.ins[i].keys[v] = ASK;
+                let key = self.ins[i].requests[v];
+                if key != NO_REQUEST && key != UNDECIDED && turns(self, i, v) {
+                    self.ins[i].requests[v] = UNDECIDED;
                     self.withdraw(net, r, i, key);
                     self.forget(net, i, v);
                     self.find_way(net, i, v);
@@ -155,7 +155,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let (port, nets) = (&self.ins[i], subnets(net));
         let at = net.coords[self.routers[r].id as usize];
-        let (p, class) = split(port.keys[v], net.class_bits);
+        let (p, class) = split(port.requests[v], net.class_bits);
         let subnet = |port: u8| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
         // of the two classes of a leg the second one goes to its end
         class.is_multiple_of(2) && subnet(p as u8).is_some() && subnet(port.port) == subnet(p as u8)
@@ -187,12 +187,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         self.tell_of_way(net, r, id, leg, (key, begins, begins && !was_around));
-        self.ins[i].keys[v] = key;
+        self.ins[i].requests[v] = key;
         let (p, class) = split(key, net.class_bits);
         if net.single {
-            self.ask::<true>(net, i, p, class);
+            self.request_vc::<true>(net, i, p, class);
         } else {
-            self.ask::<false>(net, i, p, class);
+            self.request_vc::<false>(net, i, p, class);
         }
     }
 
@@ -222,7 +222,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     fn wait_for_way(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
-        self.ins[i].keys[v] = ASK;
+        self.ins[i].requests[v] = UNDECIDED;
         let router = self.ins[i].router;
         let at = net.coords[self.routers[router as usize].id as usize];
         let leg = crossing(net, at, &self.packets.items[packet as usize]);

@@ -16,15 +16,15 @@ struct Group {
     asleep: u64,
 }
 
-/// Groups of channels of a block.
+/// GroupAccounts of channels of a block.
 #[derive(Debug)]
-pub(crate) struct Groups {
+pub(crate) struct GroupAccounts {
     /// Of each channel.
     of: Vec<u32>,
     groups: Vec<Group>,
 }
 
-impl Groups {
+impl GroupAccounts {
     /// `members`: for each channel its group and its state in cycle 0, `None` for one that is in no group.
     pub fn new(groups: usize, members: impl Iterator<Item = Option<(u32, LinkState)>>) -> Self {
         let mut all = Self { of: Vec::new(), groups: vec![Group::default(); groups] };
@@ -76,15 +76,15 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
-    use super::Groups;
+    use super::GroupAccounts;
     use crate::state::LinkState::{Off, On, Waking};
 
     #[test]
     fn a_group_sleeps_while_all_its_members_are_off() {
         // group 0: channels 0 and 2; group 1: channel 3; group 2: none
         let members = [Some((0, On)), None, Some((0, Off)), Some((1, Off))];
-        let mut groups = Groups::new(3, members.into_iter());
-        let asleep = |groups: &Groups, now| groups.asleep(now).collect::<Vec<_>>();
+        let mut groups = GroupAccounts::new(3, members.into_iter());
+        let asleep = |groups: &GroupAccounts, now| groups.asleep(now).collect::<Vec<_>>();
         groups.change(0, On, Off, 10);
         groups.change(1, On, Off, 15);
         assert_eq!(asleep(&groups, 20), [10, 20, 0]);

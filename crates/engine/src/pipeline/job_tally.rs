@@ -187,7 +187,7 @@ fn histogram() -> Histogram<u64> {
 
 impl Tally {
     /// Packet of job `job` is delivered at cycle `at`.
-    pub fn deliver_apart(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
+    pub fn deliver_to_job(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
         let (latency, network) = (at - packet.created, at - packet.injected);
         let inside = self.inside(at);
         let batch = if packet.flags & MEASURED == 0 { 0 } else { self.batch(net, packet.created) };
@@ -208,7 +208,7 @@ impl Tally {
             if packet.flags & REPLY == 0 {
                 parts.parts[first + REQUESTS].count(batch, packet, latency, network);
             } else {
-                let round_trip = latency + u64::from(packet.asked);
+                let round_trip = latency + u64::from(packet.request_age);
                 parts.parts[first + REPLIES].count(batch, packet, latency, network);
                 parts.parts[first + ROUND_TRIPS].count(batch, packet, round_trip, network);
             }

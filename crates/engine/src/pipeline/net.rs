@@ -40,12 +40,12 @@ pub struct Net {
     /// Packets are watched (`watch.rs`).
     pub watches: bool,
     /// New packets are counted by their job, or watched.
-    pub creates_apart: bool,
+    pub creation_slow_path: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while.
-    pub crosses_apart: bool,
+    pub crossing_slow_path: bool,
     /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links or
     /// routers fail.
-    pub heads_apart: bool,
+    pub heads_slow_path: bool,
     /// Subnetworks whose links the routing looks at, if it does.
     pub(crate) subnets: Option<Subnets>,
     /// It is counted how long all links of each router are off.
@@ -62,8 +62,8 @@ pub struct Net {
     pub job_of: Vec<u16>,
     /// Some job has replies.
     pub replies: bool,
-    /// Deliveries are counted apart (`parts.rs`).
-    pub apart: bool,
+    /// Deliveries are also counted by job or by time of creation (`job_tally.rs`).
+    pub delivery_slow_path: bool,
     /// All packets have one flit.
     pub single: bool,
     /// Cycles from the grant to the start of the link.

@@ -7,7 +7,7 @@ use crate::base::bits::pick16;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ASK, Flit, MEASURED, NONE, Packet};
+use crate::state::{Flit, MEASURED, NONE, Packet, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
@@ -68,7 +68,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.outs.hot_mut(terminal.out as usize);
         let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
-            let open = out.open::<SINGLE>();
+            let open = out.available_vcs::<SINGLE>();
             if open == 0 {
                 return self.wait_for_credit(t);
             }
@@ -79,11 +79,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else {
             terminal.vc as usize
         };
-        if !SINGLE && out.credit >> vc & 1 == 0 {
+        if !SINGLE && out.vcs_with_credit >> vc & 1 == 0 {
             return self.wait_for_credit(t);
         }
         out.spend::<SINGLE>(vc, net.room);
-        let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: ASK, len: 1 };
+        let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: UNDECIDED, len: 1 };
         if head {
             let packet = self.packets.items.hot_mut(terminal.packet as usize);
             packet.injected = self.now;
@@ -148,16 +148,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
             net.routing.inject(packet, net.seed);
         }
         self.tally.created += u64::from(measured);
-        if net.creates_apart {
-            self.created_apart(net, t, id, measured);
+        if net.creation_slow_path {
+            self.created_slow_path(net, t, id, measured);
         }
         true
     }
 
     /// Terminal `t` has made packet `id`, which is counted by its job or watched.
     #[inline(never)]
-    fn created_apart(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
-        if net.apart {
+    fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
+        if net.delivery_slow_path {
             let clock = self.terminals.hot(t).clock;
             self.tally.parts.created(net.clocks.hot(clock as usize).job, measured);
         }

@@ -5,11 +5,11 @@ use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels, Probes};
 use crate::api::policy::Policy;
 use crate::pipeline::block::Block;
 use crate::pipeline::facade::Facade;
-use crate::pipeline::groups::Groups;
+use crate::pipeline::groups::GroupAccounts;
 use crate::pipeline::net::Net;
-use crate::pipeline::spans::Log;
+use crate::pipeline::spans::SpanLog;
 use crate::pipeline::timers::Timers;
-use crate::state::{Account, LinkState, OutPort};
+use crate::state::{Account, LinkState, OutputUnit};
 
 /// What the loop keeps for the policy of a block.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ pub struct Power {
     /// All VCs of each channel.
     pub(crate) all_vcs: Vec<u16>,
     /// States over time, where they are recorded.
-    pub(crate) log: Option<Log>,
+    pub(crate) log: Option<SpanLog>,
     /// The channels of each router, where it is counted how long all of them are off.
-    pub(crate) routers: Option<Groups>,
+    pub(crate) routers: Option<GroupAccounts>,
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
     /// Shadow links that packets have chosen.
@@ -34,7 +34,7 @@ impl Power {
         Self {
             accounts: vec![Account::default(); all_vcs.len()],
             all_vcs,
-            log: spans.map(Log::new),
+            log: spans.map(SpanLog::new),
             routers: None,
             probes: Probes::default(),
             timers: Timers::new(0),
@@ -47,7 +47,7 @@ impl Power {
     }
 
     /// Moves channel `o` to another state.
-    pub(crate) fn change<const V: usize>(&mut self, o: usize, out: &mut OutPort<V>, to: LinkState, now: u64) {
+    pub(crate) fn change<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, to: LinkState, now: u64) {
         let (account, from) = (&mut self.accounts[o], LinkState::of(out.state));
         account.settle(from, out.flits, now);
         account.transitions += 1;
@@ -61,13 +61,13 @@ impl Power {
     }
 
     /// Packets may use channel `o`, which was shut.
-    pub(crate) fn open<const V: usize>(&self, o: usize, out: &mut OutPort<V>, now: u64) {
-        out.free = self.all_vcs[o];
+    pub(crate) fn open<const V: usize>(&self, o: usize, out: &mut OutputUnit<V>, now: u64) {
+        out.free_vcs = self.all_vcs[o];
         out.next_free = now as u32;
     }
 
     /// Starts the account of the window at `now`, over all channels.
-    pub(crate) fn begin<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) {
+    pub(crate) fn begin<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) {
         let begun = outs.iter().map(|out| Account::begin(now, out.flits));
         self.accounts.iter_mut().zip(begun).for_each(|(account, begun)| *account = begun);
         if let Some(routers) = &mut self.routers {
@@ -76,19 +76,19 @@ impl Power {
     }
 
     /// Brings the accounts up to date: the counters of the ports have 32 bits.
-    pub(crate) fn flush<const V: usize>(&mut self, outs: &[OutPort<V>]) {
+    pub(crate) fn flush<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         let both = self.accounts.iter_mut().zip(outs);
         both.for_each(|(account, out)| account.count(LinkState::of(out.state), out.flits));
     }
 
     /// Cycles that channels have been off since their accounts began, summed over the channels.
-    pub(crate) fn off_cycles<const V: usize>(&self, outs: &[OutPort<V>], now: u64) -> u64 {
+    pub(crate) fn off_cycles<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> u64 {
         let both = self.accounts.iter().zip(outs);
         both.map(|(account, out)| account.off_cycles(LinkState::of(out.state), now)).sum()
     }
 
     /// The account of the window that ends at `now`.
-    pub(crate) fn close<const V: usize>(&mut self, outs: &[OutPort<V>], now: u64) -> Vec<Account> {
+    pub(crate) fn close<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) -> Vec<Account> {
         let mut accounts = self.accounts.clone();
         let both = accounts.iter_mut().zip(outs);
         both.for_each(|(account, out)| account.settle(LinkState::of(out.state), out.flits, now));
@@ -106,7 +106,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if net.counts_sleep {
             let member = |channel: &ChannelSite| channel.managed.then_some((channel.router, channel.state));
-            self.power.routers = Some(Groups::new(site.routers.len(), site.channels.iter().map(member)));
+            self.power.routers = Some(GroupAccounts::new(site.routers.len(), site.channels.iter().map(member)));
         }
         let Some(agents) = policy.agents(site) else { return };
         self.power.probes = agents.probes();

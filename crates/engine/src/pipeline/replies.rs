@@ -132,7 +132,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             len: net.jobs.hot(job).reply_flits,
             dst_port: port,
             flags: request.flags & MEASURED | REPLY,
-            asked: (self.now - request.created).min(u64::from(u32::MAX)) as u32,
+            request_age: (self.now - request.created).min(u64::from(u32::MAX)) as u32,
             ..Packet::default()
         };
         if net.needs.draws_path {

@@ -36,12 +36,12 @@ struct Change {
 
 /// What the outputs of a block entered, the beginning of the run included.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct SpanLog {
     changes: Vec<Change>,
     most: usize,
 }
 
-impl Log {
+impl SpanLog {
     /// Room for `most` spans.
     pub fn new(most: usize) -> Self {
         Self { changes: Vec::new(), most }

@@ -1,7 +1,7 @@
 //! The queues of a router with a notebook: what a routing compared in a decision, number by number.
 
 use crate::api::routing::Hop;
-use crate::api::subnetworks::View as Table;
+use crate::api::subnetworks::LinkTable;
 use crate::api::view::{Queues, View};
 use crate::api::walk::Cost;
 use crate::state::LinkState;
@@ -58,7 +58,7 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.credits(hop)
     }
 
-    fn table(&self) -> Table<'_> {
+    fn table(&self) -> LinkTable<'_> {
         self.queues.table()
     }
 

@@ -1,7 +1,7 @@
 //! The allocation steps of a cycle: heads take output VCs, flits cross the switch.
 //!
 //! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head asks for the switch and takes
-//! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_stage`), and asks for the switch
+//! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_allocation.rs`), and asks for the switch
 //! from the next step on; a VC then serves a packet every second step.
 
 use crate::api::allocation::{Allocator, UseAllocator};
@@ -32,7 +32,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     }
                 }
                 let router = self.routers.hot(r);
-                if router.want.is_empty() && router.go.is_empty() {
+                if router.vc_requests.is_empty() && router.switch_requests.is_empty() {
                     // a VC that has become free is news to heads that choose
                     let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
                     if !news {
@@ -52,11 +52,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         r: usize,
     ) {
         let router = self.routers.hot(r);
-        if HEADS && !router.want.is_empty() {
-            self.cross::<true, SINGLE>(net, allocator, r, router.go | router.want);
-        } else if !router.go.is_empty() {
+        if HEADS && !router.vc_requests.is_empty() {
+            self.cross::<true, SINGLE>(net, allocator, r, router.switch_requests | router.vc_requests);
+        } else if !router.switch_requests.is_empty() {
             // body flits only, the common case of long packets
-            self.cross::<false, SINGLE>(net, allocator, r, router.go);
+            self.cross::<false, SINGLE>(net, allocator, r, router.switch_requests);
         }
     }
 
@@ -69,8 +69,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         r: usize,
         outputs: Bits<W>,
     ) {
-        let moves = if net.crosses_apart {
-            self.matched_apart::<HEADS>(net, allocator, r, outputs)
+        let moves = if net.crossing_slow_path {
+            self.matched_slow_path::<HEADS>(net, allocator, r, outputs)
         } else {
             matched::<W, V, HEADS>(self, net, allocator, r, outputs)
         };
@@ -79,7 +79,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// By age, watched, or with a delay behind every packet.
     #[inline(never)]
-    fn matched_apart<const HEADS: bool>(
+    fn matched_slow_path<const HEADS: bool>(
         &mut self,
         net: &Net,
         allocator: &dyn SwitchAllocator<W, V>,
@@ -105,7 +105,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             router,
             ins: self.ins.hot_from(base),
             outs: self.outs.hot_from(base),
-            want: self.want.hot_from(base << net.class_bits),
+            requesters: self.requesters.hot_from(base << net.class_bits),
             grants: &mut self.grants,
             moves: &mut self.moves,
             ages: if AGE { self.ages.hot_slice(base * V) } else { &[] },
@@ -126,7 +126,7 @@ impl Net {
         usize::from(key) >> self.class_bits
     }
 
-    /// Place of the requests for a class of output `o` in `Block::want`.
+    /// Place of the requests for a class of output `o` in `Block::requesters`.
     #[inline(always)]
     pub(crate) fn slot(&self, o: usize, class: usize) -> usize {
         o << self.class_bits | class

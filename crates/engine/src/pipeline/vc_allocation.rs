@@ -10,7 +10,7 @@ use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::pipeline::switch_allocation::SwitchAllocator;
-use crate::state::{NO_KEY, matching};
+use crate::state::{NO_REQUEST, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A step of a router with the two stages: what takes a VC now crosses the switch in the next step at the earliest.
@@ -21,15 +21,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         r: usize,
     ) {
         let mut taken =
-            if self.routers.hot(r).want.is_empty() { Bits::default() } else { self.take_vcs::<SINGLE>(net, r) };
+            if self.routers.hot(r).vc_requests.is_empty() { Bits::default() } else { self.take_vcs::<SINGLE>(net, r) };
         self.switch_step::<false, SINGLE>(net, allocator, r);
         let router = self.routers.hot_mut(r);
         while let Some(p) = taken.take_first() {
             let out = self.outs.hot_mut(router.base as usize + p);
             let fresh = std::mem::take(self.fresh.hot_mut(p));
-            out.ready |= fresh;
-            if fresh & out.credit != 0 {
-                router.go.set(p);
+            out.vcs_with_flit |= fresh;
+            if fresh & out.vcs_with_credit != 0 {
+                router.switch_requests.set(p);
             }
         }
     }
@@ -37,18 +37,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// VC allocation of one step at every output that heads want. Returns the outputs at which a VC was taken.
     fn take_vcs<const SINGLE: bool>(&mut self, net: &Net, r: usize) -> Bits<W> {
         let mut touched = Bits::default();
-        let mut outputs = self.routers.hot(r).want;
+        let mut outputs = self.routers.hot(r).vc_requests;
         let base = self.routers.hot(r).base as usize;
         while let Some(p) = outputs.take_first() {
             let mut again = false;
-            let mut classes = self.outs.hot(base + p).wanting;
+            let mut classes = self.outs.hot(base + p).requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
                 let out = self.outs.hot(base + p);
                 let room = match net.flow_control {
-                    FlowControl::VirtualCutThrough => out.open::<SINGLE>(),
-                    FlowControl::Wormhole => out.free,
+                    FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
+                    FlowControl::Wormhole => out.free_vcs,
                 };
                 let room = room & net.vcs(out.class, class);
                 if room != 0 {
@@ -58,7 +58,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             if !again {
                 // what is still wanted waits for a VC or a credit: their return sets the bit again
-                self.routers.hot_mut(r).want.clear(p);
+                self.routers.hot_mut(r).vc_requests.clear(p);
             }
         }
         touched
@@ -84,30 +84,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     self.accept_vc(base, p, i, v, vcs);
                 }
             }
-            if matching(&self.ins.hot(base + i).keys, net.key(p, class)) == 0 {
-                self.want.hot_mut(slot).clear(i);
+            if matching(&self.ins.hot(base + i).requests, net.key(p, class)) == 0 {
+                self.requesters.hot_mut(slot).clear(i);
             }
         }
         let out = self.outs.hot_mut(base + p);
-        if self.want.hot(slot).is_empty() {
-            out.wanting &= !(1 << class);
+        if self.requesters.hot(slot).is_empty() {
+            out.requested &= !(1 << class);
             return false;
         }
-        out.free & room != 0
+        out.free_vcs & room != 0
     }
 
     /// The head (input, VC) that wants `class` of output `p` next after `turn` (input * V + VC).
     fn next_head(&self, net: &Net, base: usize, p: usize, class: usize, turn: u16) -> (usize, usize) {
-        let want = self.want.hot(net.slot(base + p, class));
+        let requesters = self.requesters.hot(net.slot(base + p, class));
         let (first, after) = ((turn as usize) / V, (turn as usize) % V);
-        let heads = |i: usize| matching(&self.ins.hot(base + i).keys, net.key(p, class));
-        if want.contains(first % (64 * W)) {
+        let heads = |i: usize| matching(&self.ins.hot(base + i).requests, net.key(p, class));
+        if requesters.contains(first % (64 * W)) {
             let rest = heads(first) & (u16::MAX << after);
             if rest != 0 {
                 return (first, rest.trailing_zeros() as usize);
             }
         }
-        let i = want.pick_from(first + 1);
+        let i = requesters.pick_from(first + 1);
         (i, heads(i).trailing_zeros() as usize)
     }
 
@@ -119,7 +119,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // lowest comes first: with random outputs low VCs fill first, as in BookSim
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
-        *port.keys.hot_mut(v) = NO_KEY;
+        *port.requests.hot_mut(v) = NO_REQUEST;
         port.choosing &= !(1 << v);
         if port.choosing == 0 {
             self.routers.hot_mut(port.router as usize).choosing.clear(i);
@@ -129,7 +129,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         *self.vc_turns.hot_mut((base + p) * V + vc as usize) = ((i * V + v + 1) % (radix * V)) as u16;
         let out = self.outs.hot_mut(base + p);
         out.hold(vc, i, v as u8);
-        out.ready &= !(1 << vc);
+        out.vcs_with_flit &= !(1 << vc);
         *self.fresh.hot_mut(p) |= 1 << vc;
     }
 }

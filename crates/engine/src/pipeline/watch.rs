@@ -1,7 +1,7 @@
 //! Watched packets: what happens to them, noted where it happens.
 //!
-//! A run without them pays nothing: the calls hang on branches that other rare things need anyway (`Net::creates_apart`,
-//! `heads_apart`, `crosses_apart`), and on one per cycle. Notes are about one block; `journey.rs` joins them.
+//! A run without them pays nothing: the calls hang on branches that other rare things need anyway (`Net::creation_slow_path`,
+//! `heads_slow_path`, `crossing_slow_path`), and on one per cycle. Notes are about one block; `journey.rs` joins them.
 
 use crate::api::routing::{Decides, Hop};
 use crate::api::spec::{FlowControl, Watched};
@@ -11,7 +11,7 @@ use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::pipeline::spy::{Spy, Weighed};
 use crate::state::LinkState;
-use crate::state::{ASK, Kind, NO_KEY, NONE, Packet, WATCHED};
+use crate::state::{ChannelEnd, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
 use serde::Serialize;
 
 /// Choices that are kept of one head that chooses in every step: the first ones and the last.
@@ -201,7 +201,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         let port = &self.ins[i];
-        let asks = key == ASK && net.needs.decides != Decides::EachStep;
+        let asks = key == UNDECIDED && net.needs.decides != Decides::EachStep;
         let decisions = asks.then(|| self.decide(net, port.router as usize, &packet)).into_iter().collect();
         self.watch.live.push(Live { i, v, stay: self.watch.stays.len(), sends: false });
         self.watch.stays.push(Stay {
@@ -249,14 +249,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
         let queues = Queues::new(&self.outs, router.base, view, history, self.now, &net.common);
         let spy = Spy::new(&queues);
-        let rule = if segment.key == ASK {
+        let rule = if segment.key == UNDECIDED {
             let packet = &self.packets.items[segment.packet as usize];
             let at = net.coords[router.id as usize];
             self.routing.each_step_watched(at, &spy, packet, turn);
             net.routing.rule()
         } else {
             let (port, class) = split(segment.key, net.class_bits);
-            spy.ask(Hop { port: port as u8, class: class as u8 }, turn);
+            spy.best_or_fallback(Hop { port: port as u8, class: class as u8 }, turn);
             "in every step the member of the trunk with the most credits among those with room"
         };
         let candidates = candidates(spy.notes.into_inner());
@@ -283,8 +283,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn watch_heads(&self, net: &Net, watch: &mut Watch) {
         for live in watch.live.iter().filter(|live| !live.sends) {
             let (port, stay) = (&self.ins[live.i], &mut watch.stays[live.stay]);
-            if port.keys[live.v] == NO_KEY && stay.vc_taken.is_none() {
-                stay.takes_vc(watch.looked, u32::from(port.held[live.v] >> 4), self.now);
+            if port.requests[live.v] == NO_REQUEST && stay.vc_taken.is_none() {
+                stay.takes_vc(watch.looked, u32::from(port.output_vc[live.v] >> 4), self.now);
             }
             if let Some((reason, port)) = self.reason(net, live.i, live.v) {
                 stay.waits_for(reason, port, self.now);
@@ -311,26 +311,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Why the head of VC `v` of input `i` can't cross the switch, or who else may; `None` if it asks for nothing yet.
     fn reason(&self, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
-        let (port, key) = (&self.ins[i], self.ins[i].keys[v]);
+        let (port, key) = (&self.ins[i], self.ins[i].requests[v]);
         let base = port.base as usize;
-        if key == ASK {
+        if key == UNDECIDED {
             return None;
         }
-        if key == NO_KEY {
-            let (p, vc) = (usize::from(port.held[v] >> 4), port.held[v] & 15);
-            let dry = self.outs[base + p].credit >> vc & 1 == 0;
+        if key == NO_REQUEST {
+            let (p, vc) = (usize::from(port.output_vc[v] >> 4), port.output_vc[v] & 15);
+            let dry = self.outs[base + p].vcs_with_credit >> vc & 1 == 0;
             return Some((if dry { Reason::NoCredit } else { Reason::LostSwitch }, p as u32));
         }
         let (p, class) = split(key, net.class_bits);
         let out = &self.outs[base + p];
         let vcs = net.vcs(out.class, class);
-        let room = if net.single { out.open::<true>() } else { out.open::<false>() };
+        let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
-        let reason = if out.state != LinkState::On as u8 && out.free == 0 {
+        let reason = if out.state != LinkState::On as u8 && out.free_vcs == 0 {
             Reason::LinkAsleep
-        } else if out.free & vcs == 0 {
+        } else if out.free_vcs & vcs == 0 {
             Reason::VcHeld
-        } else if !net.single && net.hold_switch && out.free != net.links[out.class as usize].all {
+        } else if !net.single && net.hold_switch && out.free_vcs != net.links[out.class as usize].all {
             Reason::OutputHeld
         } else if !early && room & vcs == 0 {
             Reason::NoCredit
@@ -370,7 +370,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 stay.stops_waiting(self.now);
                 stay.vc_taken.get_or_insert(self.now);
                 (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
-                if out.kind != Kind::Ejection {
+                if out.kind != ChannelEnd::Ejection {
                     let packet = &self.packets.items[segment.packet as usize];
                     let there = Packet { hops: packet.hops + 1, ..*packet };
                     stay.ahead = decided_ahead(net, self.next_router[o], &there, self.now);

@@ -11,7 +11,7 @@ use crate::pipeline::tally::Tally;
 use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{Batch, ChannelCount, Exchange, JobOutcome, Measured, Outcome, PacketSums};
-use crate::state::{Account, Kind};
+use crate::state::{Account, ChannelEnd};
 use weft_topology::{Graph, Peer};
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -135,7 +135,7 @@ fn channels<const W: usize, const V: usize>(
                 flits: account.flits,
                 transitions: account.transitions,
             };
-            if out.kind == Kind::Injection {
+            if out.kind == ChannelEnd::Injection {
                 let terminal = block.terminals[out.router as usize].id;
                 let (router, port) = graph.terminal_at(terminal);
                 injections.push(count(None, terminal, Some(router), u32::from(port)));

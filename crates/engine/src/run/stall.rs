@@ -8,7 +8,7 @@ use crate::api::routing::Hop;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
-use crate::state::{ASK, Kind, NO_KEY, NONE};
+use crate::state::{ChannelEnd, NO_REQUEST, NONE, UNDECIDED};
 use std::collections::HashSet;
 
 /// An input VC of the whole network: (block, input port, VC).
@@ -76,11 +76,11 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
         let base = block.routers[port.router as usize].base as usize;
-        if port.keys[v] == ASK && port.choosing >> v & 1 == 0 {
+        if port.requests[v] == UNDECIDED && port.choosing >> v & 1 == 0 {
             return None; // for a link to return
         }
-        if port.keys[v] == NO_KEY {
-            let (o, vc) = (base + usize::from(port.held[v] >> 4), usize::from(port.held[v] & 15));
+        if port.requests[v] == NO_REQUEST {
+            let (o, vc) = (base + usize::from(port.output_vc[v] >> 4), usize::from(port.output_vc[v] & 15));
             if segment.arrived == segment.sent {
                 return self.body_behind((b, i, v)).map(|q| vec![q]);
             }
@@ -98,13 +98,13 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let block = &self.blocks[b];
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
-        if port.choosing >> v & 1 != 0 && segment.key == ASK {
+        if port.choosing >> v & 1 != 0 && segment.key == UNDECIDED {
             let at = self.net.coords[block.routers[port.router as usize].id as usize];
             let packet = &block.packets.items[segment.packet as usize];
             let steps = self.net.routing.steps(at, packet, self.net.seed);
             return steps.into_iter().flat_map(|step| self.members(step.hop)).collect();
         }
-        let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.keys[v] };
+        let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.requests[v] };
         let (p, class) = crate::pipeline::arrive::split(key, self.net.class_bits);
         let hop = Hop { port: p as u8, class: class as u8 };
         if port.choosing >> v & 1 != 0 { self.members(hop).collect() } else { vec![hop] }
@@ -119,19 +119,19 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
         // a channel that drains may stay open to packets that were on their way to it
-        if out.state != crate::state::LinkState::On as u8 && out.free == 0 {
+        if out.state != crate::state::LinkState::On as u8 && out.free_vcs == 0 {
             return None;
         }
         let allowed = self.net.links[out.class as usize].vcs_of[usize::from(hop.class)];
         let mut on = Vec::new();
-        if self.net.hold_switch && out.free != self.net.links[out.class as usize].all {
+        if self.net.hold_switch && out.free_vcs != self.net.links[out.class as usize].all {
             // the output finishes another packet first, whatever VC is free
-            let held = (0..V).filter(|vc| (self.net.links[out.class as usize].all & !out.free) >> vc & 1 != 0);
+            let held = (0..V).filter(|vc| (self.net.links[out.class as usize].all & !out.free_vcs) >> vc & 1 != 0);
             on.extend(held.map(|vc| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15))));
             return Some(on);
         }
         for vc in (0..V).filter(|vc| allowed >> vc & 1 != 0) {
-            if out.free >> vc & 1 == 0 {
+            if out.free_vcs >> vc & 1 == 0 {
                 let holder = out.holder[vc];
                 on.push((b, base + usize::from(holder >> 4), usize::from(holder & 15)));
             } else if out.credits[vc] >= self.net.room {
@@ -147,8 +147,8 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let out = &self.blocks[b].outs[o];
         let far = match out.kind {
-            Kind::Local => (b, out.peer as usize, vc),
-            Kind::Remote => {
+            ChannelEnd::Local => (b, out.peer as usize, vc),
+            ChannelEnd::Remote => {
                 let cut = self.blocks[b].cuts[out.peer as usize];
                 (cut.block as usize, cut.port as usize, vc)
             }
@@ -173,7 +173,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             (b, port.upstream as usize)
         };
         let out = &self.blocks[ub].outs[o];
-        if out.kind == Kind::Injection {
+        if out.kind == ChannelEnd::Injection {
             return None;
         }
         let base = self.blocks[ub].routers[out.router as usize].base as usize;
@@ -203,7 +203,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let (at, to) = (self.place(q), self.place(next));
         let cause = if to.router == at.router {
             Cause::Held { by: to }
-        } else if port.keys[v] == NO_KEY && self.body_behind(q) == Some(next) {
+        } else if port.requests[v] == NO_REQUEST && self.body_behind(q) == Some(next) {
             Cause::Behind { queue: to }
         } else {
             Cause::NoRoom { port: self.output_to(next), to }

@@ -13,7 +13,7 @@ use crate::network::spec::{Spec, Stop};
 use crate::run::measure::{LOOK, Watch};
 use crate::run::outcome::{Decisions, Ending};
 use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
-use crate::state::Kind;
+use crate::state::ChannelEnd;
 use weft_units::Refusal;
 
 /// Cycles of an observation of the latency.
@@ -135,7 +135,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Nothing is observed yet; `None` where no channel is ever switched.
     fn power_state(&self, spec: &Spec) -> Option<PowerState> {
         let outs = self.blocks.iter().flat_map(|b| &b.outs);
-        let links = outs.filter(|out| matches!(out.kind, Kind::Local | Kind::Remote));
+        let links = outs.filter(|out| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
         let channels = links.filter(|out| spec.managed[out.class as usize]).count() as u64;
         let period = self.net.power_period.filter(|_| channels > 0)?;
         Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::default() })

@@ -1,6 +1,6 @@
 //! The state of the network: one record for each port, terminal and router; packets and segments are in pools.
 //!
-//! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutPort`] after those of
+//! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutputUnit`] after those of
 //! the routers. One cache line per output port and two per input port (V = 8).
 
 mod link;
@@ -14,9 +14,9 @@ use rand_pcg::Pcg32;
 
 pub const NONE: u32 = u32::MAX;
 /// Key of a VC whose head asks for nothing: there is no head, or it holds an output VC already.
-pub const NO_KEY: u16 = u16::MAX;
+pub const NO_REQUEST: u16 = u16::MAX;
 /// Key of a packet whose route depends on the queues of the router where it is, and of a head that has not chosen yet.
-pub const ASK: u16 = u16::MAX - 1;
+pub const UNDECIDED: u16 = u16::MAX - 1;
 
 /// Route key: a VC class of output port `port`, packed into one number.
 #[inline(always)]
@@ -27,7 +27,7 @@ pub fn key_of(port: usize, class: usize, class_bits: u32) -> u16 {
 /// What an output channel leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum ChannelEnd {
     /// An input port of this block.
     Local,
     /// An input port of another block: `peer` is an index into the block's cut channels.
@@ -44,21 +44,21 @@ pub enum Kind {
 /// for.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
-pub struct OutPort<const V: usize> {
+pub struct OutputUnit<const V: usize> {
     /// Free flits in the next buffer, per VC.
     pub credits: [u16; V],
     /// Input port << 4 | input VC of the packet that holds the VC.
     pub holder: [u16; V],
     /// VCs that no packet holds; 0 while packets may not use the channel.
-    pub free: u16,
+    pub free_vcs: u16,
     /// VCs whose holder has a flit waiting in this router.
-    pub ready: u16,
+    pub vcs_with_flit: u16,
     /// VCs with at least one credit.
-    pub credit: u16,
+    pub vcs_with_credit: u16,
     /// VCs with as many credits as a head needs (`Net::room`); not kept up to date if all packets have one flit.
-    pub room: u16,
+    pub vcs_with_room: u16,
     /// VC classes that some head asks for.
-    pub wanting: u16,
+    pub requested: u16,
     /// Link class.
     pub class: u8,
     /// `LinkState as u8`.
@@ -71,23 +71,22 @@ pub struct OutPort<const V: usize> {
     /// Router (of this block) or, for an injection channel, terminal (of this block).
     pub router: u32,
     pub rr_in: u8,
-    pub rr_want: u8,
     pub rr_vc: u8,
-    pub kind: Kind,
+    pub kind: ChannelEnd,
 }
 
 /// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and what the head of each queue
 /// asks for.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
-pub struct InPort<const V: usize> {
+pub struct InputUnit<const V: usize> {
     /// Route key of the head of each VC: output << class_bits | class.
-    pub keys: [u16; V],
+    pub requests: [u16; V],
     /// Output << 4 | output VC that the head packet holds.
-    pub held: [u16; V],
+    pub output_vc: [u16; V],
     pub head: [u32; V],
     pub tail: [u32; V],
-    /// Sending `OutPort` of this block, or index of a cut channel if `remote`.
+    /// Sending `OutputUnit` of this block, or index of a cut channel if `remote`.
     pub upstream: u32,
     /// Cycles until a credit can be used upstream.
     pub credit_latency: u32,
@@ -103,19 +102,19 @@ pub struct InPort<const V: usize> {
     pub choosing: u16,
 }
 
-impl<const V: usize> OutPort<V> {
+impl<const V: usize> OutputUnit<V> {
     /// VC `vc` is taken by the packet at the head of VC `v` of input `i`.
     #[inline(always)]
     pub fn hold(&mut self, vc: u8, i: usize, v: u8) {
-        self.free &= !(1 << vc);
-        self.ready |= 1 << vc;
+        self.free_vcs &= !(1 << vc);
+        self.vcs_with_flit |= 1 << vc;
         *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
     }
 
     /// VCs that a head may take now: nobody holds them, and they have enough credits.
     #[inline(always)]
-    pub fn open<const SINGLE: bool>(&self) -> u16 {
-        self.free & if SINGLE { self.credit } else { self.room }
+    pub fn available_vcs<const SINGLE: bool>(&self) -> u16 {
+        self.free_vcs & if SINGLE { self.vcs_with_credit } else { self.vcs_with_room }
     }
 
     /// A flit takes a place in VC `vc` of the buffer at the far end. `need`: credits that a head needs.
@@ -126,19 +125,19 @@ impl<const V: usize> OutPort<V> {
         *credits -= 1;
         let left = *credits;
         if left == 0 {
-            self.credit &= !(1 << vc);
+            self.vcs_with_credit &= !(1 << vc);
         }
         if !SINGLE && left + 1 == need {
-            self.room &= !(1 << vc);
+            self.vcs_with_room &= !(1 << vc);
         }
     }
 }
 
-impl<const V: usize> InPort<V> {
+impl<const V: usize> InputUnit<V> {
     /// The head of VC `v` has taken VC `vc` of output `p`.
     #[inline(always)]
     pub fn hold(&mut self, v: u8, p: usize, vc: u8) {
-        *self.held.hot_mut(v as usize) = (p << 4) as u16 | u16::from(vc);
+        *self.output_vc.hot_mut(v as usize) = (p << 4) as u16 | u16::from(vc);
     }
 }
 
@@ -158,7 +157,7 @@ pub struct Segment {
 impl Segment {
     /// The segment of one-flit packet `packet`. The packet keeps it for ever; only `next` and `key` change.
     pub fn of_single(packet: u32) -> Self {
-        Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_KEY }
+        Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_REQUEST }
     }
 }
 
@@ -196,7 +195,7 @@ pub struct Packet {
     pub lane: u8,
     pub flags: u8,
     /// Cycles from the creation of the request to that of this reply.
-    pub asked: u32,
+    pub request_age: u32,
 }
 
 /// What a routing has written into a packet. Two packets to one destination with the same state at a router have the
@@ -212,10 +211,10 @@ impl Packet {
 
 #[derive(Debug, Clone, Default)]
 pub struct Router<const W: usize> {
-    /// Outputs for which some head may get a VC.
-    pub want: Bits<W>,
-    /// Outputs with a flit that may cross the switch.
-    pub go: Bits<W>,
+    /// Requests for VC allocation: outputs for which some head may get a VC.
+    pub vc_requests: Bits<W>,
+    /// Requests for switch allocation: outputs with a flit that may cross the switch.
+    pub switch_requests: Bits<W>,
     /// Inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
     pub base: u32,
@@ -225,10 +224,10 @@ pub struct Router<const W: usize> {
 impl<const W: usize> Router<W> {
     /// Output `p` can do nothing before a flit, a VC or a credit comes. `HEADS`: that was also tested for heads.
     #[inline(always)]
-    pub fn rest<const HEADS: bool>(&mut self, p: usize) {
-        self.go.clear(p);
+    pub fn clear_requests<const HEADS: bool>(&mut self, p: usize) {
+        self.switch_requests.clear(p);
         if HEADS {
-            self.want.clear(p);
+            self.vc_requests.clear(p);
         }
     }
 }
@@ -344,22 +343,22 @@ impl<T: Copy + Default + Linked> Pool<T> {
     }
 }
 
-const _: () = assert!(size_of::<OutPort<8>>() == 64);
-const _: () = assert!(size_of::<InPort<8>>() == 128);
+const _: () = assert!(size_of::<OutputUnit<8>>() == 64);
+const _: () = assert!(size_of::<InputUnit<8>>() == 128);
 const _: () = assert!(size_of::<Packet>() == 64);
 const _: () = assert!(size_of::<Terminal>() == 64);
 
 /// The VCs whose head has this key.
 #[inline(always)]
-pub fn matching<const V: usize>(keys: &[u16; V], key: u16) -> u16 {
+pub fn matching<const V: usize>(requests: &[u16; V], key: u16) -> u16 {
     #[cfg(target_arch = "x86_64")]
     if V == 8 {
         use std::arch::x86_64::{_mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_set1_epi16};
-        // SAFETY: SSE2 is part of every x86-64, and `keys` is 16 readable bytes.
+        // SAFETY: SSE2 is part of every x86-64, and `requests` is 16 readable bytes.
         return unsafe {
-            let equal = _mm_cmpeq_epi16(_mm_loadu_si128(keys.as_ptr().cast()), _mm_set1_epi16(key as i16));
+            let equal = _mm_cmpeq_epi16(_mm_loadu_si128(requests.as_ptr().cast()), _mm_set1_epi16(key as i16));
             _mm_movemask_epi8(_mm_packs_epi16(equal, equal)) as u16 & 0xff
         };
     }
-    keys.iter().enumerate().fold(0, |mask, (v, &k)| mask | u16::from(k == key) << v)
+    requests.iter().enumerate().fold(0, |mask, (v, &k)| mask | u16::from(k == key) << v)
 }

@@ -75,7 +75,7 @@ fn grant<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, 
     while let Some(p) = outputs.take_first() {
         let all = ports.requests::<HEADS, SINGLE>(p);
         if all.is_empty() {
-            ports.router.rest::<HEADS>(p);
+            ports.router.clear_requests::<HEADS>(p);
             continue;
         }
         let inputs = all.without(&matched);

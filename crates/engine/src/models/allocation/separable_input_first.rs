@@ -61,7 +61,7 @@ fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: 
         while let Some(p) = pending.take_first() {
             let all = ports.requests::<HEADS, SINGLE>(p);
             if all.is_empty() {
-                ports.router.rest::<HEADS>(p);
+                ports.router.clear_requests::<HEADS>(p);
                 outputs.clear(p);
             }
             let mut inputs = all.without(&matched);

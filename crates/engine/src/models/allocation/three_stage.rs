@@ -17,7 +17,7 @@ use crate::api::allocation::{Allocator, AllocatorModel};
 use crate::api::switch::Ports;
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
-use crate::state::{ASK, NO_KEY};
+use crate::state::{UNDECIDED, NO_REQUEST};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         while let Some(p) = outputs.take_first() {
             let inputs = self.requests::<HEADS, SINGLE>(p);
             if inputs.is_empty() {
-                self.router.rest::<HEADS>(p);
+                self.router.clear_requests::<HEADS>(p);
             }
             asking = asking | inputs;
         }
@@ -77,15 +77,15 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         let port = self.ins.hot(i);
         let mut vcs = 0;
         for v in 0..V {
-            let key = *port.keys.hot(v);
-            let may = if key == NO_KEY {
+            let key = *port.requests.hot(v);
+            let may = if key == NO_REQUEST {
                 // an empty queue remembers the output VC that it held last
-                let (p, vc) = (usize::from(*port.held.hot(v) >> 4), usize::from(*port.held.hot(v) & 15));
+                let (p, vc) = (usize::from(*port.output_vc.hot(v) >> 4), usize::from(*port.output_vc.hot(v) & 15));
                 let out = self.outs.hot(p);
-                (out.ready & out.credit) >> vc & 1 != 0 && usize::from(*out.holder.hot(vc)) == i << 4 | v
+                (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0 && usize::from(*out.holder.hot(vc)) == i << 4 | v
             } else {
                 let (p, class) = self.common.split(key);
-                HEADS && key != ASK && self.open::<SINGLE>(p) & self.common.vcs(self.outs.hot(p).class, class) != 0
+                HEADS && key != UNDECIDED && self.available_vcs::<SINGLE>(p) & self.common.vcs(self.outs.hot(p).class, class) != 0
             };
             vcs |= u16::from(may) << v;
         }
@@ -99,8 +99,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 
     fn output_of(&self, i: usize, v: u8) -> usize {
         let port = self.ins.hot(i);
-        let key = *port.keys.hot(v as usize);
-        if key == NO_KEY { usize::from(*port.held.hot(v as usize) >> 4) } else { self.common.port(key) }
+        let key = *port.requests.hot(v as usize);
+        if key == NO_REQUEST { usize::from(*port.output_vc.hot(v as usize) >> 4) } else { self.common.port(key) }
     }
 
     /// The input of `rivals` whose picked VC has the oldest packet; ties in turn.

@@ -1,5 +1,5 @@
 //! Traffic meters of the links of a router. They count the flits that came, and in both directions the flits on a
-//! detour in the subnetwork that they cross; control flits count among these. `OutPort::flits` counts all flits sent.
+//! detour in the subnetwork that they cross; control flits count among these. `OutputUnit::flits` counts all flits sent.
 //!
 //! Packets of one flit are counted as they choose a detour, so that minimal ones cost nothing. Longer packets are
 //! counted flit by flit: the head may be far ahead of its body flits, so a bit per VC says whether the present packet

@@ -87,7 +87,7 @@ impl Runtime {
     #[inline(never)]
     fn last_resort(&self, at: u64, packet: &Packet, here: &(impl View + ?Sized), turn: u32) -> Hop {
         let last = self.escape(at, packet.dest).unwrap_or(Hop::to_terminal(packet));
-        here.ask(last, turn)
+        here.best_or_fallback(last, turn)
     }
 
     /// Whether the packet came on an escape VC that it may not leave; `lane` remembers it.

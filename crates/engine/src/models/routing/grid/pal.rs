@@ -19,7 +19,7 @@
 //! is reached over static subsets of links with the number of hops that theory gives. On every legal topology:
 //! `engine/tests/theory.rs`, `engine/tests/conservation.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link states.
 
-use crate::api::subnetworks::{Detour, Leg, Subnets, View as Table};
+use crate::api::subnetworks::{DetourHop, Leg, Subnets, LinkTable};
 use crate::api::policy::Policy;
 use crate::models::routing::on_dragonfly::{self as groups, Groups};
 use crate::models::routing::on_grid::Grid;
@@ -147,7 +147,7 @@ impl Runtime {
     #[inline(always)]
     fn tell<Q: View + ?Sized>(&self, leg: Leg, begins: bool, hop: Hop, here: &Q, packet: &Packet) {
         if packet.flags & AROUND != 0 {
-            here.told(Told::Around(Detour { leg, begins, port: hop.port, direct: self.direct(leg).port }));
+            here.told(Told::Around(DetourHop { leg, begins, port: hop.port, direct: self.direct(leg).port }));
         } else if begins && here.state(hop.port) == LinkState::Shadow {
             here.told(Told::TakesBack { port: hop.port });
         }
@@ -157,7 +157,7 @@ impl Runtime {
     /// else over a lower member (so that hops of class 0 follow each other in a fixed order), else over any member that
     /// has links to both ends. If there is none, the direct hop, which the packet can't take now.
     #[inline(never)]
-    fn over_hub(&self, leg: Leg, table: Table, packet: &mut Packet) -> Hop {
+    fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));
         let ways = table.between(&self.nets, leg.d, leg.own, leg.to);
         let order = |c: u8| if c == next { (0, 0) } else { (1 + u8::from(c != hub), c) };
@@ -348,7 +348,7 @@ mod tests {
         fn credits(&self, _: Hop) -> u32 {
             self.credits
         }
-        fn table(&self) -> Table<'_> {
+        fn table(&self) -> LinkTable<'_> {
             self.views.of(0)
         }
     }

@@ -3,7 +3,7 @@
 use super::{Runtime, Slac, Via};
 use crate::network::dependency::Dependencies;
 use crate::api::coordinates::of_all as coordinates;
-use crate::api::subnetworks::View as Table;
+use crate::api::subnetworks::LinkTable;
 use crate::state::LinkState;
 use crate::models::routing::{Hop, Routing, RoutingModel, View};
 use crate::state::{DETOUR, Packet};
@@ -44,7 +44,7 @@ impl View for NoQueues {
     fn credits(&self, _: Hop) -> u32 {
         unreachable!("it counts no credits")
     }
-    fn table(&self) -> Table<'_> {
+    fn table(&self) -> LinkTable<'_> {
         unreachable!("it looks at no link")
     }
 }
