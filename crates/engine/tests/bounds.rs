@@ -190,9 +190,25 @@ fn detours_on_a_complete_line() {
 }
 
 #[test]
+fn what_routers_post_too_late_finds_no_detours() {
+    // In the first 50,000 cycles nobody hears of the queues of others. The one router of a group with a link to the next
+    // group sees its own queue there, the 3 others take this link for idle.
+    let accepted = |delay: u32| {
+        let routing = format!(
+            r#"{{"dragonfly_ugal": {{"queues": {{"posted": {{"every": "10cycles", "delay": "{delay}cycles"}}}}}}}}"#
+        );
+        let mut spec = ample(DRAGONFLY, &routing, ADVERSE);
+        at(&mut spec, 4.5 / 8.0).0
+    };
+    // minimal paths of a group share one link: 1 flit per cycle of 8 terminals
+    let (soon, never) = (accepted(10), accepted(50_000));
+    assert!(soon > 2.0 * never && never > 0.9 / 8.0, "{soon} soon, {never} never");
+}
+
+#[test]
 fn detours_on_a_dragonfly() {
     // A group has a h = 8 global links; minimal packets (m <= 1) take one, detours two: m + 2 d <= 8, m + d <= 4.5 of 8
-    for routing in [DF_UGAL, DF_UGAL_G, DF_PAR, DF_PAR_ROUTER] {
+    for routing in [DF_UGAL, DF_UGAL_G, DF_UGAL_POSTED, DF_PAR, DF_PAR_ROUTER] {
         check_adaptive(DRAGONFLY, routing, ADVERSE, 4.5 / 8.0, 0.5);
     }
 }

@@ -48,6 +48,7 @@ fn all_cases() -> Vec<(&'static str, Spec)> {
         ("shortest_path", spec(TORUS, SHORTEST)),
         ("ecmp", spec(TORUS, ECMP)),
     ];
+    more.push(("dragonfly_ugal, posted queues", spec(DRAGONFLY, DF_UGAL_POSTED)));
     pattern(&mut more[0].1, ADVERSE);
     for link in &mut more[1].1.links {
         (link.latency, link.credit_latency) = (1, 1);

@@ -1,12 +1,13 @@
 //! What all routers of a network have in common, as far as models may know it.
 
+use super::board::Board;
 use super::sensor::Sensor;
 use crate::base::unchecked::Hot;
 use crate::state::key_of;
 use crate::state::link_class::{Link, Trunk};
 
 /// What models may know of all routers.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Common {
     pub links: Vec<Link>,
     pub trunk: Trunk,
@@ -20,6 +21,8 @@ pub struct Common {
     pub class_bits: u32,
     /// An output finishes a packet before it begins another.
     pub hold_switch: bool,
+    /// What routers post, if the routing has them post.
+    pub board: Option<Board>,
 }
 
 impl Common {

@@ -30,6 +30,8 @@ pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     /// The route key of `at_head`.
     fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
     fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &Packet, turn: u32) -> Hop;
+    /// What the router at `at` posts on the board.
+    fn post(&self, at: u64, here: &Queues<'_, V>, numbers: &mut [u32]);
     /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
     fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop;
     fn each_step_watched(&self, at: u64, here: &dyn View, packet: &Packet, turn: u32) -> Hop;
@@ -43,6 +45,10 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
 
     fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &Packet, turn: u32) -> Hop {
         self.0.each_step(at, here, packet, turn)
+    }
+
+    fn post(&self, at: u64, here: &Queues<'_, V>, numbers: &mut [u32]) {
+        self.0.post(at, here, numbers);
     }
 
     fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop {

@@ -9,6 +9,7 @@
 //! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop
 //! through the same routing, with the functions that the loop uses.
 
+use super::board::Posts;
 use super::compiled::{Ahead, Compiled, HeadRouting};
 use super::policy::{LinkKnowledge, Policy};
 use super::sensor::Sensor;
@@ -67,6 +68,8 @@ pub struct Needs {
     pub sees_terminals: bool,
     /// It reads the queues of all routers of its group. The engine then keeps each group in one block.
     pub reads_group: bool,
+    /// What its routers post on the board, if they do ([`Routing::post`], [`View::posted`]).
+    pub posts: Option<Posts>,
     /// The engine is to call `taken` for every head that gets a VC.
     pub remembers: bool,
 }
@@ -116,6 +119,14 @@ pub trait Routing: Debug + Send + Sync {
 
     /// A head has got a VC for `hop`. The routing may remember that in the packet ([`Needs::remembers`]).
     fn taken(&self, _packet: &mut Packet, _hop: Hop) {}
+
+    /// What the router at `at` posts on the board ([`Needs::posts`]): its numbers, at the start of a cycle.
+    fn post<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _numbers: &mut [u32])
+    where
+        Self: Sized,
+    {
+        unreachable!("{self:?} has posts, and no `post` that would write them")
+    }
 
     /// The overseer of the power policy has published a number, between two cycles.
     fn hear(&self, _published: u32) {}

@@ -20,10 +20,8 @@ pub enum Told {
     TakesBack { port: u8 },
 }
 
-/// The questions that a routing may ask about the router where its packet is, and about other routers of the same block
-/// (see `partition` in `network/assemble.rs`).
-///
-/// partition: partition
+/// The questions that a routing may ask about the router where its packet is, about the other routers of its group
+/// ([`Needs::reads_group`](super::routing::Needs::reads_group)), and about what routers have posted.
 pub trait View {
     /// Congestion of output `port` of this router [flits], by the sensor that the routing needs. For a trunk it is the
     /// mean over its members.
@@ -31,6 +29,9 @@ pub trait View {
     /// Congestion of output `port` of another router [flits]: the one whose ports begin `away` places after those of
     /// this router.
     fn read_of(&self, away: i32, port: u8) -> i32;
+    /// Number `number` of router `router` on the board, as this router knows it now
+    /// ([`Needs::posts`](super::routing::Needs::posts)).
+    fn posted(&self, router: u32, number: usize) -> u32;
     /// Among the members of the trunk of `hop`, the one with the most credits in VCs that a head may take: its credits,
     /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
@@ -72,8 +73,7 @@ pub struct Queues<'a, const V: usize> {
     common: &'a Common,
     /// For each output: flits that wait for the link, or were sent on it during the last credit round trip.
     history: Option<&'a History>,
-    /// Low 32 bits of the cycle.
-    now: u32,
+    now: u64,
     views: (&'a Views, usize),
     told: Cell<Told>,
 }
@@ -89,8 +89,7 @@ impl<'a, const V: usize> Queues<'a, V> {
         now: u64,
         common: &'a Common,
     ) -> Self {
-        let (base, now) = (base as usize, now as u32);
-        Self { outs, base, common, history, now, views, told: Cell::new(Told::Nothing) }
+        Self { outs, base: base as usize, common, history, now, views, told: Cell::new(Told::Nothing) }
     }
 
     /// What the head told about its choice.
@@ -165,6 +164,12 @@ impl<const V: usize> View for Queues<'_, V> {
         self.read_output(self.base.wrapping_add_signed(away as isize) + port as usize)
     }
 
+    #[inline(always)]
+    fn posted(&self, router: u32, number: usize) -> u32 {
+        let board = self.common.board.as_ref().expect("a routing that reads the board says in `needs` what it posts");
+        board.read(self.now, router, number)
+    }
+
     fn fallback(&self, hop: Hop) -> Hop {
         let with = |state: LinkState| {
             let is = |port: &u8| self.outs[self.base + *port as usize].state == state as u8;
@@ -194,13 +199,14 @@ impl<const V: usize> Queues<'_, V> {
         let out = self.outs.hot(o);
         let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
         if sensor == Sensor::OutputQueue {
-            return (out.next_free.wrapping_sub(self.now) as i32).max(0);
+            return (out.next_free.wrapping_sub(self.now as u32) as i32).max(0);
         }
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.common.links.hot(out.class as usize).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
         // flits that could not leave as soon as they had crossed the router
-        let waiting = (out.next_free.wrapping_sub(self.now.wrapping_add(self.common.after_grant + 1)) as i32).max(0);
+        let waiting =
+            (out.next_free.wrapping_sub((self.now as u32).wrapping_add(self.common.after_grant + 1)) as i32).max(0);
         (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
     }
 }

@@ -1,6 +1,7 @@
 //! From a spec to a network: the last allocations before the loop.
 
 use crate::api::age::Priority;
+use crate::api::board::Board;
 use crate::api::common::Common;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::api::coordinates;
@@ -82,6 +83,9 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let single = spec.traffic.longest() == 1;
     let class_bits = needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2();
     let hold_switch = hold_switch(spec)?;
+    let board =
+        |posts| Board::new(posts, graph.routers() as usize, spec.cycle_fs, &format!("routing.{}", spec.routing.name()));
+    let board = needs.posts.as_ref().map(board).transpose()?;
     let common = Common {
         links: links.clone(),
         trunk,
@@ -90,6 +94,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         single,
         class_bits,
         hold_switch,
+        board,
     };
     Ok(Net {
         common,
@@ -495,6 +500,7 @@ impl Builder<'_> {
             departures: Vec::with_capacity(radix),
             history,
             views: Views::none(),
+            posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
             memory,
             answers: if net.replies {
                 Answers::new(terminals.len(), horizon + net.ejection_delay)

@@ -1,6 +1,7 @@
 //! An assembled network that advances: its blocks go on window by window, on one or more threads.
 
 use crate::api::agents::Overseer;
+use crate::api::board::Board;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
@@ -250,11 +251,13 @@ fn with_capacity_of(mail: &Mail) -> Mail {
     }
 }
 
-/// Cycles that blocks can run without hearing of each other.
+/// Cycles that blocks can run without hearing of each other: what one sends, or posts on the board, comes later.
 fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
     let classes =
         blocks.iter().flat_map(|b| &b.outs).filter(|o| o.kind == ChannelEnd::Remote).map(|o| o.class as usize);
-    classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency)).min().unwrap_or(u64::MAX)
+    let links = classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency));
+    let board = net.common.board.as_ref().map(Board::delay);
+    links.chain(board).min().unwrap_or(u64::MAX)
 }
 
 /// The blocks of one thread, of which the first has number `first` among `total`, window by window, with mail at the window

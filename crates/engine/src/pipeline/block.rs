@@ -87,6 +87,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub history: Option<History>,
     /// What routers know of the links of their subnetworks.
     pub(crate) views: Views,
+    /// Scratch: what a router posts on the board.
+    pub(crate) posts: Vec<u32>,
     /// What the clock of each terminal remembers between packets.
     pub memory: Vec<u64>,
     pub answers: Answers,
@@ -99,6 +101,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ///
     /// `SINGLE`: all packets have one flit, so a packet never needs more than one segment, which has its number.
     pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
+        if let Some(board) = &net.common.board {
+            self.post(net, board); //           queues   -> board
+        }
         self.receive_credits::<SINGLE>(net); // credits  -> counters
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
         self.inject::<SINGLE>(net); //          sources  -> injection channels
@@ -113,7 +118,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Advances to `until`, jumping over cycles in which nothing can happen.
     pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         while self.now < until {
-            if self.is_quiet() && self.nothing_due() {
+            if self.is_quiet() && self.nothing_due(net) {
                 self.now += 1;
             } else if net.single {
                 self.step::<true>(net, allocator);
@@ -127,7 +132,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.active.is_empty() && self.busy.is_empty()
     }
 
-    fn nothing_due(&self) -> bool {
+    fn nothing_due(&self, net: &Net) -> bool {
         self.flits.is_empty_at(self.now)
             && self.credits.is_empty_at(self.now)
             && self.alarms.is_empty_at(self.now)
@@ -137,6 +142,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.control.nothing_due(self.now)
             && self.faults.nothing_due(self.now)
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
+            && net.common.board.as_ref().is_none_or(|board| !board.is_due(self.now))
     }
 
     /// A slot for a packet; with `single`, room for its segment, too.

@@ -11,6 +11,7 @@ pub mod groups;
 pub mod job_tally;
 pub mod net;
 pub mod network_interface;
+pub mod posts;
 pub mod power;
 pub mod replies;
 pub mod routing_delay;

@@ -36,6 +36,10 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.read_of(away, port)
     }
 
+    fn posted(&self, router: u32, number: usize) -> u32 {
+        self.queues.posted(router, number)
+    }
+
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
         // all that were compared, not only the best
         let credits = |port: u8| Weighed::Credits {

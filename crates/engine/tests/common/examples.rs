@@ -19,6 +19,9 @@ pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
 pub const DF_UGAL_ROUTER: &str = r#"{"dragonfly_ugal": {"intermediate": "router", "sensor": "output_queue"}}"#;
 pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": "global"}}"#;
 pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": "global", "intermediate": "router"}}"#;
+/// UGAL-G, but what other routers say is 10 to 19 cycles old.
+pub const DF_UGAL_POSTED: &str =
+    r#"{"dragonfly_ugal": {"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}}"#;
 pub const DF_PAR: &str = r#"{"dragonfly_par": {}}"#;
 pub const DF_PAR_ROUTER: &str = r#"{"dragonfly_par": {"intermediate": "router", "sensor": "output_queue"}}"#;
 pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
@@ -110,6 +113,8 @@ pub const PAIRS: &[(&str, &str)] = &[
     (DRAGONFLY, DF_UGAL_G),
     (DRAGONFLY, DF_UGAL_G_ROUTER),
     (DRAGONFLY_WIDE, DF_UGAL_G),
+    (DRAGONFLY, DF_UGAL_POSTED),
+    (DRAGONFLY_WIDE, DF_UGAL_POSTED),
     (DRAGONFLY, DF_PAR),
     (DRAGONFLY, DF_PAR_ROUTER),
     (DRAGONFLY_WIDE, DF_PAR),

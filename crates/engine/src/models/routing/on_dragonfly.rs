@@ -63,6 +63,12 @@ impl Groups {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
+    /// First global port of a router, and how many follow from there to the last one.
+    pub fn global_ports(&self) -> (u8, u8) {
+        let ports = || self.gateway.iter().map(|&(_, port)| port);
+        ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
+    }
+
     /// Whether a port leads to another router of the group.
     #[inline(always)]
     pub fn is_local(&self, port: u8) -> bool {

@@ -55,6 +55,7 @@ const NEED: &[(&str, &str)] = &[
     (DRAGONFLY, r#"{"dragonfly_valiant": {"intermediate": "router"}}"#),
     (DRAGONFLY, r#"{"dragonfly_ugal": {}}"#),
     (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": "global"}}"#),
+    (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": {"posted": {"every": "5cycles", "delay": "5cycles"}}}}"#),
     (DRAGONFLY, r#"{"dragonfly_par": {}}"#),
     (DRAGONFLY, r#"{"dragonfly_par": {"intermediate": "router"}}"#),
     (TORUS, r#"{"shortest_path": {}}"#),

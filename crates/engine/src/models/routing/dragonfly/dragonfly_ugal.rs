@@ -5,12 +5,14 @@
 //! hops of the two paths.
 //! # Parameters
 //! intermediate, as Valiant; threshold T [flits]; sensor: what q is; queues: where q is read, `local` (UGAL-L) at the
-//! first hop, `global` (UGAL-G) at the first global channel, in whichever router of the group it is.
+//! first hop, `global` (UGAL-G) at the first global channel, in whichever router of the group it is, `posted` the same as
+//! the router of that channel posted it: every router posts the queues of its global channels in one cycle out of
+//! `every`, and the others know them `delay` later.
 //! # Guarantees
 //! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted.
 //! # Not modelled
-//! The time that a queue length takes through the group (UGAL-G reads it at once, as an oracle); BookSim2's fixed bias
-//! of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
+//! With `global`, the time that a queue length takes through the group (it is read at once, as by an oracle); with
+//! `posted`, the load of the packets that would carry it. BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -19,6 +21,7 @@
 //! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
+use crate::api::board::Posts;
 use crate::models::routing::on_dragonfly::{group, index};
 use crate::models::routing::{
     Cost, Decides, Draws, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
@@ -27,7 +30,7 @@ use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
-use weft_units::{Flits, Refusal};
+use weft_units::{Flits, Refusal, Time};
 
 /// Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +59,19 @@ pub enum Queues {
     Local,
     /// UGAL-G: the congestion of the first global channel of the path, as it is in this cycle.
     Global,
+    /// The congestion of the first global channel of the path, as its router posted it some time ago; of a channel of the
+    /// source router itself, as it is.
+    Posted(Posted),
+}
+
+/// How routers tell each other of their global channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Posted {
+    /// Time from one post to the next [time], 1 cycle or more.
+    pub every: Time,
+    /// Time until the other routers of the group know of it [time], 1 cycle or more.
+    pub delay: Time,
 }
 
 #[derive(Debug, Clone)]
@@ -63,9 +79,11 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     threshold: i32,
     sensor: Sensor,
-    global: bool,
+    queues: Queues,
     /// Ports of a router.
     ports: i32,
+    /// First global port of a router, and how many there are.
+    global: (u8, u8),
 }
 
 impl RoutingModel for DragonflyUgal {
@@ -77,11 +95,13 @@ impl RoutingModel for DragonflyUgal {
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let valiant = dragonfly_valiant::Runtime::of(graph, self.intermediate);
         Ok(Runtime {
-            valiant: dragonfly_valiant::Runtime::of(graph, self.intermediate),
+            global: valiant.groups.global_ports(),
+            valiant,
             threshold: threshold(self.threshold, "dragonfly_ugal")?,
             sensor: self.sensor,
-            global: self.queues == Queues::Global,
+            queues: self.queues,
             ports: graph.ports(0).len() as i32,
         })
     }
@@ -100,7 +120,7 @@ impl Runtime {
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);
         let bias = if mid.is_some() { self.threshold } else { 0 };
-        if !self.global {
+        if self.queues == Queues::Local {
             return Cost { at, port: hop.port, hops, bias };
         }
         // if the intermediate is in the source's own group, the first global channel is the one to the destination
@@ -110,13 +130,36 @@ impl Runtime {
     }
 }
 
+impl Runtime {
+    /// The congestion of the output that `cost` names, as the router at `at` knows it.
+    #[inline(always)]
+    fn congestion<Q: View + ?Sized>(&self, at: u64, here: &Q, cost: Cost) -> i32 {
+        let away = index(cost.at) as i32 - index(at) as i32;
+        match self.queues {
+            Queues::Posted(_) if away != 0 => {
+                let router = group(cost.at) * self.valiant.groups.per_group + index(cost.at);
+                here.posted(router, usize::from(cost.port - self.global.0)) as i32
+            }
+            Queues::Local | Queues::Global | Queues::Posted(_) => here.read_of(away * self.ports, cost.port),
+        }
+    }
+
+    fn posts(&self) -> Option<Posts> {
+        match self.queues {
+            Queues::Local | Queues::Global => None,
+            Queues::Posted(Posted { every, delay }) => Some(Posts { numbers: self.global.1.into(), every, delay }),
+        }
+    }
+}
+
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
         Needs {
             classes: self.valiant.classes(),
             decides: Decides::AtHead,
             sensor: Some(self.sensor),
-            reads_group: self.global,
+            reads_group: self.queues == Queues::Global,
+            posts: self.posts(),
             ..Needs::default()
         }
     }
@@ -135,10 +178,15 @@ impl Routing for Runtime {
         let mid = self.valiant.draw_intermediate(group(at), packet, seed, 0);
         let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
             let cost = self.cost(at, hop, packet, mid, seed);
-            let away = index(cost.at) as i32 - index(at) as i32;
-            here.weigh(hop, cost, here.read_of(away * self.ports, cost.port))
+            here.weigh(hop, cost, self.congestion(at, here, cost))
         };
         self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
+    }
+
+    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, numbers: &mut [u32]) {
+        for (port, number) in (self.global.0..).zip(numbers) {
+            *number = here.read(port) as u32;
+        }
     }
 
     /// The minimal path, and one path over each intermediate.

@@ -336,6 +336,9 @@ mod tests {
         fn read_of(&self, _: i32, _: u8) -> i32 {
             unreachable!("PAL reads its own router")
         }
+        fn posted(&self, _: u32, _: usize) -> u32 {
+            unreachable!("PAL reads its own router")
+        }
         fn member(&self, hop: Hop, _: u32) -> (u32, Hop) {
             (self.credits, hop)
         }

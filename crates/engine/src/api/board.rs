@@ -1,0 +1,141 @@
+//! The board: small numbers that routers post, and that routers anywhere in the network read after a delay.
+//!
+//! Every router posts its numbers in the same cycles, `every` cycles apart, as they are at the start of the cycle. A reader
+//! in cycle t gets the numbers of the last post at or before t - `delay`; before the first one arrives, all are 0. Blocks
+//! post and read in parallel: a window of cycles that blocks advance without meeting is never longer than `delay`
+//! (`network/simulation.rs`), so what a reader gets was posted before the last meeting.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use weft_units::{Cycles, Refusal, Time};
+
+/// What a routing posts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Posts {
+    /// Numbers of each router.
+    pub numbers: usize,
+    /// Time from one post to the next.
+    pub every: Time,
+    /// Time until others can read it.
+    pub delay: Time,
+}
+
+/// The posts of all routers of the network, as long as someone can read them.
+#[derive(Debug)]
+pub struct Board {
+    numbers: usize,
+    routers: usize,
+    every: Cycles,
+    delay: Cycles,
+    /// Posts of a router that are kept.
+    kept: u64,
+    /// [post % kept][router][number]
+    posted: Vec<AtomicU32>,
+}
+
+/// Most numbers that a board keeps (1 GiB).
+const MAX_KEPT: u64 = 1 << 28;
+
+impl Board {
+    /// An empty board for a network of so many routers. `path` is that of the routing that posts: refuses times of 0 cycles
+    /// under `path.every` and `path.delay`, and a delay of so many posts that they can't be kept.
+    pub fn new(posts: &Posts, routers: usize, cycle_fs: u128, path: &str) -> Result<Self, Refusal> {
+        let time = |time: Time, key: &str| {
+            let path = format!("{path}.{key}");
+            match time.cycles(cycle_fs, &path)? {
+                0 => Err(Refusal::new(path, "0 cycles", "write at least 1cycle")),
+                cycles => Ok(cycles),
+            }
+        };
+        let (every, delay) = (time(posts.every, "every")?, time(posts.delay, "delay")?);
+        // A block that is a window ahead (at most `delay`) must not write over what another still reads, up to `every +
+        // delay` after it was posted.
+        let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2);
+        let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
+        if all > MAX_KEPT {
+            let what =
+                format!("{delay} cycles after posts every {every} cycles: {kept} posts of {routers} routers are kept");
+            return Err(Refusal::new(
+                format!("{path}.delay"),
+                what,
+                "post less often (every), or write a shorter delay",
+            ));
+        }
+        let posted = (0..all).map(|_| AtomicU32::new(0)).collect();
+        Ok(Self { numbers, routers, every, delay, kept, posted })
+    }
+
+    /// Numbers of each router.
+    pub fn numbers(&self) -> usize {
+        self.numbers
+    }
+
+    /// Cycles until a post can be read, at least 1.
+    pub fn delay(&self) -> Cycles {
+        self.delay
+    }
+
+    /// Whether routers post in cycle `now`.
+    #[inline(always)]
+    pub fn is_due(&self, now: Cycles) -> bool {
+        now.is_multiple_of(self.every)
+    }
+
+    /// Router `router` posts its numbers in cycle `now`, in which posts are due.
+    pub fn post(&self, now: Cycles, router: u32, numbers: &[u32]) {
+        let first = self.place(now / self.every, router);
+        for (place, &number) in self.posted[first..first + self.numbers].iter().zip(numbers) {
+            place.store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Number `number` of router `router`, as others know it in cycle `now`.
+    #[inline]
+    pub fn read(&self, now: Cycles, router: u32, number: usize) -> u32 {
+        match now.checked_sub(self.delay) {
+            Some(then) => self.posted[self.place(then / self.every, router) + number].load(Ordering::Relaxed),
+            None => 0,
+        }
+    }
+
+    /// The first number of a router in a post.
+    fn place(&self, post: u64, router: u32) -> usize {
+        ((post % self.kept) as usize * self.routers + router as usize) * self.numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(every: Cycles, delay: Cycles) -> Result<Board, Refusal> {
+        let posts = Posts { numbers: 2, every: Time::Cycles(every), delay: Time::Cycles(delay) };
+        Board::new(&posts, 3, 1_000_000, "routing.toy")
+    }
+
+    #[test]
+    fn readers_get_the_last_post_that_is_as_old_as_the_delay() {
+        for (every, delay) in [(1, 1), (1, 7), (5, 1), (5, 5), (5, 12), (10, 3)] {
+            let board = board(every, delay).unwrap();
+            for now in 0..200u64 {
+                if board.is_due(now) {
+                    (0..3).for_each(|r| board.post(now, r, &[now as u32 + 1, 1000 * r]));
+                }
+                // a block that lags behind by the longest window still reads its own time
+                for reader in now.saturating_sub(delay - 1)..=now {
+                    let last = reader.checked_sub(delay).map(|then| then / every * every);
+                    let known = (0..3).map(|r| [board.read(reader, r, 0), board.read(reader, r, 1)]);
+                    let expected = (0..3).map(|r| last.map_or([0, 0], |last| [last as u32 + 1, 1000 * r]));
+                    assert!(known.eq(expected), "every {every}, delay {delay}: cycle {reader}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn times_of_no_cycle_and_boards_that_keep_too_much_are_refused() {
+        let said = |every, delay| board(every, delay).unwrap_err().to_string();
+        assert!(said(0, 1).contains("routing.toy.every"));
+        assert!(said(1, 0).contains("routing.toy.delay"));
+        assert!(said(1, 1 << 40).contains("posts of 3 routers are kept"));
+    }
+}

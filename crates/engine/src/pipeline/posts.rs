@@ -1,0 +1,28 @@
+//! What the routers of a block post on the board.
+
+use crate::api::board::Board;
+use crate::api::view::Queues;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The routers post their numbers, in the cycles in which posts are due.
+    #[inline(always)]
+    pub(crate) fn post(&mut self, net: &Net, board: &Board) {
+        if board.is_due(self.now) {
+            self.post_all(net, board);
+        }
+    }
+
+    #[inline(never)]
+    fn post_all(&mut self, net: &Net, board: &Board) {
+        for (r, router) in self.routers.iter().enumerate() {
+            let at = net.coords[router.id as usize];
+            let views = (&self.views, r);
+            let here = Queues::new(&self.outs, router.base, views, self.history.as_ref(), self.now, &net.common);
+            self.posts.fill(0);
+            self.routing.post(at, &here, &mut self.posts);
+            board.post(self.now, router.id, &self.posts);
+        }
+    }
+}
