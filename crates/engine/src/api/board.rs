@@ -11,6 +11,8 @@ use weft_units::{Cycles, Refusal, Time};
 /// What a routing posts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posts {
+    /// The key of the routing under which the scenario has `every` and `delay`.
+    pub key: &'static str,
     /// Numbers of each router.
     pub numbers: usize,
     /// Time from one post to the next.
@@ -36,11 +38,12 @@ pub struct Board {
 const MAX_KEPT: u64 = 1 << 28;
 
 impl Board {
-    /// An empty board for a network of so many routers. `path` is that of the routing that posts: refuses times of 0 cycles
-    /// under `path.every` and `path.delay`, and a delay of so many posts that they can't be kept.
-    pub fn new(posts: &Posts, routers: usize, cycle_fs: u128, path: &str) -> Result<Self, Refusal> {
+    /// An empty board for a network of so many routers. Refuses times of 0 cycles, and a delay of so many posts that they
+    /// can't be kept; `routing` is the name of the routing that posts.
+    pub fn new(posts: &Posts, routers: usize, cycle_fs: u128, routing: &str) -> Result<Self, Refusal> {
+        let path = |key: &str| format!("routing.{routing}.{}.{key}", posts.key);
         let time = |time: Time, key: &str| {
-            let path = format!("{path}.{key}");
+            let path = path(key);
             match time.cycles(cycle_fs, &path)? {
                 0 => Err(Refusal::new(path, "0 cycles", "write at least 1cycle")),
                 cycles => Ok(cycles),
@@ -54,11 +57,7 @@ impl Board {
         if all > MAX_KEPT {
             let what =
                 format!("{delay} cycles after posts every {every} cycles: {kept} posts of {routers} routers are kept");
-            return Err(Refusal::new(
-                format!("{path}.delay"),
-                what,
-                "post less often (every), or write a shorter delay",
-            ));
+            return Err(Refusal::new(path("delay"), what, "post less often (every), or write a shorter delay"));
         }
         let posted = (0..all).map(|_| AtomicU32::new(0)).collect();
         Ok(Self { numbers, routers, every, delay, kept, posted })
@@ -108,8 +107,8 @@ mod tests {
     use super::*;
 
     fn board(every: Cycles, delay: Cycles) -> Result<Board, Refusal> {
-        let posts = Posts { numbers: 2, every: Time::Cycles(every), delay: Time::Cycles(delay) };
-        Board::new(&posts, 3, 1_000_000, "routing.toy")
+        let posts = Posts { key: "posted", numbers: 2, every: Time::Cycles(every), delay: Time::Cycles(delay) };
+        Board::new(&posts, 3, 1_000_000, "toy")
     }
 
     #[test]
@@ -134,8 +133,8 @@ mod tests {
     #[test]
     fn times_of_no_cycle_and_boards_that_keep_too_much_are_refused() {
         let said = |every, delay| board(every, delay).unwrap_err().to_string();
-        assert!(said(0, 1).contains("routing.toy.every"));
-        assert!(said(1, 0).contains("routing.toy.delay"));
+        assert!(said(0, 1).contains("routing.toy.posted.every"));
+        assert!(said(1, 0).contains("routing.toy.posted.delay"));
         assert!(said(1, 1 << 40).contains("posts of 3 routers are kept"));
     }
 }

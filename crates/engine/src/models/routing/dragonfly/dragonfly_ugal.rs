@@ -147,7 +147,9 @@ impl Runtime {
     fn posts(&self) -> Option<Posts> {
         match self.queues {
             Queues::Local | Queues::Global => None,
-            Queues::Posted(Posted { every, delay }) => Some(Posts { numbers: self.global.1.into(), every, delay }),
+            Queues::Posted(Posted { every, delay }) => {
+                Some(Posts { key: "queues.posted", numbers: self.global.1.into(), every, delay })
+            }
         }
     }
 }
