@@ -200,3 +200,14 @@ fn policies_and_routings_go_together_by_what_they_know_of_links() {
         }
     }
 }
+
+#[test]
+fn what_other_routers_know_comes_at_least_a_cycle_later() {
+    for (every, delay, key) in [("0cycles", "5cycles", "every"), ("5cycles", "0cycles", "delay")] {
+        let posted =
+            format!(r#"{{"dragonfly_ugal": {{"queues": {{"posted": {{"every": "{every}", "delay": "{delay}"}}}}}}}}"#);
+        let refusal = refusal(DRAGONFLY, routing(&posted));
+        assert_eq!(refusal.path, format!("routing.dragonfly_ugal.queues.posted.{key}"));
+        assert_eq!((&*refusal.what, &*refusal.help), ("0 cycles", "write at least 1cycle"));
+    }
+}

@@ -83,8 +83,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let single = spec.traffic.longest() == 1;
     let class_bits = needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2();
     let hold_switch = hold_switch(spec)?;
-    let board =
-        |posts| Board::new(posts, graph.routers() as usize, spec.cycle_fs, &format!("routing.{}", spec.routing.name()));
+    let board = |posts| Board::new(posts, graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     let board = needs.posts.as_ref().map(board).transpose()?;
     let common = Common {
         links: links.clone(),
