@@ -70,8 +70,9 @@ pub trait Agents: Any + Debug + Send {
     /// A control packet, or a message on a side channel, has come.
     fn receive(&mut self, _arrival: Arrival, _channels: &mut dyn Channels) {}
 
-    /// A head has chosen a detour.
-    fn goes_around(&mut self, _detour: &Detour) {}
+    /// A packet of `flits` flits has chosen channel `over` for a hop of a detour. `direct`: the direct link, which the
+    /// packet does not take, if this hop begins the detour; `None` if it is a later hop.
+    fn goes_around(&mut self, _now: u64, _over: usize, _flits: u16, _direct: Option<usize>) {}
 
     /// A packet of one flit that had chosen a detour over this channel takes another path after all.
     fn not_around(&mut self, _channel: usize) {}
@@ -92,30 +93,6 @@ pub trait Agents: Any + Debug + Send {
     fn went_around(&self, _port: usize) -> (u32, u32) {
         (0, 0)
     }
-}
-
-/// A packet takes a detour at router `router`.
-#[derive(Debug, Clone, Copy)]
-pub struct Detour {
-    pub now: u64,
-    pub router: usize,
-    /// The channel that it takes.
-    pub channel: usize,
-    pub flits: u16,
-    /// At the router where the detour begins: the direct path that the packet does not take. `None` at the next router
-    /// of the detour.
-    pub begins: Option<Direct>,
-}
-
-/// The direct path, which a packet on a detour does not take.
-#[derive(Debug, Clone, Copy)]
-pub struct Direct {
-    /// The subnetwork, and the member of it that the packet is to reach.
-    pub subnet: usize,
-    pub to: u8,
-    /// The channel to that member, and its state.
-    pub channel: usize,
-    pub state: LinkState,
 }
 
 /// Flits that come in this cycle.

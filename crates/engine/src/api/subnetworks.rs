@@ -21,17 +21,6 @@ pub struct Leg {
     pub class: u8,
 }
 
-/// A packet takes a detour in a subnetwork.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DetourHop {
-    pub leg: Leg,
-    /// The packet is at the first router of its leg; otherwise it is at the intermediate.
-    pub begins: bool,
-    /// Port that the packet takes, and the port of the direct link.
-    pub port: u8,
-    pub direct: u8,
-}
-
 /// The subnetworks of a router, one per dimension of a HyperX, one (its group) in a dragonfly. Members are numbered by
 /// their coordinate; the ports to the others follow each other in that order.
 #[derive(Debug, Clone)]

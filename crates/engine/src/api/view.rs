@@ -3,21 +3,23 @@
 use super::common::Common;
 use super::routing::Hop;
 use super::sensor::{History, Sensor};
-use super::subnetworks::{DetourHop, LinkTable, Views};
+use super::subnetworks::{LinkTable, Views};
 use super::walk::Cost;
 use crate::base::unchecked::Hot;
 use crate::state::{LinkState, OutputUnit};
 use std::cell::Cell;
 
-/// What a head tells the power policy about its choice.
+/// What a head tells the power policy about the hop that it has chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Told {
     #[default]
     Nothing,
-    /// It takes a detour in the subnetwork that it crosses.
-    Around(DetourHop),
-    /// It takes this link, which was about to go off.
-    TakesBack { port: u8 },
+    /// The hop begins a detour. The packet does not take the direct link, which is at port `direct`.
+    BeginsDetour { direct: u8 },
+    /// The hop is the next one of a detour.
+    ContinuesDetour,
+    /// The hop is over a link that was about to go off.
+    TakesBack,
 }
 
 /// The questions that a routing may ask about the router where its packet is, about the other routers of its group
@@ -48,7 +50,7 @@ pub trait View {
     fn credits(&self, hop: Hop) -> u32;
     /// The link-state tables of this router.
     fn table(&self) -> LinkTable<'_>;
-    /// The head tells the power policy of its choice.
+    /// The head tells the power policy about its choice.
     fn told(&self, _what: Told) {}
     /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output that `cost` names.
     #[inline(always)]

@@ -1,7 +1,6 @@
 //! Credits and flits that reach their port in this cycle.
 
-use crate::api::agents::{Arrivals, Detour, Direct};
-use crate::api::subnetworks::DetourHop;
+use crate::api::agents::Arrivals;
 use crate::api::view::{Queues, Told};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
@@ -186,37 +185,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let packet = self.packets.items.hot_mut(id as usize);
         let here = Queues::new(&self.outs, base, views, history, self.now, &net.common);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
-        if self.power.probes.routed
-            && let Some(agents) = &mut self.agents
-        {
-            agents.routed(packet);
-        }
-        match here.what_was_told() {
-            Told::Nothing => {}
-            Told::Around(round) => self.goes_around(r, id, round),
-            Told::TakesBack { port } => self.want_back(base as usize + usize::from(port)),
+        if let Some(agents) = &mut self.agents {
+            let channel = |port: usize| base as usize + port;
+            let over = channel(net.port(key));
+            match here.what_was_told() {
+                Told::Nothing => {}
+                Told::BeginsDetour { direct } => {
+                    agents.goes_around(self.now, over, packet.len, Some(channel(usize::from(direct))));
+                }
+                Told::ContinuesDetour => agents.goes_around(self.now, over, packet.len, None),
+                Told::TakesBack => self.power.wanted_back.push(over as u32),
+            }
+            if self.power.probes.routed {
+                agents.routed(packet);
+            }
         }
         key
-    }
-
-    /// Packet `id` goes round at router `r`, where it begins its leg, or goes on.
-    #[inline(never)]
-    fn goes_around(&mut self, r: usize, id: u32, DetourHop { leg, begins, port, direct }: DetourHop) {
-        let Some(agents) = &mut self.agents else { return };
-        let base = self.routers.hot(r).base as usize;
-        let begins = begins.then(|| {
-            let channel = base + usize::from(direct);
-            Direct { subnet: leg.d, to: leg.to, channel, state: LinkState::of(self.outs.hot(channel).state) }
-        });
-        let (channel, flits) = (base + usize::from(port), self.packets.items.hot(id as usize).len);
-        agents.goes_around(&Detour { now: self.now, router: r, channel, flits, begins });
-    }
-
-    #[cold]
-    fn want_back(&mut self, direct: usize) {
-        if self.agents.is_some() {
-            self.power.wanted_back.push(direct as u32);
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! parked until its router hears something new; one that only a dead router could bring on is discarded (`discards.rs`). The
 //! rules are in `network/faults.rs`.
 
-use crate::api::agents::{Breakage, Cause, Detour, Direct, Parked};
+use crate::api::agents::{Breakage, Cause, Parked};
 use crate::api::subnetworks::{Leg, Subnets};
 use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
@@ -203,11 +203,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let direct = base + usize::from(subnets(net).port_to(leg.d, leg.own, leg.to));
         let state = LinkState::of(self.outs[direct].state);
         if packet.flags & AROUND != 0 {
-            let begins = is_new.then_some(Direct { subnet: leg.d, to: leg.to, channel: direct, state });
-            let channel = base + net.port(key);
-            let detour = Detour { now: self.now, router: r, channel, flits: packet.len, begins };
             if let Some(agents) = &mut self.agents {
-                agents.goes_around(&detour);
+                agents.goes_around(self.now, base + net.port(key), packet.len, is_new.then_some(direct));
             }
         } else if begins && state == LinkState::Shadow {
             self.power.wanted_back.push(direct as u32);

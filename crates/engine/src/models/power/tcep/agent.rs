@@ -48,6 +48,8 @@ pub(super) struct LinkAgent {
     /// detour.
     pub virtually: u32,
     pub around: u32,
+    /// Its outgoing channel was above the high-water mark in the last activation epoch.
+    pub was_crowded: bool,
     /// Counters at the end of the last activation epoch and of the last deactivation epoch.
     pub short: Counts,
     pub long: Counts,
@@ -109,8 +111,6 @@ pub(super) struct Team {
     pub links: Vec<LinkAgent>,
     pub routers: Vec<RouterAgent>,
     pub meters: Meters,
-    /// Members behind outputs above the high-water mark in the last epoch, per router and subnetwork.
-    pub hot: Vec<u64>,
     /// For each router and pair of members, when the newest message about their link was sent.
     pub stamps: Vec<u32>,
     /// Links or routers fail in this run.
@@ -132,6 +132,7 @@ impl Team {
             side_free: 0,
             virtually: 0,
             around: 0,
+            was_crowded: false,
             short: Counts::default(),
             long: Counts::default(),
             activate: None,
@@ -149,7 +150,6 @@ impl Team {
             links: site.channels.iter().map(link).collect(),
             routers: site.routers.iter().map(router).collect(),
             meters: Meters::new(ports),
-            hot: vec![0; routers * nets.count],
             stamps: vec![0; routers * nets.pairs()],
             faults: site.faults,
             healthy: if site.faults { Views::new(&nets, routers, 0) } else { Views::none() },

@@ -1,8 +1,8 @@
 //! What the engine tells the agents of a block, and what they do with it.
 
 use super::Phase;
-use super::agent::{Crowded, Team};
-use crate::api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Detour, Probes};
+use super::agent::Team;
+use crate::api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Probes};
 use crate::api::control::Arrival;
 use crate::base::unchecked::Hot;
 use crate::state::{AROUND, LinkState, NONE};
@@ -51,23 +51,18 @@ impl Agents for Team {
         self.hear_from(channels, arrival);
     }
 
-    fn goes_around(&mut self, detour: &Detour) {
+    fn goes_around(&mut self, now: u64, over: usize, flits: u16, direct: Option<usize>) {
         if self.single {
-            self.meters.sent_one_around(detour.channel);
+            self.meters.sent_one_around(over);
         }
-        let Some(direct) = detour.begins else { return };
-        let (r, d) = (detour.router, direct.subnet);
-        let link = &mut self.links[direct.channel];
-        link.around = link.around.saturating_add(u32::from(detour.flits));
-        if direct.state != LinkState::On {
-            link.virtually = link.virtually.saturating_add(u32::from(detour.flits));
+        let Some(direct) = direct else { return };
+        let link = self.links.hot_mut(direct);
+        link.around = link.around.saturating_add(u32::from(flits));
+        if link.end.state != LinkState::On {
+            link.virtually = link.virtually.saturating_add(u32::from(flits));
         }
-        let over = self.nets.over(d, self.member(r, d), (detour.channel - self.routers[r].base) as u8);
-        if self.hot[r * self.nets.count + d] >> over & 1 != 0 {
-            let crowded = Crowded { at: detour.now, net: d as u8, to: direct.to };
-            let agent = &mut self.routers[r];
-            // the first, whatever the order inside its cycle
-            agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
+        if self.links.hot(over).was_crowded {
+            self.note_crowd(now, direct);
         }
     }
 

@@ -2,7 +2,7 @@
 //! and, at the end of a deactivation epoch, runs Algorithm 1.
 
 use super::Direction;
-use super::agent::{Counts, Request, Team};
+use super::agent::{Counts, Crowded, Request, Team};
 use super::link::{Say, Want};
 use super::message::{Kind, Message};
 use crate::api::agents::Channels;
@@ -70,21 +70,15 @@ impl Team {
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let mark = self.rules.config.high_water * self.rules.epoch as f64;
         for k in 0..self.managed.len() {
-            let d = self.managed[k];
-            let mut hot = 0;
-            for o in self.outputs(r, d) {
+            for o in self.outputs(r, self.managed[k]) {
                 let counts = self.counts(channels, o);
                 let link = &mut self.links[o];
-                let sent = counts.since(link.short).sent;
+                link.was_crowded = f64::from(counts.since(link.short).sent) > mark;
                 (link.short, link.virtually, link.around) = (counts, 0, 0);
                 if long {
                     link.long = counts;
                 }
-                if f64::from(sent) > mark {
-                    hot |= 1 << self.ends(o).2;
-                }
             }
-            self.hot[r * self.nets.count + d] = hot;
         }
         self.routers[r].crowded = None;
     }
@@ -260,6 +254,16 @@ impl Team {
         let crowded = |all: u32, around: u32| f64::from(all) > mark && around > all / 2;
         self.links[o].end.state == LinkState::On
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
+    }
+
+    /// A packet takes a detour over a link above the high-water mark, because it can't or won't take the direct link.
+    pub(super) fn note_crowd(&mut self, now: u64, direct: usize) {
+        let (d, _, to) = self.ends(direct);
+        let crowded = Crowded { at: now, net: d as u8, to };
+        let r = self.router(direct);
+        let agent = &mut self.routers[r];
+        // the first, whatever the order inside its cycle
+        agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 
     /// Packets took a detour to a member over a link above the high-water mark: this asks for a path over the lowest

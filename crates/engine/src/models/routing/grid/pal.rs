@@ -19,7 +19,7 @@
 //! is reached over static subsets of links with the number of hops that theory gives. On every legal topology:
 //! `engine/tests/theory.rs`, `engine/tests/conservation.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link states.
 
-use crate::api::subnetworks::{DetourHop, Leg, Subnets, LinkTable};
+use crate::api::subnetworks::{Leg, LinkTable, Subnets};
 use crate::api::policy::Policy;
 use crate::models::routing::on_dragonfly::{self as groups, Groups};
 use crate::models::routing::on_grid::Grid;
@@ -147,9 +147,10 @@ impl Runtime {
     #[inline(always)]
     fn tell<Q: View + ?Sized>(&self, leg: Leg, begins: bool, hop: Hop, here: &Q, packet: &Packet) {
         if packet.flags & AROUND != 0 {
-            here.told(Told::Around(DetourHop { leg, begins, port: hop.port, direct: self.direct(leg).port }));
+            let begun = Told::BeginsDetour { direct: self.direct(leg).port };
+            here.told(if begins { begun } else { Told::ContinuesDetour });
         } else if begins && here.state(hop.port) == LinkState::Shadow {
-            here.told(Told::TakesBack { port: hop.port });
+            here.told(Told::TakesBack);
         }
     }
 
