@@ -157,7 +157,8 @@ def _of_samples(
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The same over the samples of the series that lie in the window; shapes (samples, channels).
 
-    A sample that the window cuts counts with the share of it that lies inside.
+    Of a sample that the window cuts the share that lies inside counts. The dynamic energy of a channel in the window is
+    divided among the samples by their flits.
     """
     series = results.series(point)
     if "channel" not in series.columns:
@@ -175,7 +176,10 @@ def _of_samples(
     low, high, length = low[kept], high[kept], length[kept]
     flits = samples("flits")[kept][:, channels["channel"].to_numpy()] * ((high - low) / length)[:, None]
     cycles = _cycles(results, point, channels, low, high)
-    powered, energy = np.zeros_like(flits), prices.flit_fj * flits
+    # the series does not say in which power state a flit was sent, and states may have prices of their own
+    weights = np.where(flits.sum(axis=0) > 0, flits, (high - low)[:, None])
+    dynamic = channels["energy_dynamic_fj"].to_numpy().astype(float)
+    powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)
     for state in cycles.keys() - {"off"}:
         powered += cycles[state]
         energy += prices.static_fj[state] * cycles[state]
