@@ -580,7 +580,9 @@ def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
     for out in (blocked / "x.yaml", Path("/proc/x.yaml"), tmp_path / ("x" * 300 + ".yaml"), tmp_path):
-        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == 2
+        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == (
+            2 if out == tmp_path else 1
+        )
         told = capsys.readouterr().err
         assert told.startswith(f"error: {out}: ")
         assert "  = help: give " in told

@@ -7,7 +7,7 @@ from os import getpid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.errors import PeerError, ScenarioError
+from weft.errors import PeerError, ScenarioError, WriteError
 from weft.peers.booksim.config import read
 from weft.peers.booksim.document import document
 from weft.peers.booksim.draft import Draft
@@ -63,7 +63,9 @@ class Imported:
         Raises
         ------
         PeerError
-            If another file would be lost, or if files can't be written there.
+            If another file would be lost.
+        WriteError
+            If files can't be written there.
         """
         contents = {path: self.scenario.text.encode()}
         contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
@@ -80,7 +82,7 @@ class Imported:
         except OSError as problem:
             what = f"it can't be written: {problem.strerror or problem}"
             remedy = "give --out a file in a folder in which you may write"
-            raise PeerError.saying(what, remedy, str(path)) from problem
+            raise WriteError.saying(what, remedy, str(path)) from problem
         return list(contents)
 
 
