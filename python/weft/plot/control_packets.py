@@ -75,7 +75,9 @@ def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
         raise ResultsError.saying(what, "raise measure.control_packets.max_packets, and run the point")
     if packets.is_empty() and spot.summary.get("control_packets") is None:
         what = f"{where}: routers send no control packets under {policy}"
-        raise ResultsError.saying(what, "set power.policy: tcep and routing: pal, and run the point")
+        raise ResultsError.saying(
+            what, "choose a power policy whose routers send some (`weft list power.policy`), and run the point"
+        )
     if packets.is_empty():
         what = f"{where}: no router sent a control packet"
         raise ResultsError.saying(what, "let the load change, or the run last longer, and run the point")

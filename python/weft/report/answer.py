@@ -98,7 +98,7 @@ def _saving(sources: Sources) -> list[str]:
     known = []
     for point, summary in enumerate(sources.summaries):
         used, always_on = summary.get("energy_total_j"), summary.get("energy_always_on_j")
-        if used is not None and always_on and summary.get("policy") != "always_on":
+        if used is not None and always_on and used != always_on:
             known.append((1 - used / always_on, point))
     if not known:
         return []

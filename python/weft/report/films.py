@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 BYTES = 1_100_000
 _OF_ONE = 1_000_000
 _PICTURES = 240
+# The state of a channel of which nothing is recorded. The page has none of the states if all are this one.
+_ON = LINK_STATES.index("on")
 
 
 class Budget:
@@ -65,7 +67,7 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any
 
     flits = np.add.reduceat(table(series["flits"]), begin, axis=0)
     length = np.add.reduceat(table(series["interval_cycles"])[:, 0], begin)
-    state = np.zeros((samples, channels), dtype=np.int64)
+    state = np.full((samples, channels), _ON)
     for number, name in enumerate(LINK_STATES):
         state[table(series[f"channels_{name}"]) > 0] = number
     last = np.append(begin[1:], samples) - 1
@@ -85,7 +87,7 @@ def of_spans(spans: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any] 
     asked = order[None, :] * (end + 1) + edges[1:, None] - 1
     span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)
     inside = (channel[span] == order[None, :]) & (begin[span] < edges[1:, None])
-    return _film(edges[:-1], np.diff(edges), 1, None, np.where(inside, numbers[span], 0))
+    return _film(edges[:-1], np.diff(edges), 1, None, np.where(inside, numbers[span], _ON))
 
 
 def _film(begin: Ints, length: Ints, merged: int, flits: Ints | None, state: Ints) -> dict[str, Any]:
@@ -95,5 +97,5 @@ def _film(begin: Ints, length: Ints, merged: int, flits: Ints | None, state: Int
         "from_cycle": pack.counts(begin),
         "cycles": pack.counts(length),
         "flits": None if flits is None else pack.counts(flits.ravel()),
-        "state": pack.counts(state.ravel()) if state.any() else None,
+        "state": pack.counts(state.ravel()) if (state != _ON).any() else None,
     }

@@ -14,7 +14,6 @@ from weft.errors import WeftError
 from weft.report import films, pack
 from weft.report.history import Histories
 from weft.report.layout import lay_out
-from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -205,8 +204,7 @@ class Gallery:
         scenario = results.scenario(row)
         key = json.dumps([scenario["topology"], sorted(scenario["links"])])
         if key not in self._known:
-            scenario_file = results.folder(row) / "scenario.yaml"
-            built = build(Scenario.from_file(scenario_file).points()[0].network(), channels)
+            built = build(results.network(row), channels)
             self._known[key] = len(self._built)
             self._built.append(built)
             self.drawings.networks.append(built.page)
