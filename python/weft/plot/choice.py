@@ -59,12 +59,12 @@ class Choice:
 
     @classmethod
     def of(cls, results: Sequence[ResultSet], wanted: Sequence[Wanted] = ()) -> Choice:
-        """The points that any of the choices means: numbers, or coordinates as text or mapping; all without a choice.
+        """The points that `wanted` chooses, by number or by coordinates as text or mapping; all if it is empty.
 
         Raises
         ------
         ResultsError
-            If nothing is left, or a choice means no point.
+            If no point is finished, or none is among those that `wanted` chooses.
         """
         if not any(map(len, results)):
             what = f"{', '.join(str(each.root) for each in results)}: no finished point"

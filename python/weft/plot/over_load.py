@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 _LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
-# Inches: height of a panel where so many stand side by side.
-_HEIGHTS = {1: 2.3, 2: 2.3, 3: 2.3}
+# Height of a panel [inches].
+_HEIGHT = 2.3
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
         choice.title,
         [*style.entries(looks, saturated=over), *handles],
         width=style.COLUMN if columns == 1 else style.PAGE,
-        height=_HEIGHTS[columns] * -(-len(places) // columns),
+        height=_HEIGHT * -(-len(places) // columns),
     )
     for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
         _panel(axes, panel, view, looks, beside=columns)

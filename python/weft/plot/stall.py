@@ -12,7 +12,7 @@ from matplotlib.patches import FancyArrowPatch
 from weft.errors import ResultsError
 from weft.plot import style
 from weft.results import quantities as q
-from weft.text.engine_words import STALL_CAUSES
+from weft.text.engine_words import STALL_MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#009E73", ":"),
     ("#CC79A7", "-."),
 )
-_CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_CAUSES.items(), cycle(_LOOKS), strict=False)}
+_CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
 # Up to so many members the labels stand upright; with more they stand along the radius.
 _UPRIGHT = 8
 # Inches: around the circle for a member; beyond the circle for its label, to the sides and up and down.

@@ -20,6 +20,7 @@ from weft.errors import ScenarioError
 from weft.results.control_messages import Wanted
 from weft.runs import watch
 from weft.text import packet_lives
+from weft.text.engine_words import WAITING_MEANINGS
 from weft.text.labels import label
 from weft.timeline import arrows
 from weft.timeline.tracks import LINKS, PACKETS, Args, Clock, Event, Span, named, ordered
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 # What of the summary stands beside the events.
 _ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
-_RECORDS = ("link_states", "control_packets")
+_SHOWN = ("link_states", "control_packets")
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def record(
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
-        states, control = (_table(Path(folder) / "point", name) for name in _RECORDS)
+        states, control = (_table(Path(folder) / "point", name) for name in _SHOWN)
         channels = wanted.channels(_table(Path(folder) / "point", "channels"))
     if not states.is_empty():
         inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
@@ -152,7 +153,7 @@ def record(
     if not control.is_empty():
         came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
         control = wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
-    told = [*_ABOUT, *(f"{name}_complete" for name in _RECORDS)]
+    told = [*_ABOUT, *(f"{name}_complete" for name in _SHOWN)]
     about = {key: summary[key] for key in told if summary[key] is not None}
     about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
     left_out = max(0, control.height - wanted.most)
@@ -215,8 +216,7 @@ def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
     yield f"router {visit['router']}", "router", visit["arrived_cycle"], leaving.get("head_left_cycle"), args
     yield "behind other packets", "wait", visit["arrived_cycle"], visit["front_cycle"], {}
     for wait in visit["waits"]:
-        reason = wait["reason"].replace("_", " ")
-        yield reason, "wait", wait["from_cycle"], wait["to_cycle"], {"port": wait["port"]}
+        yield WAITING_MEANINGS[wait["reason"]], "wait", wait["from_cycle"], wait["to_cycle"], {"port": wait["port"]}
     if leaving:
         yield "switch", "switch", leaving["head_crossed_cycle"], leaving["head_left_cycle"], {}
 
