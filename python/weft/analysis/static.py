@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.analysis.oracle import Found
 
-# What the scenario of the oracle sets itself.
+# Keys that the scenario of the oracle sets anew.
 _OWN = ("routing", "power.policy")
 
 
@@ -50,14 +50,14 @@ class Answer:
 
 
 def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list[Answer]:
-    """The links for every point; points that differ only in routing and power policy share one answer.
+    """Find the links for every point; points that differ only in routing and power policy share one answer.
 
     Raises
     ------
     ScenarioError
         If the routers of a point do not lie on a grid with a link between any two routers of a line.
     WeftError
-        If the target or the hub makes no sense.
+        If the target is not in (0, 1], or a line has no such hub.
     """
     found: list[Answer] = []
     for point in points:

@@ -1,4 +1,4 @@
-"""Heat map of channel utilisation along each dimension of a grid: from position to position, mean over all lines."""
+"""Heat maps of channel utilisation, one per dimension of a grid: from position to position, means over all lines."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def reproduce(
     jobs: int | None = None,
     told: Told | None = None,
 ) -> Reproduction:
-    """Run what has no results yet, then draw and judge; what was run before is not run again.
+    """Run the points that have no results yet, then draw the figures and judge the claims.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def reproduce(
     jobs : int, optional
         Points at a time, by default as many as cores allow.
     told : callable, optional
-        Given the name of an experiment, makes the context that is told its status.
+        Takes the name of an experiment, and makes a context manager whose value is called with each `Status`.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def _part(figures: Iterable[Figure]) -> str:
 
 
 def _check(root: Path, names: Iterable[str]) -> None:
-    """Before anything is run: whether all of it can be written."""
+    """Check before anything runs that all files can be written."""
     for place in (root, *root.parents):
         if place.is_file():
             what = f"{place} is a file, where the folder of the reproduction belongs"
