@@ -12,6 +12,7 @@ import yaml
 
 import weft
 from conftest import RECORDED, made
+from small import ROW_UNDER_TCEP
 from weft._engine import LINK_STATES
 from weft.analysis.dvfs import Rates
 from weft.analysis.prices import Prices
@@ -126,6 +127,19 @@ def test_at_the_full_rate_nothing_changes(recorded: Results) -> None:
         assert frame["normalised_energy"].to_list() == pytest.approx([1] * len(recorded), rel=1e-12)
         per_bit = [summary["energy_network_per_bit_pj"] for summary in recorded.summaries]
         assert frame["energy_per_flit_pj"].to_list() == pytest.approx([48 * price for price in per_bit])
+
+
+def test_at_the_full_rate_nothing_changes_if_flits_cost_more_in_some_states(tmp_path: Path) -> None:
+    dear = {"static": "1pJ/bit", "per_bit": "500pJ/bit"}
+    set: dict[str, Any] = {"traffic.packet": "16flits", "traffic.load": 0.15, "power.policy.tcep.initial": "all_on"}
+    set |= {"power.prices": {state: {"static": "2pJ/bit", "per_bit": "3pJ/bit"} for state in STATES} | {"shadow": dear}}
+    set |= {"measure.warmup": "10cycles", "measure.window": "10000cycles", "measure.link_states": {}}
+    set |= {"measure.series": {"every": "100cycles", "of": "channel"}}
+    results = weft.load(ROW_UNDER_TCEP, set=set).run(tmp_path / "dear")
+    channels = results.channels(0).drop_nulls(["from_router", "to_router"])
+    assert channels["flits_shadow"].sum() > 0, "else this tests nothing"
+    frame = results.rate_scaled(Rates((1.0,), (1.0,)), over_time=True)
+    assert frame["energy_network_j"][0] == pytest.approx(results.summaries[0]["energy_network_j"], rel=1e-12)
 
 
 def test_links_that_are_always_on(awake: Results) -> None:

@@ -213,8 +213,30 @@ def test_many_links_have_a_short_label() -> None:
 def test_the_oracle_knows_grids_of_complete_lines_only() -> None:
     torus = "topology: {torus: {widths: [4, 4], terminals_per_router: 1}}\nrouting: dimension_order\n"
     torus += "traffic: {pattern: uniform, load: 0.1}\n"
-    with pytest.raises(ScenarioError, match="not of a torus"):
+    with pytest.raises(ScenarioError, match="torus is none"):
         static.answers(weft.load(torus).points)
+
+
+def test_a_full_mesh_is_one_line(tmp_path: Path) -> None:
+    text = """\
+topology: {full_mesh: {routers: 6, terminals_per_router: 2}}
+links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
+routing: minimal
+traffic: {pattern: uniform, load: 0.1}
+"""
+    points = weft.load(text).points
+    answers = static.answers(points)
+    assert len(answers[0].found.links) == 5, "the star carries so little"
+    assert static.scenario(answers)["routing"] == {"pal": {"sensor": "history_window"}}
+    weft.load(static.write(answers, tmp_path / "oracle.yaml")).check()
+
+
+def test_parameters_that_the_routing_shares_with_pal_are_kept() -> None:
+    options = {"threshold": "5flits", "sensor": "used_credits", "intermediate": "any"}
+    points = weft.load(BUTTERFLY, set={"routing": {"ugal": options}}).points[:1]
+    assert static.scenario(static.answers(points))["routing"] == {
+        "pal": {"threshold": "5flits", "sensor": "used_credits"}
+    }
 
 
 def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,7 +249,7 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert [row["carried"] for row in rows] == [True, True, False]
     assert main(["analyse", "oracle", str(file), "--target", "2"]) == 2
     assert "take a target above 0, up to 1" in capsys.readouterr().err
-    assert main(["analyse", "oracle", str(file), "--out", str(tmp_path / "absent" / "x.yaml")]) == 2
+    assert main(["analyse", "oracle", str(file), "--out", str(tmp_path / "absent" / "x.yaml")]) == 1
     told = capsys.readouterr().err
     assert "can't be written" in told
     assert "help: name another file with --out" in told

@@ -11,7 +11,7 @@ import yaml
 
 import weft
 from weft.cli import main
-from weft.errors import PeerError, WeftError
+from weft.errors import PeerError, WeftError, WriteError
 from weft.peers.booksim import anynet, matrix, models, wiring
 from weft.peers.booksim.convert import convert
 from weft.peers.booksim.keys import FLOATS, INTS, KEYS
@@ -141,9 +141,9 @@ def test_a_head_behind_another_packet_waits_for_its_route(settings: list[str], t
 
 def test_what_routing_does_otherwise_is_told() -> None:
     assert "routing_delay" not in told("mesh88.cfg", "routing_delay=1")
-    assert "when those before are through" in told("mesh88.cfg", "routing_delay=2")["routing_delay"]
+    assert "route heads in batches" in told("mesh88.cfg", "routing_delay=2")["routing_delay"]
     assert "an internal step" in told("mesh88.cfg", "routing_delay=1", "internal_speedup=2.0")["routing_delay"]
-    assert "credits are 1cycle earlier" in told("mesh88.cfg", "routing_delay=1", "packet_size=6")["routing_delay"]
+    assert "credits return 1cycle earlier" in told("mesh88.cfg", "routing_delay=1", "packet_size=6")["routing_delay"]
 
 
 def test_credits_of_long_packets_are_earlier_by_the_routing_of_their_heads() -> None:
@@ -228,7 +228,7 @@ def test_requests_are_answered() -> None:
     assert (traffic["packet"], traffic["reply"]) == ("2flits", {"packet": "5flits"})
     assert traffic["load"] == pytest.approx(0.04)
     assert "all have one length" in refused("mesh88.cfg", "use_read_write=1", "read_request_size=2")
-    assert "no part of 8" in refused("mesh88_lat.cfg", "use_read_write=1")
+    assert "not among the 8 VCs" in refused("mesh88_lat.cfg", "use_read_write=1")
 
 
 def test_classes_are_one_stream_with_a_mix() -> None:
@@ -351,7 +351,7 @@ def test_anynet_takes_the_ways_of_least_latency() -> None:
     ("text", "place", "words"),
     [
         ("router 0 node 0 5", "f:1", "takes it for the latency of a link"),
-        ("router 0 node 0 router 1 5\nrouter 1 node 1", "f:1", "takes 5 cycles, the way back 1"),
+        ("router 0 node 0 router 1 5\nrouter 1 node 1", "f:1", "takes 5 cycles, and back 1"),
         ("router 0 node 0\nrouter 1 node 0", "f:2", "joined to router 0 and to router 1"),
         ("router 0 node 1", "f", "there is no node 0"),
         ("router 1 node 0", "f", "there is no router 0"),
@@ -580,7 +580,9 @@ def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
     for out in (blocked / "x.yaml", Path("/proc/x.yaml"), tmp_path / ("x" * 300 + ".yaml"), tmp_path):
-        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == 2
+        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == (
+            2 if out == tmp_path else 1
+        )
         told = capsys.readouterr().err
         assert told.startswith(f"error: {out}: ")
         assert "  = help: give " in told
@@ -601,7 +603,7 @@ def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.Monke
         return plain(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", write)
-    with pytest.raises(PeerError, match="No space left on device"):
+    with pytest.raises(WriteError, match="No space left on device"):
         found.save(tmp_path / "net.yaml")
     assert not list(tmp_path.iterdir())
     assert sorted(found.save(tmp_path / "net.yaml")) == sorted(tmp_path.iterdir())

@@ -117,6 +117,45 @@ def test_an_error_names_file_line_and_column(small: Path, capsys: pytest.Capture
     assert f"{small}:7:" in capsys.readouterr().err
 
 
+def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`ugal_p` goes with links that are always on, and not with links that tcep turns off: the ninth point of 16."""
+    sweep = ["--set", "sweep.power.policy=[always_on, tcep]", "--set", "sweep.routing=[ugal_p]"]
+    for command in (["run", "--out", str(tmp_path / "out")], ["check"]):
+        assert main([command[0], str(small), *command[1:], *sweep]) == 2
+        told = capsys.readouterr().err
+        assert "power.policy.tcep: ugal_p is blind to link states" in told
+        assert "in the point where `traffic.pattern` is uniform" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_check_shows_on_which_coordinates_the_facts_depend(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policies = "sweep.power.policy=[always_on, {idle_timeout: {idle: 20cycles, transition: 10cycles}}]"
+    assert main(["check", str(small), "--set", policies]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith(("uniform ", "tornado ")) for line in lines) == 4, "policies imply the same"
+    row = ["topology.hyperx.widths=[4]", "sweep.routing=[pal]", "sweep.traffic.pattern=[uniform]"]
+    row.append("sweep.power.policy=[always_on, {static: {on: root}}]")
+    assert main(["check", str(small), *(word for path in row for word in ("--set", path))]) == 0
+    (always_on, star) = [
+        line for line in capsys.readouterr().out.splitlines() if line.startswith(("always_on ", "static"))
+    ]
+    # 3 of the other 15 terminals share the router; over the star 6 of the 12 ordered pairs of routers are 2 hops apart
+    assert "0.8" in always_on.split()
+    assert "1.2" in star.split()
+
+
+def test_a_file_that_can_not_be_written_is_no_bad_input(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocked = tmp_path / "file" / "below"
+    (tmp_path / "file").touch()
+    assert main(["run", str(small), "--out", str(blocked)]) == 1
+    assert main(["analyse", "oracle", str(small), "--set", "sweep.traffic.load=[0.1]", "--out", str(blocked)]) == 1
+    assert capsys.readouterr().err.count("error: ") == 2
+
+
 def test_a_missing_file_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(tmp_path / "absent.yaml")]) == 2
     assert "absent.yaml" in capsys.readouterr().err

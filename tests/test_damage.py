@@ -109,8 +109,8 @@ def test_results_of_another_version_are_told(small: Path, whole: Results, capsys
         ('{"name": "x"}', "lists no points"),
         ('{"name": "x", "points": [{"hash": "../..", "coordinates": {}}]}', "lists no points"),
         ('{"name": "x", "points": [3]}', "lists no points"),
-        ('{"name": "x", "points": [], "title": 7}', "its title or its command is none"),
-        ('{"name": "x", "points": [], "command": 5}', "its title or its command is none"),
+        ('{"name": "x", "points": [], "title": 7}', "its title is no text or its command is no list"),
+        ('{"name": "x", "points": [], "command": 5}', "its title is no text or its command is no list"),
     ],
 )
 def test_a_damaged_list_of_points_is_told_and_mended(sweep: Sweep, whole: Results, text: str, words: str) -> None:

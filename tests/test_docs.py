@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from weft import _engine
+from weft.cli import EXIT_STATUS
 from weft_docs.models import source
 
 ROOT = Path(__file__).parent.parent
@@ -52,6 +53,12 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
+
+
+def test_the_readme_says_what_each_exit_status_means() -> None:
+    told = " ".join((ROOT / "README.md").read_text().split())
+    for meaning in EXIT_STATUS.split(", "):
+        assert meaning in told
 
 
 def table_of_models() -> str:

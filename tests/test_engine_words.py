@@ -10,6 +10,7 @@ import pytest
 
 import weft
 from conftest import made
+from small import ROW_UNDER_TCEP
 from weft import _engine
 from weft._engine import CONTROL_PACKETS, ENDINGS, LINK_STATES, RECORDS, STALL_CAUSES, WAITING_REASONS
 from weft.plot import control_packets, stall, style
@@ -18,6 +19,7 @@ from weft.plot.draw import figure
 from weft.report.columns_shown import charted
 from weft.report.data import collect
 from weft.report.sources import Sources
+from weft.results import control_messages
 from weft.results import quantities as q
 from weft.results.database import TABLES
 from weft.results.result_set import ResultSet
@@ -127,6 +129,26 @@ def test_every_kind_of_control_packet_has_a_look_of_its_own() -> None:
     assert len(seen) == len(CONTROL_PACKETS)
 
 
+def test_what_control_packets_say_is_said_of_kinds_that_there_are() -> None:
+    assert control_messages._SAYS.keys() <= set(CONTROL_PACKETS)
+    packet = {"from_router": 1, "to_router": 2, "about_router": 3}
+    for kind in CONTROL_PACKETS:
+        told = {control_messages.words(packet | {"kind": kind, "flag": flag}) for flag in (0, 1)}
+        assert len(told) == len(set(control_messages._SAYS.get(kind, [kind])))
+        assert not any("{" in words for words in told)
+
+
+def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> None:
+    """The next hub asks for its star; a link carries a flit per cycle at most, so that no count of flits is as high."""
+    set = {"power.policy.tcep.rotate_hub": 1, "measure": {"window": "6000cycles", "control_packets": {}}}
+    values = weft.load(ROW_UNDER_TCEP, set=set).run(tmp_path / "tcep").control_packets(0)["value_flits"].drop_nulls()
+    ranks = values.filter(values > 100_000)
+    assert ranks.to_list() == [control_messages.FIRST_RANK] * len(ranks) != []
+    page = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    assert f"{control_messages.FIRST_RANK}, the link" in page
+    assert f"{control_messages.FIRST_RANK + 1}, packets" in page
+
+
 def test_every_cause_of_a_stall_has_words_and_an_arrow_of_its_own() -> None:
     assert tuple(stall._CAUSES) == STALL_CAUSES
     assert len({look[1:] for look in stall._CAUSES.values()}) == len(STALL_CAUSES)
@@ -134,9 +156,9 @@ def test_every_cause_of_a_stall_has_words_and_an_arrow_of_its_own() -> None:
 
 def test_every_word_has_a_meaning() -> None:
     for words, meanings in (
-        (WAITING_REASONS, engine_words.WAITING_REASONS),
-        (STALL_CAUSES, engine_words.STALL_CAUSES),
-        (RECORDS, engine_words.RECORDS),
+        (WAITING_REASONS, engine_words.WAITING_MEANINGS),
+        (STALL_CAUSES, engine_words.STALL_MEANINGS),
+        (RECORDS, engine_words.RECORD_MEANINGS),
     ):
         assert tuple(meanings) == words
     assert engine_words.explained(("vc_held", "too_hot"), {"vc_held": "held", "gone": ""}) == {

@@ -93,8 +93,8 @@ REFUSED = {
     "plot series {root} --point 0": "measure.series=",
     "plot link_states {root} --point 0": "measure.link_states=",
     "plot power {root}": "no point has power_mean_w",
-    "explain stall {root} --set seed=2": "--set says nothing about explain stall(.|\n)*explain topology and routing",
-    "explain routing x.yaml --from 0 --to 1 --out x.png": "--out says nothing about explain routing",
+    "explain stall {root} --set seed=2": "explain stall takes no --set(.|\n)*explain topology and routing",
+    "explain routing x.yaml --from 0 --to 1 --out x.png": "explain routing takes no --out",
     "explain stall {root}": "no point that is chosen got stuck \\(0 of 16 did\\)",
 }
 

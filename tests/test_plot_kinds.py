@@ -498,6 +498,12 @@ def test_a_dollar_in_a_name_is_a_dollar(tmp_path: Path) -> None:
     assert not any("$" in text.get_text() for text in ticks), "powers of ten are no formulas"
 
 
+def test_a_full_mesh_is_a_grid_of_one_dimension(tmp_path: Path) -> None:
+    full = PLAIN | {"topology": {"full_mesh": {"routers": 4, "terminals_per_router": 1}}, "routing": "minimal"}
+    first, _ = drawn("dimension_heatmap", weft.load(full).run(tmp_path)).axes
+    assert cells_of(first).shape == (4, 4)
+
+
 def test_a_dimension_of_one_position_has_no_panel(tmp_path: Path) -> None:
     flat = PLAIN | {"topology": {"hyperx": {"widths": [1, 4], "terminals_per_router": 1}}, "routing": "dimension_order"}
     titles = [axes.get_title(loc="left") for axes in drawn("dimension_heatmap", weft.load(flat).run(tmp_path)).axes]

@@ -257,7 +257,7 @@ def test_throughput_is_what_the_knee_accepts_with_the_most_at_any_load_beside_it
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
     assert row.finding.value == pytest.approx(0.125 / 0.57 - 1)
-    assert f"{0.2 / 0.57:.3f} of the most at any load" in row.finding.measured
+    assert f"{0.2 / 0.57:.3f} of its highest accepted load" in row.finding.measured
 
 
 def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import pytest
 
 import weft
 from weft.cli import main
-from weft.runs.bisection import ABOVE, BELOW, FOUND, MIXED, Search
+from weft.runs.bisection import Search, Verdict
 from weft.runs.saturation_search import _over, steps
 
 if TYPE_CHECKING:
@@ -52,22 +52,22 @@ def test_loads_are_steps_of_the_tolerance() -> None:
 def test_a_search_finds_every_edge_in_few_runs(first_over: int) -> None:
     loads = steps(0.005, 1.0, 0.005)
     made, runs = search(loads, lambda load: load >= loads[first_over])
-    assert made.bracket() == (loads[first_over - 1], loads[first_over], FOUND)
+    assert made.bracket() == (loads[first_over - 1], loads[first_over], Verdict.FOUND)
     assert runs <= 2 + 8 + 2, "the ends, log2(200) halves, one load on each side"
 
 
 def test_a_search_without_an_edge_says_so() -> None:
     loads = steps(0.1, 1.0, 0.1)
-    assert search(loads, lambda load: load > 0)[0].bracket() == (None, 0.1, BELOW)
-    assert search(loads, lambda load: load > 1)[0].bracket() == (1.0, None, ABOVE)
-    assert search(loads, lambda load: load < 0.5)[0].bracket() == (None, None, MIXED)
+    assert search(loads, lambda load: load > 0)[0].bracket() == (None, 0.1, Verdict.BELOW)
+    assert search(loads, lambda load: load > 1)[0].bracket() == (1.0, None, Verdict.ABOVE)
+    assert search(loads, lambda load: load < 0.5)[0].bracket() == (None, None, Verdict.MIXED)
 
 
 def test_a_blurred_edge_is_told_from_first_to_last_doubt() -> None:
     loads = steps(0.1, 1.0, 0.1)
     # 0.5 is found between 0.4 and 0.5, but 0.7 is steady.
     made, _ = search(loads, lambda load: load >= 0.5 and load != 0.7)
-    assert made.bracket() == (0.4, 1.0, MIXED)
+    assert made.bracket() == (0.4, 1.0, Verdict.MIXED)
 
 
 def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     frame = sweep.saturation(tmp_path, tolerance=0.01, lower=0.1, upper=0.5, watch=statuses.append)
     assert frame["routing"].to_list() == ["dimension_order", "ugal_p"]
     row = frame.row(0, named=True)
-    assert row["verdict"] == FOUND
+    assert row["verdict"] == Verdict.FOUND
     assert row["saturated_load"] == pytest.approx(row["steady_load"] + 0.01)
     assert BOUND <= row["saturated_load"] <= NOTICED + 0.01
     assert row["accepted_load"] == pytest.approx(BOUND, rel=0.01)

@@ -93,7 +93,7 @@ def test_a_record_of_control_packets_that_ended_is_told(tmp_path: Path, shown: d
         cut = weft.load(scenario, set=asked).run(tmp_path / f"cut{most}")
         assert cut.summaries[0]["control_packets_complete"] is False
         if cut.control_packets(0).is_empty():
-            with pytest.raises(weft.ResultsError, match=f"ended before it held one: it takes {most}\n") as caught:
+            with pytest.raises(weft.ResultsError, match=f"ended before it held one: max_packets is {most}\n") as caught:
                 figure("control_packets", Choice.of([cut], ["0"]))
             assert "raise measure.control_packets.max_packets" in caught.value.help
         else:

@@ -35,7 +35,10 @@ def test_what_names_no_packet_is_refused(name: str) -> None:
 def test_too_many_packets_are_refused() -> None:
     with pytest.raises(ScenarioError, match="more than 10000 packets"):
         watch.packets(["3:0-10000"])
+    with pytest.raises(ScenarioError, match="more than 10000 packets"):
+        watch.packets(["3:0-9999", "4:0"])
     assert len(watch.packets(["3:0-9999"])) == 10_000
+    assert len(watch.packets(["3:0-9999", "3:5-9", "3:0-9999"])) == 10_000, "each packet counts once"
 
 
 def test_steps_follow_each_other_and_add_up(small: Path) -> None:

@@ -12,11 +12,10 @@ from weft_docs import markdown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INTRODUCTION = """\
+INTRODUCTION = f"""\
 # Command line
 
-`weft COMMAND --help` prints what stands here. Exit status: 0 done (a saturated network is a result), 1 a comparison
-failed or a file could not be written, 2 bad input, 4 a network got stuck, 130 interrupted.
+`weft COMMAND --help` prints what stands here. Exit status: {cli.EXIT_STATUS}.
 """
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.errors import PeerError, ResultsError, ScenarioError, WeftError
+from weft.errors import PeerError, ResultsError, ScenarioError, WeftError, WriteError
 
 if TYPE_CHECKING:
     from weft.api.loading import load
@@ -37,6 +37,7 @@ __all__ = [
     "Status",
     "Sweep",
     "WeftError",
+    "WriteError",
     "journeys",
     "load",
     "open",

@@ -56,3 +56,7 @@ class ResultsError(WeftError):
 
 class PeerError(WeftError):
     """A file of peer results that can't be read."""
+
+
+class WriteError(WeftError):
+    """A file that can't be written."""

@@ -191,7 +191,7 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
     path::check(&mut tree, &top, &Schema::root(), "")?;
     let (scenario, inputs) = files.during(|| typed(&tree));
-    let (scenario, _) = scenario?.assemble().map_err(|refusal| explain(&tree, &refusal))?;
+    let (scenario, _) = scenario?.assemble().map_err(|refusal| explain(&tree, &[], &refusal))?;
     Ok(Point::new(coordinates, scenario, inputs, Arc::new(tree)))
 }
 
@@ -215,7 +215,7 @@ fn typed(tree: &Node) -> Result<Scenario, Diagnostic> {
         }
         let about = schema.and_then(|schema| schema.description()).unwrap_or("");
         let help = if help.is_empty() { about } else { help };
-        explain(tree, &Refusal::new(path, what, help))
+        explain(tree, &[], &Refusal::new(path, what, help))
     })
 }
 
@@ -226,8 +226,9 @@ fn in_words(what: &str) -> String {
     found.map_or_else(|| what.to_owned(), |(start, words)| format!("{start}expected {words}"))
 }
 
-/// A refusal, shown where its path was written: in the file, in a sweep, or on the command line.
-pub(crate) fn explain(tree: &Node, refusal: &Refusal) -> Diagnostic {
+/// A refusal, shown where its path was written: in the file, in a sweep, or on the command line. A note names the other
+/// `coordinates` of the point: the values may be refused only together.
+pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Refusal) -> Diagnostic {
     let path = refusal.path.as_str();
     let mut notes = Vec::new();
     let mut found = path::find(tree, path);
@@ -243,5 +244,13 @@ pub(crate) fn explain(tree: &Node, refusal: &Refusal) -> Diagnostic {
         notes.push(format!("`{path}` is not written in the scenario: this is about its default"));
     }
     notes.extend(found.swept.map(sweep_note));
+    let others: Vec<_> = coordinates
+        .iter()
+        .filter(|(key, _)| Some(key.as_str()) != found.swept)
+        .map(|(key, value)| format!("`{key}` is {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        .collect();
+    if !others.is_empty() {
+        notes.push(format!("in the point where {}", others.join(" and ")));
+    }
     Diagnostic::at(found.span, path, &refusal.what, &refusal.help, &notes)
 }

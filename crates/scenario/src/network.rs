@@ -6,7 +6,8 @@ use weft_topology::{Grid, Levels, Line, Peer, Structure};
 
 /// `routers` holds the coordinates of each router: on a grid its digits, lowest dimension first; in groups its group
 /// and its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order.
-/// `levels` is the level of each router, also in groups. Numbers of channels are those of the table of channels.
+/// `levels` is the level of each router, also in groups. `complete` says that on the grid each router has one link to
+/// every other router of its lines. Numbers of channels are those of the table of channels.
 pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
     let structure = graph.structure();
@@ -21,14 +22,15 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
         Structure { levels: Some(levels), .. } => ("levels", places_on(levels)),
         Structure { groups: None, levels: None, .. } => ("graph", Vec::new()),
     };
-    let rings = |grid: &Grid| grid.uniform().is_some_and(|(line, _)| line == Line::Ring);
+    let uniform = structure.grid.as_ref().filter(|_| widths.is_some()).and_then(Grid::uniform);
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
     let between = ports.filter(|port| matches!(port.peer, Peer::Router { .. })).count();
     json!({
         "topology": name,
         "kind": kind,
         "widths": widths.unwrap_or_default(),
-        "wraps": structure.grid.as_ref().is_some_and(rings),
+        "wraps": uniform.is_some_and(|(line, _)| line == Line::Ring),
+        "complete": uniform == Some((Line::Complete, 1)),
         "routers": routers,
         "levels": levels.map(|levels| &levels.of_router),
         "names": graph.router_names(),

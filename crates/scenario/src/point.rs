@@ -124,7 +124,7 @@ impl Point {
     }
 
     fn explain(&self, refusal: &Refusal) -> Diagnostic {
-        explain(&self.tree, refusal)
+        explain(&self.tree, &self.coordinates, refusal)
     }
 }
 

@@ -588,6 +588,18 @@ fn bad_value_in_a_sweep() {
 }
 
 #[test]
+fn values_that_are_refused_together_name_their_point() {
+    let sweep = "routing: ugal_p\nsweep:\n  traffic.load: [0.1, 0.2]\n  power.policy: [always_on, tcep]";
+    let text = GOOD.replace("routing: ugal_p", sweep);
+    let points = expand("bad.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(points[0].check_network().is_ok());
+    let error = points[1].check_network().expect_err("ugal_p does not know of links that are off").text;
+    for part in ["the value comes from the sweep over `power.policy`", "in the point where `traffic.load` is 0.1\n"] {
+        assert!(error.contains(part), "{part} is not in:\n{error}");
+    }
+}
+
+#[test]
 fn sweep_over_a_part_of_another() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "routing: ugal_p\nsweep: {routing: [ugal_p], routing.ugal_p.threshold: [1flit]}")], &[]), @r#"
     error: routing.ugal_p.threshold: `routing` and `routing.ugal_p.threshold` are both swept, and one is part of the other

@@ -22,6 +22,11 @@ fn routers_have_the_coordinates_of_their_kind() {
     let mesh = network("{mesh: {widths: [4], terminals_per_router: 1}}", "dimension_order");
     assert_eq!((&mesh["wraps"], &mesh["channels"]), (&json!(false), &json!(3 * 2 + 2 * 4)));
 
+    let full = network("{full_mesh: {routers: 4, terminals_per_router: 1}}", "minimal");
+    assert_eq!((&full["kind"], &full["widths"]), (&json!("grid"), &json!([4])));
+    let complete = [&grid, &full, &torus, &mesh].map(|each| each["complete"] == json!(true));
+    assert_eq!(complete, [true, true, false, false]);
+
     let dragonfly = "{dragonfly: {routers_per_group: 2, terminals_per_router: 1, global_links_per_router: 1}}";
     let groups = network(dragonfly, "dragonfly_minimal");
     assert_eq!(groups["kind"], "groups");

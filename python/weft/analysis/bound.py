@@ -1,11 +1,11 @@
 """Lower bound on the active channels of a 1D flattened butterfly.
 
-Source: TCEP (ISCA 2018), section VI-A, Fig. 12. Channels must carry every flit over one hop if its link is active, else
-over two. Of uniform traffic a share f of the pairs has an active link if a share f of the links is active, so with N
-terminals that offer l flits/cycle each to R routers, whose channels carry R^2 flits/cycle (its own router counted as a
-neighbour, as in the paper): ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >= 2 N l / (R^2 + N l)``. The network stays
-connected with no fewer than R - 1 links. Traffic of which a fixed share m finds an active link needs
-``f >= N l (2 - m) / R^2``: without any minimal traffic that is ``1 + N l / R^2`` times the bound of uniform traffic.
+Source: TCEP (ISCA 2018), section VI-A, Fig. 12. A flit takes one hop if the link between its two routers is active,
+else two. N terminals offer l flits/cycle each. The channels of R routers carry R^2 flits/cycle if all are on (the paper
+counts a router as its own neighbour). If a share f of the links is active, so is the link of a share f of the pairs,
+and uniform traffic needs ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >= 2 N l / (R^2 + N l)``. At least R - 1 links
+keep the network connected. If a fixed share m of the flits finds an active link, ``f >= N l (2 - m) / R^2``; with m = 0
+that is ``1 + N l / R^2`` times the bound of uniform traffic.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Products of decimal loads may lie this little above a whole number of links.
+# By so much may rounding lift a needed number of links above a whole number.
 _ROUNDING = 1e-9
 
 
@@ -32,14 +32,14 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
     load : float
         Offered load [flits/terminal/cycle].
     routers, terminals : int
-        Of the whole network.
+        How many the whole network has.
     minimal_share : float, optional
         Share of the flits that take one hop; by default (uniform traffic) the share of the active links.
 
     Returns
     -------
     float
-        Above 1 where even all links are too few.
+        The share; above 1 where even all links are too few.
 
     Raises
     ------

@@ -1,15 +1,15 @@
 """Links that run at the lowest rate that carries their traffic, worked out from a finished run.
 
 Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). Each channel is billed at the
-lowest of a few rates that is no less than its utilisation in the run, as if that had been known beforehand and changing
-the rate cost nothing. Relative power of the rates 1/4, 1/2 and 1: 0.54, 0.69 and 1, a line through the full power and
-the 42 % that are said of the slowest InfiniBand mode, 1/16 of the full rate; the TCEP paper prints no numbers. The
-energy of a channel is P(r) times what it was at the full rate. So static and dynamic energy shrink alike, which favours
-the rival: a flit that is sent more slowly costs less, not more.
+lowest of a few rates that is no less than its utilisation in the run, as if the utilisation were known beforehand and a
+change of the rate cost nothing. Relative power P(r) of the rates 1/4, 1/2 and 1: 0.54, 0.69 and 1. They lie on a line
+from full power at the full rate to 42 % at 1/16 of it, which is said of the slowest InfiniBand mode; the TCEP paper
+prints no numbers. The energy of a channel is P(r) times what it was at the full rate. So static and dynamic energy
+shrink alike, which favours rate scaling over TCEP: a flit that is sent more slowly costs less.
 
 Parameters: rates (shares of the full rate) and their relative powers. Guarantees: with the full rate alone the bill is
-that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that a
-slower link would have turned elsewhere. Validation: bills of hand-made channels, and of runs by channel and by sample.
+that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that would
+have avoided a slower link. Validation: bills of hand-made channels, and of runs by channel and by sample.
 
 Only channels between routers are scaled, and only in the cycles in which they draw power: where a policy switches links
 off, those that stay on are scaled, by what they carry while they are not off.
@@ -46,12 +46,12 @@ class Rates:
     rates : tuple of float
         Shares of the full rate, ascending; the last is 1.
     powers : tuple of float
-        Power at each rate as a share of that at the full rate, with the same activity.
+        Power at each rate as a share of the power at the full rate.
 
     Raises
     ------
     WeftError
-        If they are not that.
+        If the rates do not rise from above 0 to 1, or a power is missing or no share.
     """
 
     rates: tuple[float, ...] = (0.25, 0.5, 1.0)
@@ -67,7 +67,7 @@ class Rates:
             raise WeftError.saying(what, "write e.g. powers 0.54, 0.69, 1")
 
     def lowest(self, utilisation: Numbers) -> npt.NDArray[np.int64]:
-        """Place of the lowest rate that carries each utilisation [flits/cycle]; the last one above all of them."""
+        """Index of the lowest rate that carries each utilisation [flits/cycle]; the last index where none does."""
         return np.minimum(np.searchsorted(self.rates, utilisation), len(self.rates) - 1)
 
     def scale(self, flits: Numbers, powered: Numbers, energy: Numbers) -> tuple[Numbers, Numbers]:
@@ -76,12 +76,13 @@ class Rates:
         Parameters
         ----------
         flits, powered, energy : ndarray
-            Flits sent, cycles in which the channel drew power, and energy used in these, each of one shape.
+            Flits that each channel sent, cycles in which it drew power, and the energy that it used in them; all of the
+            same shape.
 
         Returns
         -------
         scaled, cycles : ndarray
-            Energy at the lowest rate, of the same shape and unit; powered cycles spent at each rate, over all channels.
+            Energy at the lowest rate, of the same shape and unit; cycles with power at each rate, summed over channels.
         """
         used = np.divide(flits, powered, out=np.zeros_like(energy), where=powered > 0)
         place = self.lowest(used)
@@ -101,7 +102,7 @@ def rate_scaled(
     rates : Rates, optional
         Rates and their powers.
     over_time : bool
-        Choose anew for each sample of the time series of the channels, in place of once for the window.
+        Choose a rate for each sample of the time series of a channel, instead of one for the whole window.
     points : sequence of int, optional
         Which points, by their row in the frame of the results; by default all.
 
@@ -126,7 +127,7 @@ def rate_scaled(
 def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> dict[str, Any]:
     summary, prices = results.summaries[point], Prices.of(results.scenario(point))
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])
-    dark = float((channels["cycles_off"] * prices.off_fj).sum())  # billed as it was
+    dark = float((channels["cycles_off"] * prices.off_fj).sum())  # what is off has no rate
     counted = _of_samples(results, point, channels, prices) if over_time else _of_window(channels, prices)
     scaled, cycles = rates.scale(*counted)
     flits = summary["accepted_bits"] / prices.flit_bits
@@ -145,7 +146,7 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
 
 
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:
-    """Flits, powered cycles and energy in them [fJ] of each channel."""
+    """Flits of each channel, cycles in which it drew power, and the energy that it used in them [fJ]."""
     cycles = channels.select(pl.col("^cycles_.*$").exclude("cycles_off")).sum_horizontal()
     energy = channels["energy_fj"] - channels["cycles_off"] * prices.off_fj
     flits, powered, used = (column.to_numpy().astype(float) for column in (channels["flits"], cycles, energy))
@@ -157,7 +158,8 @@ def _of_samples(
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The same over the samples of the series that lie in the window; shapes (samples, channels).
 
-    A sample that the window cuts counts with the share of it that lies inside.
+    Where the window cuts a sample, only the share inside counts. The dynamic energy of a channel in the window is
+    divided among the samples by their flits.
     """
     series = results.series(point)
     if "channel" not in series.columns:
@@ -175,7 +177,10 @@ def _of_samples(
     low, high, length = low[kept], high[kept], length[kept]
     flits = samples("flits")[kept][:, channels["channel"].to_numpy()] * ((high - low) / length)[:, None]
     cycles = _cycles(results, point, channels, low, high)
-    powered, energy = np.zeros_like(flits), prices.flit_fj * flits
+    # the series does not say in which power state a flit was sent, and states may have prices of their own
+    weights = np.where(flits.sum(axis=0) > 0, flits, (high - low)[:, None])
+    dynamic = channels["energy_dynamic_fj"].to_numpy().astype(float)
+    powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)
     for state in cycles.keys() - {"off"}:
         powered += cycles[state]
         energy += prices.static_fj[state] * cycles[state]
@@ -203,5 +208,5 @@ def _cycles(results: ResultSet, point: int, channels: pl.DataFrame, low: Numbers
     spent = np.zeros((len(states), *length.shape))
     np.add.at(spent, (of_span[span], sample, column[span]), inside)
     cycles = dict(zip(states.tolist(), spent, strict=True))
-    cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)  # the rest: channels that no policy manages
+    cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)  # no span: no policy manages the channel
     return cycles

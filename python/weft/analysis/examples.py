@@ -1,12 +1,12 @@
-"""The worked examples of TCEP (ISCA 2018) with which it argues for its two observations and its algorithm.
+"""The worked examples by which TCEP (ISCA 2018) argues for its two observations and its algorithm.
 
 Fig. 5 drops one of two links of a router and asks what all links carry afterwards. The text gives only the sums 0.55
-and 0.7. With a minimal flow a from R0 to R1, and a non-minimal flow b from R0 to R3 over R2 (over R1, says the text,
-but then the link to R2 would be idle and the least used), the sum is a + 2 b before, 2 a + 2 b without the link R0-R1
-and a + 2 b without R0-R2, hence a = 0.15 and b = 0.2.
+and 0.7. We take a minimal flow a from R0 to R1, and a non-minimal flow b from R0 to R3 over R2. (The text says over R1,
+but then the link to R2 would be idle and the least used.) All links together carry a + 2 b before, 2 a + 2 b without
+the link R0-R1, and a + 2 b without the link R0-R2; hence a = 0.15 and b = 0.2.
 
-Fig. 6 parts the links of a router into inner and outer ones; the text gives the sums 1.9 and 1.2. The utilisations of
-`FIG6` are ones that have these sums, not those of the figure.
+Fig. 6 divides the links of a router into inner and outer ones; the text gives the sums 1.9 and 1.2. The utilisations in
+`FIG6` are chosen to have these sums; they are not those of the figure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft.analysis.paths import Active
 
-# Of the links of R3 to R0, R1, R2, R4 and R5 [flits/cycle].
+# Utilisation of the links of R3 to R0, R1, R2, R4 and R5 [flits/cycle].
 FIG6 = (0.4, 0.4, 0.3, 0.7, 0.5)
 
 
@@ -33,11 +33,11 @@ class Flow(NamedTuple):
     Attributes
     ----------
     source, target : int
-        Its routers.
+        The routers at its ends.
     rate : float
-        Flits/cycle.
+        How much is sent [flits/cycle].
     over : tuple of int
-        Routers that it may go over, the most wanted first; empty if it wants its own link.
+        Intermediate routers, the preferred one first; empty if the flow prefers the link between its routers.
     """
 
     source: int
@@ -49,15 +49,16 @@ class Flow(NamedTuple):
 def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
     """Load of each channel [flits/cycle], shape (R, R), from row to column.
 
-    A flow takes its own link if it wants it and the link is active, or else the first two-hop path that is active.
+    A flow without intermediate routers takes the link between its routers if that is active. Any other flow takes the
+    first two-hop path whose links are active.
     """
     routers = active.shape[-1]
     load = np.zeros((routers, routers))
     for flow in flows:
-        ways: list[tuple[int, ...]] = [] if flow.over else [(flow.source, flow.target)]
-        ways += [(flow.source, middle, flow.target) for middle in flow.over or range(routers)]
-        way = next(way for way in ways if all(active[hop] for hop in pairwise(way)))
-        for hop in pairwise(way):
+        paths: list[tuple[int, ...]] = [] if flow.over else [(flow.source, flow.target)]
+        paths += [(flow.source, middle, flow.target) for middle in flow.over or range(routers)]
+        path = next(path for path in paths if all(active[hop] for hop in pairwise(path)))
+        for hop in pairwise(path):
             load[hop] += flow.rate
     return load
 
@@ -65,8 +66,8 @@ def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
 def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
     """Fig. 5: loads of the channels of four routers [flits/cycle], shapes (4, 4).
 
-    As they are (``before``), without the least used link of R0 (``naive``), and without its link with the least minimal
-    traffic (``type_aware``).
+    With all links (``before``), without the least used link of R0 (``naive``), and without the link of R0 that has the
+    least minimal traffic (``type_aware``).
     """
     active = ~np.eye(4, dtype=bool)
     active[0, 3] = active[3, 0] = False  # R0 has two active links
@@ -84,7 +85,7 @@ def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
 
 
 class Partition(NamedTuple):
-    """Links of a router, parted.
+    """Links of a router, divided into inner and outer ones.
 
     Attributes
     ----------
@@ -102,12 +103,12 @@ class Partition(NamedTuple):
 
 
 def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
-    """Algorithm 1, corrected: links become inner, from the hub on, until they can carry what the outer ones do.
+    """Algorithm 1, corrected: from the hub on, links become inner until these have room for what the outer ones carry.
 
     Parameters
     ----------
     utilisation : sequence of float
-        Of the active links, by ascending number of the neighbour [flits/cycle].
+        Utilisation of the active links, by ascending number of the neighbour [flits/cycle].
     high_water : float
         Utilisation up to which a link is filled (U_hwm; Fig. 6 has 1).
     """

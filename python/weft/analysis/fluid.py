@@ -2,16 +2,17 @@
 
 Source: TCEP (ISCA 2018), section IV-E. In each dimension, lowest first, a packet either takes the link to its
 coordinate or goes over one other router of the same line. So each line of each dimension (a subnetwork, all of whose
-routers are linked) is a problem of its own, with a demand that does not depend on the links of other lines.
+routers are linked) can be solved alone: its demand does not depend on the links of other lines.
 
-In a line every pair with an active link sends over it what fits below a target; all else is spread evenly over the
-two-hop paths whose links are both active, as a random choice among them does.
+In a line every pair with an active link sends over it what fits below a target. The rest is spread evenly over the
+two-hop paths whose links are both active, as by a random choice among them.
 
-Parameters: demand [flits/cycle] and the target that active links are filled to. Guarantees: flow is conserved, and no
-inactive link carries any. Not modelled: bursts, queues, packets, and the order in which packets choose. Validation:
+Parameters: demand [flits/cycle] and the target up to which active links are filled. Guarantees: flow is conserved, and
+no inactive link carries any. Not modelled: bursts, queues, packets, and the order in which packets choose. Validation:
 walks in dimension order, and small networks by hand.
 
-Shapes: a line of k routers has a demand (k, k) and active links (k, k), boolean and symmetric; both from row to column.
+Shapes: a line of k routers has a demand (k, k), and active links (k, k) that are boolean and symmetric. Rows are the
+routers that send, columns those that receive.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     Rates = npt.NDArray[np.float64]
 
-# Rounds in which links take back what the two-hop traffic of others leaves room for; the best one counts.
+# Rounds: in each, links carry as much of their own pair's traffic as the two-hop traffic of other pairs leaves room
+# for. The round whose busiest channel is loaded least counts.
 _ROUNDS = 8
 
 
@@ -40,9 +42,9 @@ class Line(NamedTuple):
     Attributes
     ----------
     dimension : int
-        That coordinate.
+        The number of that coordinate.
     routers : ndarray
-        Their numbers, by the coordinate; shape (k,).
+        Numbers of the routers, in the order of the coordinate; shape (k,).
     demand : ndarray
         Flits per cycle that enter the line at one router and leave it at another; shape (k, k), zero diagonal.
     """
@@ -58,9 +60,9 @@ class Loads(NamedTuple):
     Attributes
     ----------
     direct : ndarray
-        Traffic whose link is active, and that takes it; shape (k, k).
+        Traffic of the pair at the ends of each channel; shape (k, k).
     channels : ndarray
-        All traffic; shape (k, k).
+        All traffic of each channel; shape (k, k).
     """
 
     direct: Rates
@@ -88,13 +90,13 @@ def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
     numbers = np.arange(math.prod(widths)).reshape(shape)
     for d in range(n):
         axis = n - 1 - d
-        # In dimension d the lower coordinates are those of the destination already, the higher ones still the source's.
+        # When a packet crosses dimension d, its lower coordinates are the destination's, its higher ones the source's.
         lower_sources = tuple(range(axis + 1, n))
         higher_targets = tuple(range(n, n + axis))
         demand = rates.sum(axis=lower_sources + higher_targets)
         # left: source axes 0..axis, then target axes axis..n-1
-        demand = np.moveaxis(demand, axis, -1)  # the coordinate of the source behind all others
-        demand = np.moveaxis(demand, axis, -1)  # and that of the target behind it
+        demand = np.moveaxis(demand, axis, -1)  # the source's coordinate becomes the last axis
+        demand = np.moveaxis(demand, axis, -1)  # and the target's the one after it
         along = np.moveaxis(numbers, axis, -1)
         width = widths[d]
         for routers, of_line in zip(along.reshape(-1, width), demand.reshape(-1, width, width), strict=True):
@@ -104,19 +106,19 @@ def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
 
 
 def spread(demand: Rates, active: Active, target: float) -> Loads:
-    """Loads of the channels of a line; `target` is what an active link is filled up to [flits/cycle].
+    """Loads of the channels of a line; an active link is filled up to `target` [flits/cycle].
 
-    A pair without any two-hop path sends all over its link.
+    A pair that has no two-hop path sends everything over its link.
     """
     links = active.astype(float)
-    ways = links @ links
-    share = np.divide(1.0, ways, out=np.zeros_like(ways), where=ways > 0)
-    alone = active & (ways == 0)
+    paths = links @ links  # two-hop paths of each pair
+    share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
+    alone = active & (paths == 0)
     direct = np.where(active, np.minimum(demand, target), 0)
     direct[alone] = demand[alone]
     best: Loads | None = None
     for _ in range(_ROUNDS):
-        each = (demand - direct) * share  # on each two-hop path of a pair
+        each = (demand - direct) * share  # what each two-hop path of a pair carries
         detours = links * (each @ links + links @ each)
         loads = Loads(direct, direct + detours)
         if best is None or loads.busiest < best.busiest:

@@ -1,15 +1,15 @@
 """Finds a small set of links that carries known traffic: what a policy that knew the traffic could leave on.
 
-Source: our own, as a reference for TCEP (ISCA 2018), which decides without that knowledge. A greedy search on the fluid
-model of `weft.analysis.fluid`: in each subnetwork all links are on at first; then the one whose removal lengthens the
-least traffic is switched off (what its two routers send over it takes one hop more; of equals, the one between the
-highest routers, so that links concentrate on the lowest), as long as no channel is loaded beyond the target. The star
-of the hub always stays.
+Source: our own, as a reference for TCEP (ISCA 2018), which does not know the traffic. A greedy search on the fluid
+model of `weft.analysis.fluid`: in each subnetwork all links are on at first. Then links are switched off one by one, as
+long as no channel is loaded beyond the target: next is the link whose two routers send the least traffic over it, since
+this traffic then takes one hop more; of equals, the link between the highest routers, so that links concentrate on the
+lowest. The star of the hub always stays on.
 
 Parameters: traffic [flits/cycle], target [flits/cycle], hub. Guarantees: in the fluid model no channel is above the
-target (or all links of its subnetwork are on), and no single further link could go off. Not modelled: bursts, queues,
-packets; the set found is a reference to be simulated, and its size an estimate, not a bound. Validation: tests of both
-guarantees, by taking links away one by one.
+target (or all links of its subnetwork are on), and no further link alone could be switched off. Not modelled: bursts,
+queues, packets. So the set of links is a reference that has to be simulated, and its size is an estimate, not a bound.
+Validation: tests of both guarantees, by taking links away one by one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from weft.analysis.fluid import Line, Loads
     from weft.analysis.paths import Active
 
-# Loads that differ by less are the same.
+# Loads that differ by less count as equal [flits/cycle].
 _SLACK = 1e-9
 
 
@@ -47,11 +47,11 @@ class Found(NamedTuple):
     all_links : int
         Links between routers of the network.
     target : float
-        Highest load of a channel that was aimed at [flits/cycle].
+        Highest load that a channel was allowed [flits/cycle].
     busiest : float
         Load of the busiest channel in the fluid model [flits/cycle]; above the target where even all links are too few.
     hops : float
-        Mean hops per packet in the fluid model; 0 without traffic between routers or within.
+        Mean hops per packet in the fluid model; 0 if there is no traffic.
     """
 
     links: list[tuple[int, int]]
@@ -68,7 +68,7 @@ class Found(NamedTuple):
 
     @property
     def carried(self) -> bool:
-        """Whether these links carry the traffic; if not, all of a subnetwork are on, and too few."""
+        """Whether these links carry the traffic; if not, all links of some subnetwork are on and do not suffice."""
         return self.busiest <= self.target + _SLACK
 
 
@@ -120,7 +120,7 @@ def _of_line(line: Line, target: float, hub: int) -> tuple[Active, Loads]:
     if loads.busiest > limit:
         return active, loads
     tried = True
-    while tried:  # what was refused may do once others are off
+    while tried:  # a link that had to stay may go once others are off
         tried, refused = False, kept.copy()
         while (link := _cheapest(loads, active & ~refused)) is not None:
             fewer = active.copy()

@@ -1,13 +1,12 @@
 """What TCEP costs a router in storage and in control packets.
 
-Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. Per link there are utilisation counters for two directions, for
-minimal and non-minimal traffic, and for the activation and the deactivation epoch, and one counter of virtual
-utilisation; per link also a buffer for one request, of a router id and a type. In an epoch a router sends at most one
-request and one response, and broadcasts one change of a link to the other routers of the subnetwork.
+Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. For each link a router has eight utilisation counters (two
+directions, minimal and non-minimal traffic, activation and deactivation epoch), one counter of virtual utilisation, and
+a buffer for one request, which holds a router id and a type. In an epoch a router sends at most one request and one
+response, and broadcasts one change of a link to the other routers of the subnetwork.
 
-The paper gives the storage as a share (0.7 %) of that of the YARC router chip without printing the latter; the storage
-that this implies, 1240 B / 0.007, is `IMPLIED_YARC_BYTES` and proves nothing about YARC. Give the storage of a router
-that you know instead.
+The paper says that this is 0.7 % of the storage of the YARC router chip, which it does not print. `IMPLIED_YARC_BYTES`
+is what that implies, 1240 B / 0.007, and proves nothing about YARC. Give the storage of a router that you know instead.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ class Overhead:
     Attributes
     ----------
     counter_bits_per_link, request_bits : int
-        Counters of a link; a buffered request.
+        Bits of the counters of a link, and of a buffered request.
     router_bytes : float
-        Storage of all links of the router.
+        Storage for all links of the router [B].
     router_share : float
-        The same as a share of the storage of the router.
+        The same as a share of the router's storage.
     control_packets_per_epoch : int
-        Most that a router sends in an activation epoch.
+        Most control packets that a router sends in an activation epoch.
     table_updates_per_epoch : float
-        Most that a routing table sees in an epoch: one link per two routers, in each dimension.
+        Most updates of a routing table in an epoch: one link per two routers, in each dimension.
     largest_network_terminals : int
         Terminals of the largest balanced flattened butterfly of such routers, with as many terminals per router as
         routers per dimension.
@@ -71,11 +70,11 @@ def overhead(
     subnetwork : int, optional
         Routers of a subnetwork; by default those of the largest balanced flattened butterfly of this radix.
     dimensions : int
-        Of the network.
+        Dimensions of the network.
     counter_bits, id_bits : int
         Bits of a counter, and of a router's number within its subnetwork.
     router_storage_bytes : float
-        Storage of the router that the share refers to [B].
+        The router's storage, of which `router_share` is a share [B].
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Paths that some active links leave in a fully connected subnetwork (1D flattened butterfly).
+"""Counts the paths over the active links of a subnetwork that is fully connected when all are on.
 
 Source: TCEP (ISCA 2018), section III-C, Figs. 3 and 4. A pair of routers may use its own link and every path over one
 other router. The root network, a star of all links of a hub, is always active; further links are either concentrated
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
     Active = npt.NDArray[np.bool_]
 
-# What is counted over all pairs; the paper does not say which of these its figures show.
+# What is counted, as a sum over all pairs; the paper does not say which of these its figures show.
 COUNTS = {
     "all": "direct and two-hop paths",
     "two_hop": "two-hop paths",
     "two_hop_unlinked": "two-hop paths of pairs without an active link",
-    "at_most_two": "direct and two-hop paths, at most two of a pair",
+    "at_most_two": "direct and two-hop paths, at most two per pair",
 }
-# Most routers of a subnetwork, which is one line of a network: a matrix per placement.
+# Most routers of a subnetwork: each placement of links is a matrix of routers x routers.
 MOST_ROUTERS = 256
-# Entries of adjacency matrices that are counted at a time.
+# Entries of adjacency matrices that are held in memory at a time.
 _CHUNK = 1 << 22
 # Most placements that are looked at one by one.
-_WAYS = 200_000
+_PLACEMENTS = 200_000
 
 
 def optional_links(routers: int, hub: int = 0) -> npt.NDArray[np.int64]:
@@ -81,7 +81,7 @@ def concentrated(routers: int, more: int, hub: int = 0) -> Active:
 
 
 def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0) -> Active:
-    """The star and `more` links, drawn anew for each sample; shape (samples, R, R)."""
+    """The star and `more` random links, drawn anew for each sample; shape (samples, R, R)."""
     optional, more = optional_links(routers, hub), _checked(routers, more)
     draws = np.random.default_rng([seed, more]).random((samples, len(optional)))
     if more < len(optional):
@@ -100,7 +100,7 @@ def _checked(routers: int, more: int) -> int:
 
 
 def whole_hubs(routers: int) -> list[int]:
-    """Links beyond the star with which 0, 1, 2, ... further routers have all theirs; the last is the full network."""
+    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all links, up to all links on."""
     return list(accumulate(range(routers - 2, 0, -1), initial=0))
 
 
@@ -132,14 +132,14 @@ def _count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
 def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Direct and two-hop paths of each pair; both of shape (samples, pairs)."""
     row, column = np.triu_indices(active.shape[-1], 1)
-    links = active.astype(np.float32)  # exact up to 2^24 paths of a pair, and several times as fast as integers
+    links = active.astype(np.float32)  # exact up to 2^24 paths per pair, and several times as fast as integers
     return links[..., row, column], (links @ links)[..., row, column]
 
 
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Fewest ``paths`` of any pair, and fewest two-hop paths of one without an active link (``two_hop_unlinked``).
+    """Fewest ``paths`` of any pair, and fewest two-hop paths of a pair without an active link (``two_hop_unlinked``).
 
-    The latter is R - 2, the most there can be, where all pairs are linked.
+    Where all pairs have one, the latter is R - 2, the most that is possible.
     """
     routers = active.shape[-1]
     direct, two = _of_pairs(active.reshape(-1, routers, routers))
@@ -152,7 +152,7 @@ def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int64]:
-    """All ways to place `more` links beyond the star; shape (ways, more, 2).
+    """All placements of `more` links beyond the star; shape (placements, more, 2).
 
     Raises
     ------
@@ -160,17 +160,20 @@ def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int
         If there are too many.
     """
     optional = optional_links(routers, hub)
-    ways = math.comb(len(optional), _checked(routers, more))
-    if ways > _WAYS:
-        what = f"there are {ways} ways to place {more} of {len(optional)} links, more than {_WAYS}"
+    number = math.comb(len(optional), _checked(routers, more))
+    if number > _PLACEMENTS:
+        what = f"there are {number} placements of {more} of {len(optional)} links, more than {_PLACEMENTS}"
         raise WeftError.saying(what, "take random samples")
     chosen = np.array(list(combinations(range(len(optional)), more)), dtype=np.int64)
-    placements: npt.NDArray[np.int64] = optional[chosen.reshape(ways, more)]
+    placements: npt.NDArray[np.int64] = optional[chosen.reshape(number, more)]
     return placements
 
 
 def most_even(placements: npt.NDArray[np.int64], routers: int) -> npt.NDArray[np.int64]:
-    """The placement whose busiest router has the fewest of these links, on as many routers as can be: (more, 2)."""
+    """The placement that is spread most evenly over the routers; shape (more, 2).
+
+    Its router with the most of these links has as few as possible, and as many routers as possible have any.
+    """
     degrees = np.zeros((len(placements), routers), dtype=np.int64)
     for end in (0, 1):
         np.add.at(degrees, (np.arange(len(placements))[:, None], placements[..., end]), 1)
@@ -188,13 +191,13 @@ def over_fraction(
     routers : int
         Routers of the subnetwork.
     samples : int or None
-        Random placements for each number of links; ``None`` for all that there are, each once.
+        Random placements for each number of links; ``None`` counts every placement once.
     seed : int
-        Of the placements.
+        Seed of the random placements.
     hub : int
         Router whose links are the star.
     more : sequence of int, optional
-        Numbers of links beyond the star; by default those with which 0, 1, 2, ... further routers have all their links.
+        Numbers of links beyond the star; by default such that 0, 1, 2, ... further routers have all their links.
 
     Returns
     -------
@@ -206,12 +209,10 @@ def over_fraction(
     Raises
     ------
     WeftError
-        If there are too few routers, or more than `MOST_ROUTERS`, no such hub, or not so many links.
+        If there are too few routers or more than `MOST_ROUTERS`, no router `hub`, or fewer links than `more`.
     """
     if routers > MOST_ROUTERS:
-        what = (
-            f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links do not fit in memory, many times over"
-        )
+        what = f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links are too many for the memory"
         raise WeftError.saying(what, f"take {MOST_ROUTERS} routers or fewer")
     optional = len(optional_links(routers, hub))
     rows = []

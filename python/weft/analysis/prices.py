@@ -1,4 +1,4 @@
-"""What a channel costs, from a resolved scenario."""
+"""Reads from a resolved scenario what a channel costs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weft.errors import ResultsError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Femtojoules, and femtoseconds, of the units that a resolved scenario writes.
+# The units of a resolved scenario, in femtojoules per bit, watts, femtoseconds and bits.
 _PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
 _POWER = {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
 TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
@@ -29,7 +29,7 @@ class Prices:
     static_fj : dict of str to float
         Energy per cycle in each power state that has a price [fJ].
     flit_fj : float
-        Energy per flit in addition, in the state ``on`` [fJ].
+        Energy that each flit costs in addition in the state ``on`` [fJ].
     """
 
     flit_bits: float
@@ -48,7 +48,7 @@ class Prices:
         Raises
         ------
         ResultsError
-            If it has none that can be read.
+            If the scenario has no prices, or they can't be read.
         """
         try:
             bits, cycle = number(scenario["flit"], _BITS), number(scenario["cycle"], TIME)
@@ -61,7 +61,7 @@ class Prices:
 
 
 def cycles_of(text: str, scenario: Mapping[str, Any]) -> int:
-    """Cycles of a time in a resolved scenario.
+    """A time of a resolved scenario, in cycles.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def cycles_of(text: str, scenario: Mapping[str, Any]) -> int:
 
 
 def _static(text: str, bits: float, cycle_fs: float) -> float:
-    """Femtojoules per cycle: a channel carries a flit per cycle, and a watt is a femtojoule per femtosecond."""
+    """A static price [fJ/cycle]. A channel carries up to a flit per cycle; a watt is a femtojoule per femtosecond."""
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits
 
 

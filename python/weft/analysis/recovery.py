@@ -1,13 +1,13 @@
-"""How traffic recovers from faults: the share delivered, latency before, during and after, time until it is back.
+"""How traffic recovers from a fault: packets delivered; latency before, during and after it; time until it is normal.
 
-Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper measures nothing there, the measures
-are ours. Parameters: the cycles of the fault and of its end, and the share by which latency may exceed that
-before. Guarantees: what is counted by creation time is complete once the run has drained. Not modelled: which packets
-the fault touched. Validation: hand-made series.
+Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper measures nothing there, so the measures
+are ours. Parameters: the cycles in which the fault begins and ends, and the tolerance: the share by which latency may
+exceed the latency before the fault. Guarantees: counts by creation time are complete once the run has drained. Not
+modelled: which packets the fault touched. Validation: hand-made series.
 
-A run needs `measure.transient`, whose bins are the resolution of the answer: take them so long that their means differ
-by less than the tolerance without a fault. Faster is no deviation: a fault may leave more links on. Packets that were
-dropped have no latency.
+A run needs `measure.transient`. Its bins are the resolution of the answer: take them so long that without a fault their
+means differ by less than the tolerance. Lower latency is no deviation: after a fault more links may be on. Packets that
+were dropped have no latency.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ class Recovery:
     Attributes
     ----------
     before_cycles : float or None
-        Mean packet latency between the warm-up and the fault [cycles]; None without packets in whole bins.
+        Mean packet latency from the warm-up to the fault [cycles]; None if no whole bin there has packets.
     during_cycles, after_cycles : float or None
-        The same between the fault and its end, or that of the window, and from its end on.
+        The same from the fault to its end (or to that of the window), and from its end on.
     worst_cycles : float or None
         Largest mean latency of a bin between the fault and its end [cycles].
     recovery_cycles : int or None
-        From the fault to the begin of the first bin, after those out of tolerance, that is in it again [cycles]; 0 if
-        none was out of it, None if none came back before the end of the fault, or there is nothing to compare.
+        From the fault to the begin of the first bin that is within the tolerance again [cycles]; 0 if all bins are;
+        None if none is before the end of the fault, or if there is nothing to compare.
     return_cycles : int or None
-        The same from the end of the fault, when links wake again; None if it does not end in the window, too.
+        The same from the end of the fault, when links wake again; None also if the fault does not end in the window.
     delivered_share : float
         Delivered packets over those created in the window.
     dropped_share : float
-        Packets that a dead router dropped, over those created in the window.
+        Packets that a router dropped because of the fault, over those created in the window.
     note : str or None
-        Why numbers are missing, where the series has no bins for them.
+        Why numbers are missing: for which times the series has no bins.
     """
 
     before_cycles: float | None
@@ -83,7 +83,7 @@ def recovery(
     Raises
     ------
     ResultsError
-        If the run has no series of latencies, or the tolerance is none.
+        If the run has no series of latencies, or the tolerance is negative.
     """
     if not 0 <= tolerance < math.inf:
         what = f"a tolerance of {tolerance:g} is no share by which latency may grow"
@@ -92,7 +92,7 @@ def recovery(
     bins, since = results.transient(point), summary["warmup_cycles"]
     end = since + summary["window_cycles"]
     back = end if until_cycle is None else min(until_cycle, end)
-    # the return of a link or router is a change of its own
+    # what happens after the return of the link or router is judged by itself
     until_then = bins.filter(pl.col("from_cycle") + pl.col("bin_cycles") <= back)
     before, worst, cycles = from_series(until_then, since, fault_cycle, tolerance)
     during, after = mean_latency(bins, fault_cycle, back), mean_latency(bins, back, end)
@@ -131,7 +131,7 @@ def table(results: ResultSet, tolerance: float = 0.05) -> pl.DataFrame:
     Raises
     ------
     ResultsError
-        If no point has faults, one has no series of latencies, or the tolerance is none.
+        If no point has faults, one of them has no series of latencies, or the tolerance is negative.
     """
     rows = []
     for point, about in enumerate(results.points):
@@ -161,7 +161,7 @@ def _words(at: int, until: int | None, fault: dict[str, Any]) -> str:
 
 
 def mean_latency(bins: pl.DataFrame, since_cycle: int, until_cycle: int) -> float | None:
-    """Mean latency of packets created in whole bins between two cycles [cycles]; None without any."""
+    """Mean latency of the packets created in the whole bins between two cycles [cycles]; None if there are none."""
     begin, end = pl.col("from_cycle"), pl.col("from_cycle") + pl.col("bin_cycles")
     inside = bins.filter((begin >= since_cycle) & (end <= until_cycle) & (pl.col("packets") > 0))
     packets, means = inside["packets"].to_numpy(), inside["packet_latency_mean_cycles"].to_numpy()
@@ -171,9 +171,9 @@ def mean_latency(bins: pl.DataFrame, since_cycle: int, until_cycle: int) -> floa
 def from_series(
     bins: pl.DataFrame, since_cycle: int, fault_cycle: int, tolerance: float
 ) -> tuple[float | None, float | None, int | None]:
-    """Mean latency from `since_cycle` to the fault, the worst of a bin after it, and the time to recover [cycles].
+    """Mean latency from `since_cycle` to the fault, highest mean of a bin after it, and time to recover [cycles].
 
-    None where there are no packets in whole bins.
+    Each is None where no whole bin has packets.
     """
     mean = mean_latency(bins, since_cycle, fault_cycle)
     after = bins.filter((pl.col("packets") > 0) & (pl.col("from_cycle") >= fault_cycle))
@@ -182,7 +182,10 @@ def from_series(
 
 
 def back_in(bins: pl.DataFrame, mean_cycles: float, since_cycle: int, tolerance: float) -> int | None:
-    """Time from a cycle until a bin is in tolerance again after those that were not [cycles]; None if none was."""
+    """Time from a cycle until a bin is within the tolerance again [cycles].
+
+    0 if all bins are within it. None if no bin has packets, or if none after the first that is not within it is.
+    """
     filled = bins.filter(pl.col("packets") > 0).sort("from_cycle")
     if filled.is_empty():
         return None

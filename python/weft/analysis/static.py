@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from weft import _engine
 from weft.analysis import oracle
-from weft.errors import ScenarioError, WeftError
+from weft.errors import ScenarioError, WriteError
+from weft.scenario import parameters
 from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.analysis.oracle import Found
 
-# What the scenario of the oracle sets itself.
+# Keys that the scenario of the oracle sets anew.
 _OWN = ("routing", "power.policy")
 
 
@@ -48,14 +50,14 @@ class Answer:
 
 
 def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list[Answer]:
-    """The links for every point; points that differ only in routing and power policy share one answer.
+    """Find the links for every point; points that differ only in routing and power policy share one answer.
 
     Raises
     ------
     ScenarioError
-        If a point is no HyperX.
+        If the routers of a point do not lie on a grid with a link between any two routers of a line.
     WeftError
-        If the target or the hub makes no sense.
+        If the target is not in (0, 1], or a line has no such hub.
     """
     found: list[Answer] = []
     for point in points:
@@ -63,9 +65,11 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
         if any(answer.coordinates == own for answer in found):
             continue
         network = point.network()
-        if network["topology"] != "hyperx":
-            what = f"the oracle knows the lines of a hyperx, not of a {network['topology']}"
-            raise ScenarioError.saying(what, "take topology.hyperx", "topology")
+        if not network["complete"]:
+            what = (
+                f"the oracle needs a grid with a link between any two routers of a line: {network['topology']} is none"
+            )
+            raise ScenarioError.saying(what, "take a hyperx or a full_mesh", "topology")
         found.append(Answer(point, own, oracle.find(network["widths"], point.traffic_matrix(), target, hub)))
     return found
 
@@ -73,13 +77,15 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
     """One scenario for some points of a sweep: routing `pal`, policy `static`, everything else as it was.
 
-    Threshold and sensor are those of a scenario that is routed by `ugal_p` or `pal`.
+    Parameters that the routing of the points shares with `pal`, such as the sensor, keep their values.
     """
     resolved = deepcopy(answers[0].point.resolved)
     policies = [_policy(answer.found) for answer in answers]
     resolved["name"] = f"{resolved.get('name', 'scenario')}-oracle"
-    (name, options), *_ = resolved["routing"].items()
-    resolved["routing"] = {"pal": options if name in {"ugal_p", "pal"} else {"sensor": "history_window"}}
+    (options,) = resolved["routing"].values()
+    known = parameters.model(_engine.schema(), "routing", "pal")["properties"]
+    kept = {name: value for name, value in options.items() if name in known}
+    resolved["routing"] = {"pal": {"sensor": "history_window"} | kept}
     resolved["power"]["policy"] = policies[0]
     if len(answers) > 1:
         paths = answers[0].coordinates
@@ -101,7 +107,7 @@ def write(answers: Sequence[Answer], path: str | Path) -> Path:
     ------
     ScenarioError
         If a file that it names is not there.
-    WeftError
+    WriteError
         If the file can't be written.
     """
     path, target = Path(path), answers[0].found.target
@@ -112,6 +118,6 @@ def write(answers: Sequence[Answer], path: str | Path) -> Path:
     try:
         path.write_text(head + text, encoding="utf-8")
     except OSError as problem:
-        raise WeftError.saying(f"{path} can't be written: {problem}", "name another file with --out") from None
+        raise WriteError.saying(f"{path} can't be written: {problem}", "name another file with --out") from None
     Scenario.from_file(path).points()
     return path

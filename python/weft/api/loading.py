@@ -73,7 +73,7 @@ def load(
     sweep = Sweep.of(replace(scenario, files=files), attached | dict(set or {}))
     for path, word, name in (("topology", "topology", attach.GRAPH), ("traffic.pattern", "matrix", attach.MATRIX)):
         if path in attached and not any(_uses(point.resolved, name) for point in sweep.points):
-            what = f"{word}= decides nothing: a `set` or the patterns of all jobs replace it"
+            what = f"{word}= has no effect: `set`, or patterns that all jobs have of their own, replace it"
             raise ScenarioError.saying(what, f"leave out {word}=, or what replaces it", path)
     return sweep
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft.scenario.scenario import Scenario
 
-# Keys of the resolved scenario that change none of these facts.
-_FREE = ("name", "seed", "measure", "power", "traffic.load", "traffic.loads")
+# Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` changes
+# both: a routing need not go with every policy, and a policy may begin with links off.
+_FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loads")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Sweep:
         return Path("results") / self.name
 
     def check(self) -> list[Implied]:
-        """Check every point, and say what each distinct network, routing and pattern implies.
+        """Check every point, and say what each combination of network, routing, power policy and pattern implies.
 
         Raises
         ------
@@ -111,10 +112,9 @@ class Sweep:
         return [Implied(points, points[0].imply()) for points in self._alike()]
 
     def _alike(self) -> list[list[Point]]:
-        """Points in groups with the same network, routing and pattern; every point's sizes and units are checked."""
+        """Points in groups with the same network, routing, power policy and pattern."""
         alike: dict[str, list[Point]] = {}
         for point in self.points:
-            point.check()
             alike.setdefault(_essence(point.resolved), []).append(point)
         return list(alike.values())
 

@@ -1,8 +1,4 @@
-"""The command line ``weft``: a module per command.
-
-Exit status: 0 done (saturation is a result), 1 a comparison failed or a file could not be written, 2 bad input,
-4 a network got stuck, 130 interrupted.
-"""
+"""The command line ``weft``: a module per command, which returns the exit status (`EXIT_STATUS`)."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from weft.errors import WeftError
+from weft.errors import WeftError, WriteError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +36,10 @@ _COMMANDS = {
 }
 
 DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130
+EXIT_STATUS = (
+    f"{DONE} done (saturation is a result), {FAILED} a row of `weft validate` failed or a file could not be written, "
+    f"{BAD_INPUT} bad input, {STALLED} a network got stuck, {INTERRUPTED} interrupted"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +61,7 @@ def _status(options: argparse.Namespace) -> int:
         status: int = options.main(options)
     except WeftError as problem:
         print(problem.text, file=sys.stderr)
-        return BAD_INPUT
+        return FAILED if isinstance(problem, WriteError) else BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted; the same command goes on with what is missing", file=sys.stderr)
         return INTERRUPTED
@@ -78,7 +78,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="weft",
         description="Simulate interconnection networks flit by flit: speed, energy, robustness.",
-        epilog="Exit status: 0 done, 1 disagreement or failure, 2 bad input, 4 a network got stuck, 130 interrupted.",
+        epilog=f"Exit status: {EXIT_STATUS}.",
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -258,9 +258,10 @@ def _recovery(options: argparse.Namespace) -> Answered:
 
     frame = recovery.table(folders.opened(options.results), options.tolerance)
     notes = [
-        "mean packet latency [cycles] before the fault, until its end, behind that, and of the worst bin in between",
-        "recovery: cycles until a bin is within the tolerance of before again; 0: none left it; -: none came back",
-        "return: the same from the end of the fault on; with several faults all is about the first",
+        "before, during, after: mean packet latency [cycles] before the fault, while it lasts, and after its end",
+        "worst: mean packet latency [cycles] of the slowest bin while the fault lasts",
+        "recovery: cycles from the fault until a bin is within the tolerance of `before` again; 0: all are; -: none is",
+        "return: the same from the end of the fault on; where there are several faults, all this is about the first",
         "delivered, dropped: shares of the packets of the window",
     ]
     return frame, [*notes, *frame["note"].drop_nulls()]

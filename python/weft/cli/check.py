@@ -26,7 +26,7 @@ _HEADS = {
     "vc_limit": "most that one VC carries: its buffer over the round trip of a credit [flits/cycle]",
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
-    "channel_load_bound": "channel-load bound of minimal paths (valiant: of its own) [flits/terminal/cycle]",
+    "channel_load_bound": "channel-load bound of the paths chosen with empty queues [flits/terminal/cycle]",
 }
 
 
@@ -74,16 +74,23 @@ def _implied(implied: list[Implied]) -> list[str]:
     apart = [key for key in _HEADS if key not in shared]
     paths = list(implied[0].points[0].coordinates)
     taken = [[_coordinate(each.points[0], path) for path in paths] for each in implied]
-    varied = [place for place, column in enumerate(zip(*taken, strict=True)) if len(set(column)) > 1]
-    table = columns(
-        [*(paths[place] for place in varied), *(_HEADS[key] for key in apart)],
-        [
-            [*(row[place] for place in varied), *(facts.get(key, "-") for key in apart)]
-            for row, facts in zip(taken, rows, strict=True)
-        ],
-        left=len(varied),
-    )
-    return [*lines, "", *table]
+    facts = [[row.get(key, "-") for key in apart] for row in rows]
+    varied = _decisive(taken, facts)
+    once = {tuple(row[place] for place in varied): known for row, known in zip(taken, facts, strict=True)}
+    head = [*(paths[place] for place in varied), *(_HEADS[key] for key in apart)]
+    return [*lines, "", *columns(head, [[*row, *known] for row, known in once.items()], left=len(varied))]
+
+
+def _decisive(taken: list[list[str]], facts: list[list[str]]) -> list[int]:
+    """Places of the coordinates on which the facts depend: without any one of them equal rows would differ in facts."""
+    kept = list(range(len(taken[0])))
+    for place in reversed(kept):
+        rest = [other for other in kept if other != place]
+        known: dict[tuple[str, ...], list[str]] = {}
+        keys = (tuple(row[other] for other in rest) for row in taken)
+        if all(known.setdefault(key, fact) == fact for key, fact in zip(keys, facts, strict=True)):
+            kept = rest
+    return kept
 
 
 def _coordinate(point: Point, path: str) -> str:

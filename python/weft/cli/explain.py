@@ -76,7 +76,7 @@ def _refuse_strange(options: argparse.Namespace) -> None:
     }
     for name, (there, subjects) in given.items():
         if there and options.subject not in subjects:
-            what = f"{name} says nothing about explain {options.subject}"
+            what = f"explain {options.subject} takes no {name}"
             raise ScenarioError.saying(what, f"leave it out: it belongs to explain {' and '.join(subjects)}")
 
 
@@ -174,7 +174,7 @@ def _choices(choices: list[dict[str, Any]], name: Callable[[int], str]) -> list[
 
 def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str]) -> list[str]:
     """What the routing compares at a router, with one line for all candidates that look alike."""
-    ways = Counter(tuple(each.items()) for each in choice["candidates"])
+    counts = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [
             str(each["port"]),
@@ -184,14 +184,17 @@ def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str])
             str(each["zero_load"]),
             each["cost"],
         ]
-        for each, count in ((dict(alike), count) for alike, count in ways.items())
+        for each, count in ((dict(alike), count) for alike, count in counts.items())
     ][:_CANDIDATES]
     hidden = choice["candidate_count"] - sum(int(row[3]) for row in rows)
     when = " or ".join(map(str, hops))
     return [
         f"choice at router {name(choice['router'])}, before hop {when}: {choice['rule']}",
-        *(f"  {line}" for line in columns(["port", "to router", "VC class", "ways", "idle", "cost"], rows, left=0)),
-        *([f"  and {hidden} ways more"] if hidden else []),
+        *(
+            f"  {line}"
+            for line in columns(["port", "to router", "VC class", "candidates", "idle", "cost"], rows, left=0)
+        ),
+        *([f"  and {hidden} candidates more"] if hidden else []),
     ]
 
 
@@ -202,12 +205,12 @@ def _paths(facts: dict[str, Any], name: Callable[[int], str]) -> list[str]:
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
     order = ", the shortest and most likely first" if count > 1 else ""
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
-    ways = ["path", "----", *(_way(path, name, facts["to"]["router"]) for path in paths)]
+    chains = ["path", "----", *(_chain(path, name, facts["to"]["router"]) for path in paths)]
     lines = columns(["hops", "latency", "share"], rows, left=0)
     return [
         f"{what}{order}: router -[port, link, VCs]-> router",
         "",
-        *(f"{line}  {way}".rstrip() for line, way in zip(lines, ways, strict=True)),
+        *(f"{line}  {chain}".rstrip() for line, chain in zip(lines, chains, strict=True)),
         "",
         "latency: cycles from creation to delivery of the tail without contention"
         + ("; share: - where queues decide" if any(path["probability"] is None for path in paths) else ""),
@@ -218,7 +221,7 @@ def _likely(path: dict[str, Any]) -> str:
     return "-" if path["probability"] is None else f"{100 * path['probability']:.3g} %"
 
 
-def _way(path: dict[str, Any], name: Callable[[int], str], end: int) -> str:
+def _chain(path: dict[str, Any], name: Callable[[int], str], end: int) -> str:
     hops = path["hops"]
     chain = "".join(f"{name(hop['router'])} -[{hop['port']}, {hop['link']}, {_ranges(hop['vcs'])}]-> " for hop in hops)
     return f"{chain}{name(end)}" + ("" if path["minimal"] else "  (detour)")

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from weft.cli.arguments import Commands
 
-# Tables that every folder of results has.
-_SUMMARIES = ("points", "jobs", "latencies")
-
 
 def add(commands: Commands) -> None:
     """Add the command."""
@@ -52,10 +49,10 @@ def _query(table: str) -> str:
     ResultsError
         If there is no such table.
     """
-    from weft._engine import RECORDS
+    from weft.results.database import SUMMARIES, TABLES
 
-    if table not in (tables := (*_SUMMARIES, "channels", *RECORDS)):
-        raise ResultsError.saying(f"--table: there is no table {table!r}", f"the tables are {', '.join(tables)}")
+    if table not in TABLES:
+        raise ResultsError.saying(f"--table: there is no table {table!r}", f"the tables are {', '.join(TABLES)}")
     if table == "link_states":  # by channel and time, not by state
         return "select * exclude (state), state from link_states order by all"
-    return f"select * from {table}{'' if table in _SUMMARIES else ' order by all'}"
+    return f"select * from {table}{'' if table in SUMMARIES else ' order by all'}"

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments
 from weft.errors import PeerError
+from weft.text.columns import WIDTH
 
 if TYPE_CHECKING:
     import argparse
 
     from weft.cli.arguments import Commands
     from weft.peers.booksim.draft import Note
-
-_WIDTH = 110
 
 
 def add(commands: Commands) -> None:
@@ -60,9 +59,9 @@ def main(options: argparse.Namespace) -> int:
     for title, kind in (("Not the same here", "approximated"), ("Without effect here", "no effect")):
         _print(title, [note for note in imported.notes if note.kind == kind])
     for paragraph in COUNTING:
-        print("\n" + fill(paragraph, _WIDTH))
+        print("\n" + fill(paragraph, WIDTH))
     known = imported.zero_load is not None
-    zero_load = f"{imported.zero_load:.2f} cycles" if known else "is not computed: packets have too many ways"
+    zero_load = f"{imported.zero_load:.2f} cycles" if known else "is not computed: packets have too many possible paths"
     print(f"\nzero-load latency {zero_load}\nnext: weft run {out}")
     return DONE
 
@@ -75,4 +74,4 @@ def _print(title: str, notes: list[Note]) -> None:
     if notes:
         print(f"\n{title}:")
     for text, keys in together.items():
-        print(fill(f"{', '.join(keys)}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
+        print(fill(f"{', '.join(keys)}: {text}", WIDTH, initial_indent="  ", subsequent_indent="    "))

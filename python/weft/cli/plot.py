@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments, folders
 from weft.errors import WeftError
-from weft.plot.kinds import KINDS, Takes
+from weft.plot.kinds import FORMATS, KINDS, Takes
 
 if TYPE_CHECKING:
     from weft.cli.arguments import Commands
-
-_FORMATS = ("pdf", "svg", "png")
 
 
 def add(commands: Commands) -> None:
@@ -33,7 +31,7 @@ def add(commands: Commands) -> None:
         "--out", metavar="FILE", type=Path, help="file to write (default: KIND.png in the first of RESULTS)"
     )
     parser.add_argument(
-        "--format", choices=_FORMATS, help="format of the file, without --out (whose ending chooses it; default: png)"
+        "--format", choices=FORMATS, help="format of the file, without --out (whose ending chooses it; default: png)"
     )
 
 

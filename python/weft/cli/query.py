@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
     from weft.results.database import Database
 
-_WIDTH = 110
-# A space that no line break replaces, between a column and its type.
-_TIE = "~"
-
 
 def add(commands: Commands) -> None:
     """Add the command."""
@@ -103,13 +99,14 @@ def _cell(value: object) -> str:
 def _listing(database: Database) -> list[str]:
     """The tables with their columns, as a query names them."""
     from weft.results.database import TABLES, quoted
+    from weft.text.columns import WIDTH
 
     lines = []
     for name, columns in database.columns().items():
         words = ", ".join(f"{quoted(column)} {kind.lower()}" for column, kind in columns)
         lines += [
             f"{name}: {TABLES[name]}",
-            *textwrap.wrap(words, 110, initial_indent="  ", subsequent_indent="  "),
+            *textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent="  "),
             "",
         ]
     return [

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import arguments, overrides, stalls
 from weft.results.quantities import TOLERANCE
+from weft.runs.bisection import Verdict
 from weft.text.labels import label
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ def add(commands: Commands) -> None:
         "weft saturation examples/dragonfly.yaml --set routing=dragonfly_ugal --tolerance 0.01",
     )
     arguments.add_scenario(parser)
-    how_exactly = f"how exactly (default: {TOLERANCE})"
-    parser.add_argument("--tolerance", metavar="LOAD", type=float, default=TOLERANCE, help=how_exactly)
-    parser.add_argument("--from", metavar="LOAD", type=float, dest="lower", help="lowest load (default: the tolerance)")
-    parser.add_argument("--to", metavar="LOAD", type=float, default=1.0, dest="upper", help="highest load (default: 1)")
+    distance = f"distance of the loads that are told apart, in flits/terminal/cycle (default: {TOLERANCE})"
+    parser.add_argument("--tolerance", metavar="LOAD", type=float, default=TOLERANCE, help=distance)
+    lower, upper = "lowest load to try (default: the tolerance)", "highest load to try (default: 1)"
+    parser.add_argument("--from", metavar="LOAD", type=float, dest="lower", help=lower)
+    parser.add_argument("--to", metavar="LOAD", type=float, default=1.0, dest="upper", help=upper)
     parser.add_argument(
         "--seeds",
         metavar="N",
@@ -73,7 +75,6 @@ def main(options: argparse.Namespace) -> int:
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     from weft.results import quantities as q
-    from weft.runs.bisection import FOUND
     from weft.text.columns import columns, number
 
     measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "stuck", "runs"]
@@ -95,31 +96,28 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         "",
         *columns(head, rows, left=len(apart) + 1),
     ]
-    if (frame["verdict"] != FOUND).any():
-        lines += [
-            "",
-            *(_NOTES[verdict] for verdict in frame["verdict"].unique(maintain_order=True) if verdict != FOUND),
-        ]
-    return lines
+    verdicts = map(Verdict, frame["verdict"].unique(maintain_order=True))
+    notes = [_NOTES[verdict] for verdict in verdicts if verdict != Verdict.FOUND]
+    return [*lines, "", *notes] if notes else lines
 
 
 _NOTES = {
-    "below_range": "below: the lowest load of the search is too much already; search from a lower one with --from",
-    "above_range": "not up to: the network carries every load of the search",
-    "not_monotonic": "blurred: a load is too much although a higher one is not; a longer measure.window or more --seeds"
-    " tell chance from a real effect",
+    Verdict.BELOW: "below: the network saturates at the lowest load of the search; search from a lower one with --from",
+    Verdict.ABOVE: "not up to: the network carries every load of the search",
+    Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
+    " --seeds tell chance from a real effect",
 }
 
 
 def _where(row: dict[str, Any]) -> str:
     low, high = row["steady_load"], row["saturated_load"]
-    match row["verdict"]:
-        case "below_range":
+    match Verdict(row["verdict"]):
+        case Verdict.FOUND:
+            return f"{low:g} to {high:g}"
+        case Verdict.BELOW:
             return f"below {high:g}"
-        case "above_range":
+        case Verdict.ABOVE:
             return f"not up to {low:g}"
-        case "not_monotonic":
+        case Verdict.MIXED:
             ends = ("the start" if low is None else f"{low:g}", "the end" if high is None else f"{high:g}")
             return f"blurred from {ends[0]} to {ends[1]}"
-        case _:
-            return f"{low:g} to {high:g}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, STALLED, arguments, overrides, watched
-from weft.errors import ScenarioError
+from weft.errors import ScenarioError, WriteError
 
 if TYPE_CHECKING:
     import argparse
@@ -44,10 +44,13 @@ def add(commands: Commands) -> None:
         help="the first packets of the measured window (default: 100)",
     )
     parser.add_argument(
-        "--from-cycle", metavar="A", type=arguments.cycle, default=0, help="first cycle of the trace (default: 0)"
+        "--from-cycle", metavar="A", type=arguments.cycle, default=0, help="the trace begins with cycle A (default: 0)"
     )
     parser.add_argument(
-        "--to-cycle", metavar="B", type=arguments.cycle, help="end of the trace (default: end of the run)"
+        "--to-cycle",
+        metavar="B",
+        type=arguments.cycle,
+        help="the trace ends before cycle B (default: the end of the run)",
     )
     parser.add_argument(
         "--control-packets",
@@ -107,8 +110,8 @@ def main(options: argparse.Namespace) -> int:
         print("the links end early: raise measure.link_states.max_spans to have all of their states")
     if finished.summary["control_packets_complete"] is False:
         print("control packets end early: raise measure.control_packets.max_packets to have all of them")
-    if finished.summary["control_packets"] is None and (policy := finished.summary["policy"]) != "always_on":
-        print(f"routers send no control packets under {policy}")
+    if finished.summary["control_packets"] is None and finished.summary["link_transitions"] > 0:
+        print(f"routers send no control packets under {finished.summary['policy']}")
     if recorded.left_out:
         print(
             f"{recorded.left_out} control packets left out: choose with --kinds, --routers, --control-packets, cycles"
@@ -128,7 +131,7 @@ def _writable(file: Path) -> Path:
         raise ScenarioError.saying(what, "make it first, or name a file in another folder")
     if not os.access(file.parent, os.W_OK):
         what = f"--out: nothing can be written in {file.parent}"
-        raise ScenarioError.saying(what, "name a file in another folder")
+        raise WriteError.saying(what, "name a file in another folder")
     return file
 
 

@@ -1,4 +1,4 @@
-"""Shared by imports and validation: quantities as scenarios write them, and the answer that Weft has no such thing."""
+"""Shared by imports and validation: quantities as scenarios write them, and the exception for what Weft lacks."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Plots:
-    """Figures of results: ``results.plot()`` draws the usual one, ``results.plot.KIND(path)`` one of a kind.
+    """Figures of results: ``results.plot()`` draws the usual one, ``results.plot.KIND(path)`` one of another kind.
 
     Every method takes the parameters of `draw` after `kind`. ``results.plot.figure(kind)`` gives the matplotlib
     figure itself, which a notebook shows.
@@ -58,7 +58,7 @@ class Plots:
         kind : str
             One of `weft.plot.kinds.KINDS`.
         path : path, optional
-            Where to; the ending (pdf, svg, png) chooses the format. By default ``KIND.png`` in the folder of the
+            File to write; the ending (pdf, svg, png) chooses the format. By default ``KIND.png`` in the folder of the
             results.
         point : int, str, dict or a list of them, optional
             Points by number, or by coordinates: ``"routing=ugal_p,load=0.3"``, ``{"load": 0.3}``. By default all;
@@ -72,7 +72,7 @@ class Plots:
     def figure(
         self, kind: str, *, point: Wanted | Iterable[Wanted] | None = None, others: Sequence[ResultSet] = ()
     ) -> Figure:
-        """Give a matplotlib figure to be shown or changed; parameters as of `draw`."""
+        """Make a matplotlib figure to be shown or changed; the parameters are those of `draw`."""
         return figure(kind, self._choice(point, others))
 
     def _choice(self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet]) -> Choice:

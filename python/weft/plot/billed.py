@@ -1,6 +1,6 @@
-"""A cost of links over load, between what the same flits cost on links that are always on and on ideal ones.
+"""Power or energy of the links over load, beside what the same flits cost on links always on and on ideal links.
 
-An ideal link is proportional: it pays only for the cycles in which it carries a flit.
+An ideal link costs only in the cycles in which it carries a flit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.results.curves import Panel
     from weft.results.quantities import Billed
 
-# Two dashes for the references.
+# Dashes of the curves of always-on and of ideal links.
 _ALWAYS_ON: dict[str, Any] = {"linestyle": (0, (5, 1.5)), "linewidth": 0.9}
 _IDEAL: dict[str, Any] = {"linestyle": (0, (1, 1.2)), "linewidth": 0.9}
 
@@ -33,7 +33,7 @@ def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
     views = [over_load.View(cost.actual, log=log, extra=_references(cost), title=cost.links) for cost in costs]
     handles = [
         Line2D([], [], color=style.GREY, label="always on, the same flits", **_ALWAYS_ON),
-        Line2D([], [], color=style.GREY, label="ideal: paid while a flit passes", **_IDEAL),
+        Line2D([], [], color=style.GREY, label="ideal: only while a flit passes", **_IDEAL),
     ]
     return over_load.figure(choice, views, handles=handles)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """Link classes differ in size: each is drawn over the share of its channels."""
+    """A line per point and link class, over the share of the channels, since classes differ in size."""
     spots = choice.spots()
     frames = [spot.results.channels(spot.point) for spot in spots]
     classes = list(dict.fromkeys(name for frame in frames for name in frame["link_class"]))
@@ -29,7 +29,7 @@ def figure(choice: Choice) -> Figure:
     for (spot, frame), link_class in product(zip(spots, frames, strict=True), classes):
         values = frame.filter(frame["link_class"] == link_class)["utilisation"].sort(descending=True).to_numpy()
         name = names[spot.label, link_class]
-        # A channel is a step from its rank to the next.
+        # Each channel is a step, as wide as its share.
         shares = 100 * np.arange(len(values) + 1) / max(1, len(values))
         if len(values):
             axes.plot(shares, np.append(values, values[-1]), drawstyle="steps-post", label=name, **looks[name].dense)

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Rows that a printed column can show; more routers than that share a cell, which then is a mean.
+# Most rows that a printed column can show; with more routers, several share a cell, which shows their mean.
 _CELLS = 256
 
 
 def figure(choice: Choice) -> Figure:
-    """One point. Parallel channels share a cell: it is their mean."""
+    """One point. The cell of parallel channels shows their mean."""
     spot = choice.spot()
     frame = channels.between_routers(spot)
     sender, receiver = (frame[column].cast(int).to_numpy() for column in ("from_router", "to_router"))

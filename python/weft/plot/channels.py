@@ -1,4 +1,4 @@
-"""Code that the figures of channels share: the channels between routers, and the drawing of a map of them."""
+"""Code that the figures of channels share: it selects the channels between routers, and draws heat maps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def between_routers(spot: Spot) -> pl.DataFrame:
     Raises
     ------
     ResultsError
-        If there is one router.
+        If there are none.
     """
     frame = spot.results.channels(spot.point).drop_nulls(["from_router", "to_router"])
     if frame.is_empty():
@@ -38,7 +38,7 @@ def between_routers(spot: Spot) -> pl.DataFrame:
 def mean_map(
     rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], values: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Mean of the values that fall on each cell; not a number where none do."""
+    """Mean of the values in each cell; not a number where there are none."""
     shape = (int(max(rows.max(), columns.max())) + 1,) * 2
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, (rows, columns), values)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.results.choose import Wanted
     from weft.results.result_set import ResultSet
 
-# Curves in one panel that an eye can tell apart; lines of a message.
+# Most curves in one panel that an eye can tell apart; most points that a message lists.
 _MOST, _LISTED = 14, 8
 
 
@@ -33,7 +33,7 @@ class Spot:
     point : int
         Its row in the frame.
     label : str
-        What distinguishes it from the others in the figure; empty if it is alone.
+        What distinguishes it from the others in the figure; empty if it is the only one.
     """
 
     results: ResultSet
@@ -59,12 +59,12 @@ class Choice:
 
     @classmethod
     def of(cls, results: Sequence[ResultSet], wanted: Sequence[Wanted] = ()) -> Choice:
-        """The points that any of the choices means: numbers, or coordinates as text or mapping; all without a choice.
+        """The points that `wanted` chooses, by number or by coordinates as text or mapping; all if it is empty.
 
         Raises
         ------
         ResultsError
-            If nothing is left, or a choice means no point.
+            If no point is finished, or none is among those that `wanted` chooses.
         """
         if not any(map(len, results)):
             what = f"{', '.join(str(each.root) for each in results)}: no finished point"
@@ -80,7 +80,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """Names of the results, the coordinates that the choice has fixed, and how a point that is alone ended."""
+        """Names of the results, coordinates that the choice fixes, and how the point ended if it is the only one."""
         called = dict.fromkeys(part.name or part.results.title for part in self.parts)
         fixed = {
             words[0]: None
@@ -136,7 +136,7 @@ class Choice:
         return alone | {path: _labels(part, path)[point] for path in part.results.coordinates}
 
     def _example(self) -> str:
-        """How to choose fewer."""
+        """A message that says how to choose fewer points."""
         part = self.parts[0]
         first = part.points[0]
         coordinates = part.results.points[first]["coordinates"].items()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Up to so many packets each is an arrow; up to so many channels each has a name.
+# Up to so many packets are drawn as arrows; up to so many channels are named.
 _ARROWS, _NAMES = 300, 32
 # Inches between routers and between channels; least and greatest height of a panel.
 _ROUTER, _CHANNEL, _LEAST, _MOST = 0.42, 0.16, 0.9, 4.0
@@ -59,7 +59,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
-    """The packets, and words for what is missing of them.
+    """The packets, and a remark if the record is not complete.
 
     Raises
     ------
@@ -71,11 +71,13 @@ def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
     complete = spot.summary["control_packets_complete"]
     if packets.is_empty() and not complete:
         most = at(spot.results.scenario(spot.point), "measure.control_packets.max_packets")
-        what = f"{where}: the record of control packets ended before it held one: it takes {most}"
+        what = f"{where}: the record of control packets ended before it held one: max_packets is {most}"
         raise ResultsError.saying(what, "raise measure.control_packets.max_packets, and run the point")
     if packets.is_empty() and spot.summary.get("control_packets") is None:
         what = f"{where}: routers send no control packets under {policy}"
-        raise ResultsError.saying(what, "set power.policy: tcep and routing: pal, and run the point")
+        raise ResultsError.saying(
+            what, "choose a power policy whose routers send some (`weft list power.policy`), and run the point"
+        )
     if packets.is_empty():
         what = f"{where}: no router sent a control packet"
         raise ResultsError.saying(what, "let the load change, or the run last longer, and run the point")
@@ -110,7 +112,7 @@ def _entries(kinds: list[str]) -> list[Artist]:
 
 
 def _look(kind: str) -> dict[str, Any]:
-    """Colour and marker of a kind, the same in every figure; after the last colour they repeat with dashes."""
+    """Colour and marker of a kind, the same in every figure; after the last colour they repeat, dashed."""
     number = CONTROL_PACKETS.index(kind)
     turn, count = number // len(style.COLOURS), len(style.MARKERS)
     return {

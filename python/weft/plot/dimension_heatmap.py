@@ -1,8 +1,8 @@
-"""Heat map of channel utilisation along each dimension of a grid: from position to position, mean over all lines."""
+"""Heat maps of channel utilisation, one per dimension of a grid: from position to position, means over all lines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -49,13 +49,11 @@ def figure(choice: Choice) -> Figure:
 
 def _widths(spot: Spot) -> list[int]:
     """Positions in each dimension, the lowest first."""
-    topology: Any = spot.results.scenario(spot.point)["topology"]
-    ((name, parameters),) = topology.items()
-    widths = parameters.get("widths")
-    if not widths:
-        what = f"the routers of a {name} form no grid"
+    network = spot.results.network(spot.point)
+    if not network["widths"]:
+        what = f"the routers of a {network['topology']} form no grid"
         raise ResultsError.saying(what, "draw channel_heatmap, from router to router")
-    return [int(width) for width in widths]
+    return list(network["widths"])
 
 
 def _digits(routers: npt.NDArray[np.int64], widths: list[int]) -> npt.NDArray[np.int64]:

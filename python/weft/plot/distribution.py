@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
 
     Floats = npt.NDArray[np.float64]
-    # Corners, and how they are joined.
+    # Coordinates of the corners of a line, and how matplotlib joins them.
     Line = tuple[Floats, Floats, Literal["steps-pre", "steps-post"]]
 
-# Steps that a printed line can show across and up, and how wide latencies may be spread on a linear axis.
+# Most steps that a printed line can show, across and up; greatest ratio of latencies on a linear axis.
 _ACROSS, _UP = 1500, 1500
 _WIDE = 30
 
 
 def latencies(choice: Choice) -> tuple[list[tuple[Spot, Floats, Floats]], list[Artist]]:
-    """Latencies of each point that were seen [cycles], lowest first, and the packets of each; who had none."""
+    """For each point its latencies [cycles] in ascending order, and their packets; and the points without any."""
     pairs = [
         (spot, np.asarray(spot.summary.get("latency_histogram", []), dtype=np.float64).reshape(-1, 2))
         for spot in choice.spots()
@@ -45,7 +45,7 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
     Raises
     ------
     ResultsError
-        If those are all points of the figure, `of` which there are so many.
+        If these are all `of` the points of the figure.
     """
     if len(spots) == of:
         first = f"{spots[0].name} of {spots[0].results.root}"
@@ -55,7 +55,7 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
 
 
 def figure(choice: Choice, label: str, line: Callable[[Floats, Floats], Line]) -> Figure:
-    """A panel with a line per point over latency; `line` makes it of latencies and their packets."""
+    """A panel with a line per point over latency; `line` gives its corners from latencies and packets."""
     seen, absent = latencies(choice)
     looks = style.looks([spot.label for spot, _, _ in seen])
     handles = [*style.entries(looks, saturated=False), *absent]
@@ -74,12 +74,12 @@ def figure(choice: Choice, label: str, line: Callable[[Floats, Floats], Line]) -
 
 
 def wide(low: float, high: float) -> bool:
-    """Whether latencies are spread too wide for a linear axis."""
+    """Whether the latencies span too wide a range for a linear axis."""
     return high > _WIDE * max(1.0, low)
 
 
 def thin(values: Floats, heights: Floats) -> npt.NDArray[np.intp]:
-    """Which of very many steps to draw: the first of those that fall on the same place, and the last of all."""
+    """Which of very many steps to draw: of those that fall on the same place the first, and the very last."""
     if len(values) <= 2 * _ACROSS:
         return np.arange(len(values))
     places = [

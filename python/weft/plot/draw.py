@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from weft.errors import WeftError
-from weft.plot.kinds import known
+from weft.plot.kinds import FORMATS, known
 from weft.plot.style import RC
 from weft.results.store import replaced
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-FORMATS = ("pdf", "svg", "png")
 # Without time stamps, the same results give the same file.
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 

@@ -1,6 +1,7 @@
-"""Energy per bit against latency: the trade of link power management, and which series is best at each load.
+"""Energy per bit against latency: what link power management trades, and which series is best at each load.
 
-A ring marks a point that no other of the same load beats in both. Saturated points have no latency and are left out.
+A ring marks a point if no other point at the same load is better in both. Saturated points are left out, since their
+latency grows with the length of the run.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _RING: dict[str, Any] = {
     "linestyle": "",
     "color": "#000000",
 }
-# Room of a number beside a point, as shares of the panel.
+# Width and height of the room for a number beside a point, as shares of the panel.
 _ROOM = (0.15, 0.05)
 _X, _Y = q.LATENCY.column, q.ENERGY.column
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per pattern; a curve goes from load to load, of which the ends are written."""
+    """A panel per pattern; a curve goes from load to load, with numbers at its first and last load."""
     rows = [panel for panel in choice.panels() if any(over_load.steady(curve).height for curve in panel.curves)]
     if not rows:
         raise ResultsError.saying(f"{choice.title}: every point is saturated", "add lower loads to the sweep")
@@ -89,7 +90,7 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
 
 
 def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:
-    """Numbers beside the ends of curves; of those that would lie over each other the first."""
+    """Loads as numbers beside the ends of curves; where several would overlap, only the first."""
     across, up = _ROOM
     taken: list[tuple[float, float]] = []
     for load, x, y in ends:

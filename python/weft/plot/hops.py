@@ -20,7 +20,7 @@ _MOST = len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """Bars of a point have its colour and hatching."""
+    """A bar per number of hops and point; each point has a colour and a hatching."""
     every = choice.spots(_MOST)
     spots = [spot for spot in every if any(spot.summary["hop_histogram"])]
     absent = distribution.without_packets([spot for spot in every if spot not in spots], "hops", of=len(every))

@@ -19,7 +19,7 @@ _MOST = len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """Jobs that were not complete when the run ended have no bar, but say how far they came."""
+    """A bar per job and point. A job that was not complete when the run ended has a note of its progress instead."""
     spots = choice.spots(_MOST)
     jobs = [{job["job"]: job for job in spot.summary["jobs"] if job["batch_packets"] is not None} for spot in spots]
     names = list(dict.fromkeys(name for each in jobs for name in each))

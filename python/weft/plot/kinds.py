@@ -38,6 +38,7 @@ class Kind:
     needs: str = ""
 
 
+FORMATS = ("pdf", "svg", "png")
 DEFAULT = "load"
 KINDS = {
     kind.name: kind

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point; it ends at the slowest packet, behind which there is none."""
+    """A line per point; it ends at the slowest packet."""
     drawing = distribution.figure(choice, "Share of packets that are slower", _line)
     drawing.axes[0].set_yscale("log")
     drawing.axes[0].yaxis.set_major_formatter("{x:g}")
@@ -25,7 +25,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _line(values: Floats, packets: Floats) -> Line:
-    """From each latency to the next the share stays that of the packets from the next one on."""
+    """Between two latencies, the share of the packets that took at least the higher one."""
     slower = np.cumsum(packets[::-1])[::-1] / packets.sum()
     shown = distribution.thin(values, np.log(slower))
     return values[shown], slower[shown], "steps-pre"

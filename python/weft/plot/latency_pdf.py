@@ -34,7 +34,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _ends(low: float, high: float) -> Floats:
-    """Bins hold whole cycles: equally many, or equally many per decade where latencies are spread wide."""
+    """Edges of the bins, at whole cycles: of equal width, or equally many per decade if latencies span a wide range."""
     if distribution.wide(low, high):
         return np.unique(np.round(np.geomspace(max(1, low), high + 1, _BINS + 1)))
     width = np.ceil((high + 1 - low) / _BINS)

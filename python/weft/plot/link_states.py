@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# With more spans than this the file holds a picture of them, without hatching and without gaps between rows.
+# With more spans than this they are drawn as pixels, without hatching and without gaps between rows.
 _MANY = 5_000
 # Inches: greatest height of a row; least and greatest height of all rows.
 _ROW, _LEAST, _MOST = 0.16, 1.5, 6.5
@@ -71,7 +71,7 @@ def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: s
 
 
 def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
-    """Spans of every channel, and words for what is missing of them.
+    """Spans of every channel, and a remark if the record is not complete.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
 
 
 def _sampled(series: pl.DataFrame, channels: pl.DataFrame) -> pl.DataFrame:
-    """Spans of the channels of each class in which any was not on in a sample; samples of the same state join."""
+    """Spans made of samples, for classes with a channel that was not always on; equal samples in a row become one."""
     states = [pl.when(pl.col(f"channels_{state}") > 0).then(pl.lit(state)) for state in style.STATES]
     rows = series.sort("channel", "from_cycle").select(
         "channel",

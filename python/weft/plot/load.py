@@ -1,6 +1,6 @@
 """Latency, accepted load and energy per bit over offered load.
 
-Latency never stands alone: beside it is what the network accepted (the two together are the Chaos Normal Form).
+Latency is always shown beside the accepted load (together they are the Chaos Normal Form).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def accepted() -> over_load.View:
-    """Accepted over offered load, with the line on which all that is offered is accepted."""
+    """Accepted over offered load, with the line on which they are equal."""
     return over_load.View(q.ACCEPTED, extra=_diagonal)
 
 

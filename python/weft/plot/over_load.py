@@ -1,7 +1,7 @@
 """Curves over load: a row of panels per traffic pattern, a column per quantity.
 
-Saturated points are hollow. A latency has no limit there (it grows with the run): its line ends before them, and they
-stand at the upper edge.
+Saturated points are hollow. Their latency grows with the length of the run; so a line of latencies ends before them,
+and they stand at the upper edge.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 _LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
-# Inches: height of a panel where so many stand side by side.
-_HEIGHTS = {1: 2.3, 2: 2.3, 3: 2.3}
+# Height of a panel [inches].
+_HEIGHT = 2.3
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class View:
 
 
 def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] = ()) -> Figure:
-    """Panels of all patterns and views; views of what was not measured are left out.
+    """Panels of all patterns and views, except views of quantities that were not measured.
 
     Raises
     ------
     ResultsError
-        If nothing of it was measured.
+        If none of the quantities was measured.
     """
     rows = choice.panels()
     shown = [view for view in views if known(rows, view.y, above=0 if view.log else -inf)]
@@ -77,7 +77,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
         choice.title,
         [*style.entries(looks, saturated=over), *handles],
         width=style.COLUMN if columns == 1 else style.PAGE,
-        height=_HEIGHTS[columns] * -(-len(places) // columns),
+        height=_HEIGHT * -(-len(places) // columns),
     )
     for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
         _panel(axes, panel, view, looks, beside=columns)
@@ -85,7 +85,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
 
 
 def known(rows: Sequence[Panel], quantity: Quantity, *, above: float = -inf) -> bool:
-    """Whether any point has a value, and one that its axis can show."""
+    """Whether any point has a value that its axis can show."""
     frames = [curve.frame for panel in rows for curve in panel.curves if quantity.column in curve.frame.columns]
     return any((frame[quantity.column] > above).any() for frame in frames)
 
@@ -96,7 +96,7 @@ def steady(curve: Curve) -> pl.DataFrame:
 
 
 def saturated(curve: Curve) -> pl.DataFrame:
-    """The other points."""
+    """Points that are saturated or stuck."""
     return curve.frame.filter(_over(curve.frame))
 
 
@@ -106,7 +106,7 @@ def _over(frame: pl.DataFrame) -> pl.Series:
 
 def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, beside: int) -> None:
     axes.set_title(", ".join(word for word in (panel.title, view.title) if word), loc="left")
-    # Where there is little room, the unit stands in a line of its own.
+    # Where there is little room, the unit has a line of its own.
     axes.set_xlabel(view.x.axis.replace(" [", "\n[") if beside > 2 else view.x.axis)
     axes.set_ylabel(view.y.axis.replace(" [", "\n[") if beside > 1 else view.y.axis)
     axes.set_xlim(0, 1.04 * panel.end)
@@ -124,7 +124,7 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, besi
 
 
 def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
-    """Line through all points; for a latency through the steady ones only, the others are `_over_the_top`."""
+    """A line through all points; for a latency only through the steady ones, since `_over_the_top` draws the others."""
     x, y = view.x.column, view.y.column
     frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
     line = calm if view.y in _LATENCIES else frame
@@ -145,6 +145,6 @@ def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) 
     top = axes.get_ylim()[1]
     for curve in panel.curves:
         places = saturated(curve)[view.x.column].drop_nulls()
-        # Markers on the edge stick out of the panel: that is no reason to lay it out anew.
+        # Markers on the edge stick out of the panel; the layout ignores them.
         options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
         axes.plot(places, [top] * len(places), **options, **looks[curve.label].hollow)

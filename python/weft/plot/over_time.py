@@ -1,4 +1,4 @@
-"""Code that the figures over time share: the axis, and the power states of channels as a stack."""
+"""Code that the figures over time share: the axis of time, and lines made of samples."""
 
 from __future__ import annotations
 

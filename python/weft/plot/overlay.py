@@ -1,6 +1,6 @@
 """Latency and accepted load of several results over each other, with bands of 95 % confidence.
 
-The band is over seeds where a sweep has several, else over the batches of the one run, which are known for latency.
+The band comes from the seeds if a sweep has several, else from the batches of the run, which only latency has.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _stack(axes: Axes, curve: Curve, states: list[str]) -> None:
-    """Bars at even distances whatever the loads are: loads tend to be denser at one end."""
+    """Bars at equal distances, whatever the loads are: loads are often denser at one end."""
     frame = curve.frame.drop_nulls(_share("on"))
     places, floor = range(frame.height), [0.0] * frame.height
     for state in states:

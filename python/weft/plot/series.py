@@ -44,7 +44,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def samples(spot: Spot) -> pl.DataFrame:
-    """A row per sample and link class, whatever was recorded: channels are summed by class.
+    """A row per sample and link class; if channels were recorded, they are summed by class.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def samples(spot: Spot) -> pl.DataFrame:
 
 
 def _states(frame: pl.DataFrame) -> pl.DataFrame | None:
-    """Percent of the channels in each state at the end of each sample, of the classes that ever left ``on``."""
+    """Share of channels in each state at the end of each sample [%], of the classes that ever left ``on``."""
     counts = [f"channels_{state}" for state in style.STATES]
     away = frame.filter(pl.sum_horizontal(counts) > pl.col("channels_on"))["link_class"].unique()
     if away.is_empty():

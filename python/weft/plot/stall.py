@@ -12,7 +12,7 @@ from matplotlib.patches import FancyArrowPatch
 from weft.errors import ResultsError
 from weft.plot import style
 from weft.results import quantities as q
-from weft.text.engine_words import STALL_CAUSES
+from weft.text.engine_words import STALL_MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +31,10 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#009E73", ":"),
     ("#CC79A7", "-."),
 )
-_CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_CAUSES.items(), cycle(_LOOKS), strict=False)}
-# Up to so many members the labels stand upright; with more they stand along the radius.
+_CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
+# Up to so many queues in the cycle the labels are horizontal; with more they point outwards.
 _UPRIGHT = 8
-# Inches: around the circle for a member; beyond the circle for its label, to the sides and up and down.
+# Inches: along the circle for each queue; beyond the circle for its label, to the sides and up and down.
 _AROUND = {True: 1.0, False: 0.42}
 _BESIDE = {True: (1.45, 0.7), False: (2.9, 2.9)}
 
@@ -58,7 +58,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def stalled(spot: Spot) -> list[dict[str, Any]]:
-    """Members of the wait-for cycle, each waiting for the next.
+    """The queues of the wait-for cycle; each waits for the next one.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
     angle, following = (pi / 2 - 2 * pi * place / count for place in (number, number + 1))
     x, y = radius * cos(angle), radius * sin(angle)
     _, colour, dashes = _CAUSES[member["reason"]]
-    # The arrow follows the circle; alone, a queue waits for itself.
+    # The arrow follows the circle; a queue that is the only one waits for itself, and has none.
     end = (radius * cos(following), radius * sin(following))
     bend = -0.5 * sin(min(pi / 2, 2 * pi / count))
     arrow: dict[str, Any] = {

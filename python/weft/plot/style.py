@@ -1,6 +1,7 @@
 """Colours, markers, sizes and heads of all figures. Colour-blind readers can tell the colours apart (Okabe, Ito 2008).
 
-Nothing is told by colour alone: series differ in marker and line, states in hatching, saturated points are hollow.
+Colour is never the only difference: series also differ in marker and line, states in hatching, and saturated points are
+hollow.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def state_looks(states: Sequence[str]) -> dict[str, tuple[str, str]]:
 # Every power state that the engine names.
 STATES = state_looks(LINK_STATES)
 GREY = "#777777"
-# From pale to dark, and dark in print too.
+# From pale to dark, also in black and white.
 HEAT = "cividis_r"
 
 # Inches: the column of a two-column paper, and its page.
 COLUMN, PAGE = 3.5, 7.16
-# A logarithmic axis with less between its ends has round numbers instead of powers and their parts.
+# If the ends of a logarithmic axis have a smaller ratio, it has round numbers as ticks instead of powers of ten.
 _NARROW = 8
-# Inches: a letter and the line of an entry of the legend; a line of text; a letter of the title.
+# Inches: width of a letter and of the line in an entry of the legend; height of a line of text; a letter of the title.
 _LETTER, _HANDLE, _LINE, _BOLD = 0.062, 0.5, 0.16, 0.075
 
 RC: dict[str, Any] = {
@@ -82,15 +83,15 @@ RC: dict[str, Any] = {
     # Text in files: embedded fonts in PDF, outlines in SVG, which has no fonts of its own.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
-    # Names are words of users: a dollar is a dollar.
+    # Users choose names: a dollar sign in them does not begin a formula.
     "text.parse_math": False,
-    # The same picture is the same file.
+    # Drawing the same figure again gives the same file.
     "svg.hashsalt": "weft",
 }
 
 # The entry of the legend for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
-# Such a marker on the upper edge: it sticks out of the panel, which is no reason to lay that out anew.
+# Such a marker on the upper edge sticks out of the panel; the layout ignores it.
 SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
 
 
@@ -153,7 +154,7 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
 
 def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float) -> Picture:
-    """A figure with title and legend above its panels, which are as high as said.
+    """A figure with title and legend above its panels, whose height does not depend on these.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float
     handles : sequence of Artist
         Entries of the legend.
     width, height : float
-        Of the figure, and of what stands below title and legend [inch].
+        Width of the figure, and height of what is below title and legend [inches].
     """
     lines = textwrap.wrap(title, int(width / _BOLD))
     labels = [str(handle.get_label()) for handle in handles]
@@ -185,7 +186,7 @@ def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float
 
 
 def plain_log(axes: Axes) -> None:
-    """Plain numbers on a logarithmic vertical axis that may span less than a decade; to be called once all is drawn."""
+    """Put plain numbers on a logarithmic vertical axis that may span less than a decade; call it when all is drawn."""
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > _NARROW * low else MaxNLocator(6))
     axes.yaxis.set_major_formatter("{x:g}")
@@ -193,7 +194,7 @@ def plain_log(axes: Axes) -> None:
 
 
 def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
-    """So many panels in so many columns."""
+    """Axes for `count` panels in rows of `columns`."""
     rows = -(-count // columns)
     return [drawing.add_subplot(rows, columns, number) for number in range(1, count + 1)]
 

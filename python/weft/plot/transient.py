@@ -1,4 +1,4 @@
-"""Latency by time of creation: how a network settles, or does not. Lines are means, dots the slowest packets."""
+"""Latency by time of creation shows whether a network settles. Lines are means, dots the slowest packets."""
 
 from __future__ import annotations
 

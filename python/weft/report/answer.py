@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def sentences(sources: Sources) -> list[str]:
-    """What the sweep found, one fact per sentence."""
+    """What the sweep found, a fact per sentence."""
     return [
         *_endings(sources),
         *_extreme(sources, q.LATENCY, "Lowest mean packet latency", min),
@@ -24,7 +24,7 @@ def sentences(sources: Sources) -> list[str]:
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:
-    """A row per load curve: the latency at its lowest load if not saturated, saturation, the most accepted."""
+    """A row per load curve: latency at its lowest load (if not saturated), saturation, highest accepted load."""
     rows = []
     for line in sources.lines:
         accepted = [mean.value for mean in sources.means(line, q.ACCEPTED) if mean is not None]
@@ -75,7 +75,7 @@ def _endings(sources: Sources) -> list[str]:
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
-    """The best steady point in a quantity."""
+    """A sentence on the point with the best value of a quantity, among those neither saturated nor stalled."""
     known = [
         (summary[quantity.column], point)
         for point, summary in enumerate(sources.summaries)
@@ -94,11 +94,11 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
 
 
 def _saving(sources: Sources) -> list[str]:
-    """The most that was saved against links that are always on."""
+    """A sentence on the greatest saving against links that are always on, among points whose energy differs from it."""
     known = []
     for point, summary in enumerate(sources.summaries):
         used, always_on = summary.get("energy_total_j"), summary.get("energy_always_on_j")
-        if used is not None and always_on and summary.get("policy") != "always_on":
+        if used is not None and always_on and used != always_on:
             known.append((1 - used / always_on, point))
     if not known:
         return []

@@ -52,7 +52,7 @@ TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
 
 
 def described(quantity: Quantity) -> dict[str, object]:
-    """A quantity as the page holds it; the page shows shares in per cent."""
+    """The description of a quantity for the page, which shows shares in percent."""
     share = quantity.column.endswith("_share")
     return {
         "column": quantity.column,
@@ -65,14 +65,14 @@ def described(quantity: Quantity) -> dict[str, object]:
 
 
 def charted() -> list[Quantity]:
-    """Quantities of which charts show means over the runs of each load."""
+    """Quantities for which charts show the mean over the runs of each load."""
     shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in LINK_STATES]
     costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
     return list(dict.fromkeys([q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values(), *shares, *costs]))
 
 
 def billed() -> list[dict[str, object]]:
-    """Columns of the charts with references, for each choice of links: as run, always on, ideal."""
+    """Columns of the charts that compare links as run, always on and ideal, for each choice of links."""
     return [
         {
             "links": energy.links,

@@ -64,7 +64,7 @@ def collect(sources: Sources) -> dict[str, Any]:
 
 
 def _heat() -> list[str]:
-    """The scale of utilisation from its pale end on; lightness alone tells its colours apart."""
+    """Colours of the scale of utilisation, from pale to dark; they differ in lightness alone."""
     return [to_hex(colour) for colour in colormaps[HEAT](np.linspace(0, 1, 24))]
 
 
@@ -75,7 +75,7 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
 def _points(sources: Sources) -> dict[str, Any]:
     """Each scalar of the summaries as a column; models of coordinates by their labels."""
     frame = sources.frame
-    # femtojoules are exact and long; joules beside them say the same
+    # energies in femtojoules are left out: they are long, and the same energies are there in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
     columns |= {"hop_histogram": pack.column([summary.get("hop_histogram") for summary in sources.summaries])}
@@ -120,7 +120,7 @@ def _half_widths(sources: Sources, line: Line, quantity: Quantity) -> list[float
 
 
 def _histograms(sources: Sources) -> list[dict[str, Any]]:
-    """Packets per latency; neighbouring bins are joined where there are too many, so that edges stay exact."""
+    """Packets per latency; where there are too many latencies, neighbouring ones become one bin with exact edges."""
     most = max(20, HISTOGRAM_BYTES // (11 * len(sources)))  # two numbers of up to four bytes, in base64
     made = []
     for summary in sources.summaries:
@@ -159,7 +159,7 @@ def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
 
 
 def _drawings(sources: Sources) -> dict[str, Any]:
-    """Networks and channels, the most telling points first, as long as there is room."""
+    """Networks and channels of points, the most interesting ones first, as long as there is room."""
     gallery = Gallery()
     telling = _telling(sources)
     for number in telling:
@@ -177,7 +177,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 
 
 def _telling(sources: Sources) -> list[int]:
-    """Points in the order in which they are kept: of each curve the highest steady one, ends, middle, the rest."""
+    """Points in the order in which they get room: of each curve the highest steady one, ends, middle, then the rest."""
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:
         steady = [place for place, over in enumerate(line.over) if not over]
@@ -190,7 +190,7 @@ def _telling(sources: Sources) -> list[int]:
 
 
 def facts(sources: Sources) -> dict[str, Any]:
-    """What the page says in words."""
+    """The texts of the page."""
     return {
         "title": ", ".join(sources.names),
         "points": len(sources),
@@ -202,7 +202,7 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """What one of the results was asked: from the scenario of its first sound point, and what was swept."""
+    """The question of one of the results: from the scenario of its first readable point, and from the sweep."""
     results = sources.results[each]
     row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]
@@ -259,5 +259,5 @@ def _each(values: Any) -> str:
 
 
 def _filled(values: dict[str, Any], **forms: str) -> str | None:
-    """What is known of some values, each in its form."""
+    """Those of some values that are known, as text."""
     return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None

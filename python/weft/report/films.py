@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 BYTES = 1_100_000
 _OF_ONE = 1_000_000
 _PICTURES = 240
+# The state of a channel of which nothing is recorded. The page has none of the states if all are this one.
+_ON = LINK_STATES.index("on")
 
 
 class Budget:
@@ -32,7 +34,7 @@ class Budget:
 
     def film(self, order: Ints, results: ResultSet, row: int) -> dict[str, Any] | None:
         """The film of a point; ``None`` if nothing was recorded per channel, or no room is left."""
-        # flits take up to two bytes and states one; base64 makes four bytes of three
+        # flits take up to two bytes per channel and states one; base64 turns three bytes into four
         pictures = min(_PICTURES, min(_OF_ONE, self._left) // (4 * max(1, len(order))))
         if pictures < 2:
             return None
@@ -50,7 +52,7 @@ class Budget:
 
 
 def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any]:
-    """A picture per sample. With too many samples several become one picture: flits add up, the last state counts."""
+    """A picture per sample. Too many samples are merged: flits add up, and the last state counts."""
     channels = int(series["channel"].n_unique())
     samples = series.height // channels
     merged = -(-samples // pictures)
@@ -65,7 +67,7 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any
 
     flits = np.add.reduceat(table(series["flits"]), begin, axis=0)
     length = np.add.reduceat(table(series["interval_cycles"])[:, 0], begin)
-    state = np.zeros((samples, channels), dtype=np.int64)
+    state = np.full((samples, channels), _ON)
     for number, name in enumerate(LINK_STATES):
         state[table(series[f"channels_{name}"]) > 0] = number
     last = np.append(begin[1:], samples) - 1
@@ -73,7 +75,7 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any
 
 
 def of_spans(spans: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any] | None:
-    """States at the ends of equal intervals."""
+    """A picture per interval of equal length, with the states at its end."""
     if spans.is_empty():
         return None
     end = int(spans["to_cycle"].to_numpy().max())
@@ -81,11 +83,11 @@ def of_spans(spans: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any] 
     spans = spans.sort("channel", "to_cycle")
     channel, begin, stop = (spans[name].to_numpy().astype(np.int64) for name in ("channel", "from_cycle", "to_cycle"))
     numbers = spans["state"].replace_strict(LINK_STATES, range(len(LINK_STATES))).to_numpy().astype(np.int64)
-    # The picture of an interval shows the state in its last cycle: that of the first span that ends behind it.
+    # The picture of an interval shows the state in its last cycle: that of the first span that ends after this cycle.
     asked = order[None, :] * (end + 1) + edges[1:, None] - 1
     span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)
     inside = (channel[span] == order[None, :]) & (begin[span] < edges[1:, None])
-    return _film(edges[:-1], np.diff(edges), 1, None, np.where(inside, numbers[span], 0))
+    return _film(edges[:-1], np.diff(edges), 1, None, np.where(inside, numbers[span], _ON))
 
 
 def _film(begin: Ints, length: Ints, merged: int, flits: Ints | None, state: Ints) -> dict[str, Any]:
@@ -95,5 +97,5 @@ def _film(begin: Ints, length: Ints, merged: int, flits: Ints | None, state: Int
         "from_cycle": pack.counts(begin),
         "cycles": pack.counts(length),
         "flits": None if flits is None else pack.counts(flits.ravel()),
-        "state": pack.counts(state.ravel()) if state.any() else None,
+        "state": pack.counts(state.ravel()) if (state != _ON).any() else None,
     }

@@ -12,7 +12,7 @@ from weft.report import pack
 if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
-# Bytes that all points may take; intervals of a point at most.
+# Most bytes for all points; most intervals of a point.
 BYTES = 400_000
 MOST = 250
 
@@ -38,10 +38,10 @@ class Histories:
 
 
 def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
-    """Flits of each link class in each interval, and how many channels it has; intervals are joined to `MOST`."""
+    """Flits of each link class in each interval, and its channels; intervals are merged to `MOST` or fewer."""
     if "channel" in samples.columns:
         samples = samples.join(channels.select("channel", "link_class"), on="channel", maintain_order="left")
-    # first by class, which leaves few rows
+    # sums by class first, so that few rows are left
     samples = samples.group_by("from_cycle", "link_class").agg(pl.col("flits").sum(), pl.col("interval_cycles").first())
     samples = samples.sort("from_cycle", "link_class")
     begins = samples["from_cycle"].unique().sort()

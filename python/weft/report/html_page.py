@@ -38,7 +38,7 @@ def write(results: Sequence[ResultSet], path: Path) -> None:
     Raises
     ------
     ResultsError
-        If no point is finished, or the name is none of a page.
+        If no point is finished, or the name is not that of a page.
     """
     checked(path)
     sources = Sources(results)
@@ -72,7 +72,7 @@ def checked(path: Path) -> Path:
 
 
 def _json(value: object) -> str:
-    """JSON that can't end the element that it stands in."""
+    """JSON in which no text can close the HTML element around it."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c")
 

@@ -1,6 +1,6 @@
-"""Where routers stand in the drawing of a network, and how much a link bends around what lies between.
+"""Places routers in the drawing of a network, and bends links around the routers between their ends.
 
-A unit is the distance between neighbouring routers of a row; y points down. Everything is deterministic.
+A unit is the distance between neighbouring routers of a row; y points down. The same network gives the same drawing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Steps between the routers of a grid, right and down; those of dimension 2; empty units between tiles.
+# Units: from router to router of a grid, right and down; the same along dimension 2; empty space between tiles.
 _CELL = (1.4, 1.0)
 _ASLANT = (0.7, 0.5)
 _GAP = 1.2
@@ -41,9 +41,9 @@ class Layout:
     x, y : array
         Place of each router.
     bend : array
-        How far the middle of each link stands off the straight line, to the left of its direction.
+        Distance of the middle of each link from the straight line, to the left of its direction.
     words : str
-        How to read the drawing.
+        A line that says how routers are placed.
     """
 
     x: Floats
@@ -99,7 +99,7 @@ def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
 
 
 def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
-    """Dimension 0 goes right, 1 down, 2 aslant within a cell; the others make rows and columns of tiles."""
+    """Dimension 0 goes right, 1 down, 2 diagonally within a cell; the others make rows and columns of tiles."""
     at = [np.zeros(len(digits)), np.zeros(len(digits))]
     pitch, extent = list(_CELL), [0.0, 0.0]
     if len(widths) > 2:
@@ -124,20 +124,20 @@ def _grid_words(widths: Sequence[int]) -> str:
 
 
 def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
-    """Links that pass over other routers of their row bend, the more the farther they reach."""
+    """Bends of links: those that pass other routers of their row bend, the more the longer they are."""
     steps = np.abs(digits[end] - digits[start]).max(axis=1)
     far = steps / max(int(digits.max()), 2)
     dimensions = digits.shape[1]
     most = _BEND if dimensions < 3 else _BEND_ASLANT
     bend = np.where(steps > 1, most * (0.15 + 0.85 * far), 0.0)
-    # Arcs bulge up and to the left whichever end a link begins at.
+    # Arcs bend up or to the left, in whichever direction a link is listed.
     forward = (x[end] - x[start] > 0) | ((x[end] == x[start]) & (y[end] > y[start]))
     vertical = x[end] == x[start]
     return np.where(forward ^ vertical, bend, -bend)
 
 
 def _groups(places: Ints, levels: Ints) -> tuple[Floats, Floats]:
-    """Small circles, far enough apart on a large one."""
+    """Groups as small circles on a large one, far enough apart."""
     group = places[:, 0]
     count = int(group.max()) + 1
     x, y = _rings(_ranks(group, levels), levels)

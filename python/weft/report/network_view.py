@@ -14,7 +14,6 @@ from weft.errors import WeftError
 from weft.report import films, pack
 from weft.report.history import Histories
 from weft.report.layout import lay_out
-from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,9 +36,9 @@ class Network:
     Attributes
     ----------
     page : dict
-        What the page holds of it.
+        Its data for the page.
     order : array of int
-        Channels as the page counts them: one direction of each link, then the other (-1: there is none).
+        Channels in the page's order: one direction of each link, then the other directions (-1: there is none).
     """
 
     page: dict[str, Any]
@@ -47,14 +46,14 @@ class Network:
 
 
 def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
-    """Lay a network out.
+    """Place the routers of a network and collect its links.
 
     Parameters
     ----------
     network : mapping
         As `weft._engine.Point.network` gives it.
     channels : polars.DataFrame
-        Channels of a point; where there are more links than can be drawn, those with the most flits here are.
+        Channels of a point; if there are more links than can be drawn, those with the most flits are drawn.
     """
     links = _links(channels)
     left_out = max(0, links.height - MOST_LINKS)
@@ -130,7 +129,7 @@ def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
 
 
 def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
-    """Terminals of each router and the flits that it took from them and gave to them."""
+    """Terminals of each router, and flits from and to them."""
     routers = network.page["routers"]
     columns = {}
     for name, end in (("injected", "to_router"), ("ejected", "from_router")):
@@ -205,8 +204,7 @@ class Gallery:
         scenario = results.scenario(row)
         key = json.dumps([scenario["topology"], sorted(scenario["links"])])
         if key not in self._known:
-            scenario_file = results.folder(row) / "scenario.yaml"
-            built = build(Scenario.from_file(scenario_file).points()[0].network(), channels)
+            built = build(results.network(row), channels)
             self._known[key] = len(self._built)
             self._built.append(built)
             self.drawings.networks.append(built.page)

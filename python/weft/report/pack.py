@@ -1,4 +1,4 @@
-"""Numbers in the form in which a page holds them: rounded decimals, and arrays as base64 text."""
+"""Writes numbers in the form that a page holds: rounded decimals, and arrays as base64 text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIGITS = 7
 
 
 def rounded(value: Any) -> Any:
-    """A value as JSON can hold it: floats to `DIGITS` digits, and ``None`` for what is no number."""
+    """A value for JSON: floats are rounded to `DIGITS` digits, and ``None`` stands for infinity and NaN."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     return value

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# The keys that every scenario needs; in `traffic`, several keys can say who sends how much.
+# Keys without a default that every scenario needs; of `traffic` several keys, which together say who sends how much.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch")
-# Sections that may have to stay as they are for the rest to make sense: a graph file that says nothing of terminals, a
-# routing that needs more VCs than the default.
+# Sections that may have to keep their values so that the rest is accepted: for example the topology if a graph file
+# says nothing of terminals, or the links if the routing needs more VCs than the default.
 _NEEDED_TOGETHER = ((), ("topology",), ("topology", "links"), ("topology", "links", "router"))
 
 
@@ -34,7 +34,7 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     scenario : dict
         The resolved scenario.
     file : Path
-        Where it lies; files that it names lie beside it.
+        Its file; files that it names are looked for beside it.
     """
     bare = _bare(scenario)
     usual, kept = _defaults(scenario, bare, file)
@@ -66,7 +66,7 @@ def _inherited(path: str, scenario: dict[str, Any]) -> bool:
 
 
 def _differences(path: str, value: Any, usual: Any) -> Iterator[tuple[str, str, str]]:
-    """Leaves that are not as usual; a model of another name is a leaf."""
+    """Values that differ from the defaults; a model with another name counts as one value."""
     if value == usual:
         return
     if isinstance(value, dict) and isinstance(usual, dict) and not _other_model(value, usual):
@@ -81,7 +81,7 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
 
 
 def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The bare scenario as the engine completes it, and the sections that had to stay as they are for that."""
+    """The scenario with the engine's defaults, and the sections that had to keep their values."""
     window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of it
     for sections in _NEEDED_TOGETHER:
         text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
@@ -108,7 +108,7 @@ def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 def _required(value: Any, outer: dict[str, Any], definitions: dict[str, Any], key: str) -> Any:
-    """The value of a key without what has a default; a model keeps its name and its required parameters."""
+    """The value of a key without parts that have a default; a model keeps its name and its required parameters."""
     if not isinstance(value, dict):
         return value
     own = _property(_resolved(outer, definitions), key, definitions)

@@ -49,7 +49,7 @@ class Line:
 
 
 class Sources:
-    """The points of several results, numbered throughout.
+    """The points of several results, numbered from 0 on across all of them.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Papers run again: their figures, and a scoreboard of what they claim against what is measured."""
+"""Runs papers again: draws their figures, and compares their claims with what is measured."""

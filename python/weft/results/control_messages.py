@@ -13,8 +13,17 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What a packet of this kind says of a link: if its flag is not set, and if it is.
-_TOLD = {"state": ("is not active", "is active"), "fault": ("has returned", "has failed")}
+# What a packet of a kind says if its flag is not set, and if it is; a packet of another kind says the name of its kind.
+_SAYS = {
+    "activate_yours": ("activate your link to {about_router}",) * 2,
+    "ack": ("ack", "ack (of activate_yours)"),
+    "nack": ("nack", "nack (of activate_yours)"),
+    "state": ("link {from_router}-{about_router} is not active", "link {from_router}-{about_router} is active"),
+    "fault": ("link {from_router}-{about_router} has returned", "link {from_router}-{about_router} has failed"),
+}
+# From this value on the `value_flits` of a request is no count of flits but a rank above all counts: this one for a
+# link of a star or of a router that has returned, one more for a link without which packets have no path.
+FIRST_RANK = 2**32 - 2
 
 
 @dataclass(frozen=True)
@@ -67,9 +76,5 @@ class Wanted:
 
 def words(packet: dict[str, Any]) -> str:
     """What a packet says, without sender and receiver: ``link 1-2 is active``."""
-    kind, flag = packet["kind"], packet["flag"]
-    if kind == "activate_yours":
-        return f"activate your link to {packet['about_router']}"
-    if kind in _TOLD:
-        return f"link {packet['from_router']}-{packet['about_router']} {_TOLD[kind][flag]}"
-    return f"{kind} (of activate_yours)" if kind in ("ack", "nack") and flag else str(kind)
+    kind: str = packet["kind"]
+    return _SAYS.get(kind, (kind, kind))[bool(packet["flag"])].format_map(packet)

@@ -14,24 +14,27 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.results.choose import names
-from weft.results.result_set import RECORDS, ResultSet
+from weft.results.result_set import ASKING, ResultSet
 from weft.results.rows import frame_of
+from weft.results.store import replaced
 from weft.text import engine_words
+from weft.text.columns import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
 _POINT, _SET = "point", "results"
-_SUMMARIES = {
+SUMMARIES = {
     "points": "a row per point: what the sweep set, and the numbers of its summary",
     "jobs": "a row per point and job",
     "latencies": "how many packets of a point had which latency",
 }
-_FILES = {"channels": "a row per point and channel: flits, cycles per power state, energy"} | engine_words.RECORDS
-TABLES = _SUMMARIES | _FILES
+_FILES = {
+    "channels": "a row per point and channel: flits, cycles per power state, energy"
+} | engine_words.RECORD_MEANINGS
+TABLES = SUMMARIES | _FILES
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB takes a PIVOT as several statements
-_WIDTH = 110
 # Letters of a file name that DuckDB would take as a pattern.
 _PATTERN = r"([*?[])"
 
@@ -101,6 +104,8 @@ class Database:
         ------
         ResultsError
             As `rows` does, or for another ending.
+        OSError
+            If the file can't be written.
         """
         options = {".csv": "format csv, header", ".json": "format json, array", ".parquet": "format parquet"}
         _check_text(path)
@@ -108,9 +113,10 @@ class Database:
             what = f"{path}: no format has the ending {path.suffix!r}"
             raise ResultsError.saying(what, f"end the name with {', '.join(options)}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self._told(sql):
+        with replaced(path) as partial, self._told(sql):
+            partial.touch()  # so that a folder in which nothing can be written is an OSError, not an error of the query
             text = self._checked(sql).rstrip().rstrip(";")
-            self._connection.execute(f"copy ({text}\n) to {_quoted(str(path))} ({options[path.suffix]})")
+            self._connection.execute(f"copy ({text}\n) to {_quoted(str(partial))} ({options[path.suffix]})")
 
     def columns(self) -> dict[str, list[tuple[str, str]]]:
         """Names and types of the columns of each table that has rows to offer."""
@@ -145,9 +151,9 @@ class Database:
             raise ResultsError.saying(what, self._help(sql)) from problem
 
     def _help(self, sql: str) -> str:
-        absent = [name for name in RECORDS if _mentions(sql, name) and not self._files(name)]
+        absent = [name for name in ASKING if _mentions(sql, name) and not self._files(name)]
         if absent:
-            asks = ", ".join(f"--set {RECORDS[name]}" for name in absent)
+            asks = ", ".join(f"--set {ASKING[name]}" for name in absent)
             return f"no point kept {' and '.join(absent)}: run the sweep with {asks}"
         known = self.columns()
         dotted = {column for columns in known.values() for column, _ in columns if "." in column and _bare(sql, column)}
@@ -155,7 +161,7 @@ class Database:
         lines = [*quotes, f"tables: {', '.join(known)}"]
         for name in (name for name in known if _mentions(sql, name)):
             listed = ", ".join(quoted(column) for column, _ in known[name])
-            lines.append(textwrap.fill(f"{name}: {listed}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
+            lines.append(textwrap.fill(f"{name}: {listed}", WIDTH, initial_indent="  ", subsequent_indent="    "))
         return "\n".join(lines)
 
     def _add(self, sql: str) -> None:
@@ -163,7 +169,7 @@ class Database:
         for name in TABLES:
             if name in self._made or not _mentions(sql, name):
                 continue
-            if name in _SUMMARIES:
+            if name in SUMMARIES:
                 self._add_frame(name, self._summaries(name))
             elif found := self._files(name):
                 self._add_view(name, found)

@@ -14,14 +14,15 @@ from weft.errors import ResultsError
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
+from weft.scenario.scenario import Scenario
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
-_ASKED = {"series": "'{every: 100cycles, of: channel}'", "transient": "'{bin: 100cycles}'"}
-RECORDS = {name: f"measure.{name}={_ASKED.get(name, '{}')}" for name in _engine.RECORDS}
+# Tables that a point keeps only if the scenario asks for them, each with an override that asks.
+_OPTIONS = {"series": "'{every: 100cycles, of: channel}'", "transient": "'{bin: 100cycles}'"}
+ASKING = {name: f"measure.{name}={_OPTIONS.get(name, '{}')}" for name in _engine.RECORDS}
 
 # Keys that every resolved scenario has.
 _SECTIONS = ("topology", "links", "routing", "traffic", "measure")
@@ -186,6 +187,10 @@ class ResultSet:
             raise _unreadable(path, f"it has no {', '.join(absent)}")
         return dict(read)
 
+    def network(self, point: int) -> dict[str, Any]:
+        """The network of a point as data: what `Point.network` gives."""
+        return Scenario.from_file(self.file(point, "scenario.yaml")).points()[0].network()
+
     def run_info(self, point: int) -> dict[str, Any]:
         """Where, when and how long a point ran (``run.json``); empty for a folder without."""
         return self._store.run_info(self._at(point)["hash"])
@@ -230,9 +235,8 @@ class ResultSet:
         """Control packets of the power policy, if `measure.control_packets` asked for them.
 
         Columns: ``sent_cycle``, ``arrived_cycle`` [cycles], ``kind``, ``from_router``, ``to_router``, ``link_class``,
-        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. From 4294967294 on
-        ``value_flits`` is a rank, not a count: a link of a star (or of a router that has returned); one more: packets
-        have no way without it.
+        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. From
+        `weft.results.control_messages.FIRST_RANK` on ``value_flits`` is a rank, not a count.
         """
         return self._recorded(point, "control_packets")
 
@@ -240,7 +244,7 @@ class ResultSet:
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
             what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
-            raise ResultsError.saying(what, f"add `--set {RECORDS[name]}` to the command that runs the point")
+            raise ResultsError.saying(what, f"add `--set {ASKING[name]}` to the command that runs the point")
         return _parquet(self.file(point, path.name))
 
     def file(self, point: int, name: str) -> Path:

@@ -202,7 +202,7 @@ class Store:
         if not isinstance(points, list) or not isinstance(manifest.get("name"), str) or not all(map(_named, points)):
             raise ResultsError.saying(f"{path} is damaged: it lists no points", _REWRITE)
         if not isinstance(manifest.get("title", ""), str) or not isinstance(manifest.get("command"), list | None):
-            raise ResultsError.saying(f"{path} is damaged: its title or its command is none", _REWRITE)
+            raise ResultsError.saying(f"{path} is damaged: its title is no text or its command is no list", _REWRITE)
         return manifest
 
     def _drop_abandoned(self) -> None:

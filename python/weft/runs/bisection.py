@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,18 @@ if TYPE_CHECKING:
 # How far from the edge the search asks once more on each side, in steps.
 _BESIDE = 2
 
-FOUND, BELOW, ABOVE, MIXED = "found", "below_range", "above_range", "not_monotonic"
+
+class Verdict(StrEnum):
+    """What a search has found."""
+
+    FOUND = "found"
+    """An edge."""
+    BELOW = "below_range"
+    """All loads are too much."""
+    ABOVE = "above_range"
+    """No load is too much."""
+    MIXED = "not_monotonic"
+    """A load is too much, and a higher one is not."""
 
 
 class Search:
@@ -62,7 +74,7 @@ class Search:
         beside = (low - _BESIDE, high + _BESIDE)
         return low, high, [step for step in beside if 0 <= step < len(self._loads) and step not in self._known]
 
-    def bracket(self) -> tuple[float | None, float | None, str]:
+    def bracket(self) -> tuple[float | None, float | None, Verdict]:
         """The highest load up to which all are good, the lowest from which all are too much, and a verdict."""
         steps = sorted(self._known)
         good = list(takewhile(lambda step: not self._known[step], steps))
@@ -70,5 +82,5 @@ class Search:
         low = self._loads[good[-1]] if good else None
         high = self._loads[bad[-1]] if bad else None
         if len(good) + len(bad) < len(steps):
-            return low, high, MIXED
-        return low, high, FOUND if good and bad else (ABOVE if good else BELOW)
+            return low, high, Verdict.MIXED
+        return low, high, Verdict.FOUND if good and bad else (Verdict.ABOVE if good else Verdict.BELOW)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
 from weft.results import quantities as q
+from weft.results.choose import LOAD, SEED
 from weft.results.quantities import TOLERANCE
 from weft.results.rows import frame_of
 from weft.results.store import Store
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.scenario.scenario import Scenario
 
-_LOAD, _SEED = "traffic.load", "seed"
 _DIGITS = 12
 
 
@@ -46,8 +46,8 @@ class _Curve:
 
     def expand(self, scenario: Scenario, sets: Sequence[tuple[str, str]], load: float, seeds: Sequence[int]) -> None:
         """Make the points of a load."""
-        fixed = self.coordinates | {_LOAD: load}
-        placed = [fixed | {_SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
+        fixed = self.coordinates | {LOAD: load}
+        placed = [fixed | {SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
         self.points[load] = [point for at in placed for point in scenario.points([*sets, *_sets(at)])]
 
     def mean(self, load: float | None, column: str, store: Store) -> float | None:
@@ -80,7 +80,7 @@ def find(
         The row of each curve, and the folder of all points that were run on the way.
     """
     loads = steps(tolerance if lower is None else lower, upper, tolerance)
-    first = scenario.points([*sets, (_LOAD, json.dumps(loads[0]))])
+    first = scenario.points([*sets, (LOAD, json.dumps(loads[0]))])
     curves = _curves(first, loads)
     for point in first:
         _check(point)
@@ -95,7 +95,7 @@ def find(
     with Beacon(store, watch) as beacon:
         while wanted := [(curve, load) for curve in curves for load in curve.search.wanted()]:
             for curve, load in wanted:
-                own = curve.coordinates.get(_SEED, first[0].resolved["seed"])
+                own = curve.coordinates.get(SEED, first[0].resolved["seed"])
                 curve.expand(scenario, sets, load, range(own, own + seeds))
             points = [point for curve in curves for load in sorted(curve.points) for point in curve.points[load]]
             store.write_manifest(name, scenario.source, points, title, command)
@@ -186,7 +186,7 @@ def _check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Seq
 def _refusal(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> ScenarioError | None:
     """Why a load can't run."""
     try:
-        for point in scenario.points([*sets, (_LOAD, json.dumps(load))]):
+        for point in scenario.points([*sets, (LOAD, json.dumps(load))]):
             point.check_network()
     except ScenarioError as problem:
         return problem
@@ -227,7 +227,7 @@ def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callabl
 def _row(curve: _Curve, store: Store) -> dict[str, Any]:
     low, high, verdict = curve.search.bracket()
     return curve.coordinates | {
-        "verdict": verdict,
+        "verdict": verdict.value,
         "steady_load": low,
         "saturated_load": high,
         q.ACCEPTED.column: curve.mean(high, q.ACCEPTED.column, store),

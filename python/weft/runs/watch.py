@@ -35,10 +35,12 @@ def packets(names: Sequence[str]) -> list[tuple[int, int]]:
         if not (colon and all(_is_number(part) for part in (terminal, first, last)) and int(first) <= int(last)):
             what = f"{name!r} names no packet"
             raise ScenarioError.saying(what, "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, numbers from 0: 3:0, 3:0-5")
-        if int(last) - int(first) >= _MOST or len(found) + int(last) - int(first) >= _MOST:
+        # a range of more than _MOST packets is not made: one packet beyond them is enough to refuse it
+        named = range(int(first), min(int(last), int(first) + _MOST) + 1)
+        found |= dict.fromkeys((int(terminal), number) for number in named)
+        if len(found) > _MOST:
             what = f"{name} makes more than {_MOST} packets to watch"
             raise ScenarioError.saying(what, "name fewer")
-        found |= dict.fromkeys((int(terminal), number) for number in range(int(first), int(last) + 1))
     return list(found)
 
 

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 GAP = "  "
+# Letters per line of a text that is wrapped.
+WIDTH = 110
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:

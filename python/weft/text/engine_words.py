@@ -1,4 +1,4 @@
-"""Explains the words of the engine, which lists them. A word without an explanation here is shown as it is."""
+"""Meanings of the words in results. The engine lists the words; one without a meaning here stands for itself."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, st
 
 
 # Why the head of a watched packet waits.
-WAITING_REASONS = explained(
+WAITING_MEANINGS = explained(
     _engine.WAITING_REASONS,
     {
         "link_asleep": "the link is asleep",
-        "vc_held": "its VCs are held",
+        "vc_held": "other packets hold its VCs",
         "output_held": "the output sends another packet",
         "no_credit": "no credit",
         "lost_vc": "another head got the VC",
@@ -34,21 +34,21 @@ WAITING_REASONS = explained(
     },
 )
 # Why a packet of a stalled network can't move.
-STALL_CAUSES = explained(
+STALL_MEANINGS = explained(
     _engine.STALL_CAUSES,
     {
-        "no_room": "no room over its link",
-        "held": "the output VC is held",
-        "behind": "its own flits are ahead",
+        "no_room": "no room in the buffer behind its link",
+        "held": "another packet holds the output VC",
+        "behind": "its next flits are still in a queue upstream",
     },
 )
 # Tables of a point that a scenario has to ask for.
-RECORDS = explained(
+RECORD_MEANINGS = explained(
     _engine.RECORDS,
     {
-        "series": "flits and link states of a point over time",
-        "transient": "latency of a point by time of creation",
-        "link_states": "spans of time of a channel in a power state",
-        "control_packets": "what the routers said to each other under a power policy that has them talk",
+        "series": "flits and power states of the channels of a point over time",
+        "transient": "packet latency of a point by the time of creation",
+        "link_states": "since when and until when each managed channel was in which power state",
+        "control_packets": "control packets that the routers sent each other for the power policy",
     },
 )

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from weft.text.columns import columns
-from weft.text.engine_words import WAITING_REASONS
+from weft.text.engine_words import WAITING_MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -133,7 +133,7 @@ def _waits(waits: Iterable[dict[str, Any]]) -> list[str]:
     def line(wait: dict[str, Any]) -> str:
         cycles = wait["to_cycle"] - wait["from_cycle"]
         return _step(
-            wait["from_cycle"], f"waits {_cycles(cycles)} at port {wait['port']}: {WAITING_REASONS[wait['reason']]}"
+            wait["from_cycle"], f"waits {_cycles(cycles)} at port {wait['port']}: {WAITING_MEANINGS[wait['reason']]}"
         )
 
     return list(map(line, waits))
@@ -161,7 +161,7 @@ def _reasons(life: dict[str, Any]) -> str:
     for visit in life["routers"]:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]
         for wait in visit["waits"]:
-            spent[WAITING_REASONS[wait["reason"]]] += wait["to_cycle"] - wait["from_cycle"]
+            spent[WAITING_MEANINGS[wait["reason"]]] += wait["to_cycle"] - wait["from_cycle"]
         spent["behind other flits for the link"] += visit["exit"]["link_wait_cycles"]
     known = [f"{reason} {cycles}" for reason, cycles in spent.most_common() if cycles]
     return f": {', '.join(known)}" if known else ""

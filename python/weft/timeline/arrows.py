@@ -16,7 +16,7 @@ _CATEGORY = "control"
 
 
 class _Mark(NamedTuple):
-    """A packet leaves its router, or arrives at the other one."""
+    """A packet leaves its router, or arrives at its destination."""
 
     cycle: int
     router: int
@@ -28,7 +28,7 @@ class _Mark(NamedTuple):
 def events(packets: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
     """A mark of one cycle where a packet leaves and where it arrives, and an arrow between the two.
 
-    Packets that a router sends in one cycle with the same words, such as one to all others, share a mark.
+    Packets that a router sends in one cycle with the same words, as in a broadcast, share a mark.
     """
     yield named(CONTROL, None, f"control packets{clock.note}")
     yield ordered(CONTROL, None, CONTROL)
@@ -55,7 +55,7 @@ def _marks(number: int, packet: dict[str, Any]) -> Iterator[_Mark]:
 
 
 def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Clock) -> Iterator[Event]:
-    """One slice, and the ends of the arrows there."""
+    """The slice of these marks, and the ends of arrows at it."""
     first = marks[0]
     inside = span.cut(first.cycle, first.cycle + 1)
     if inside is None:

@@ -2,8 +2,8 @@
 
 The format is that of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open: complete events
 (``X``: a slice with a beginning and a length), flows (``s`` and ``f``: an arrow from a slice to another), and metadata
-(``M``) that name processes and tracks. Times are microseconds of simulated time, whole nanoseconds; where a cycle is
-not a whole number of them it is drawn as one. The cycles stand in the arguments of each slice.
+(``M``) that name processes and tracks. Times are microseconds of simulated time, with whole nanoseconds; a cycle that
+is not a whole number of nanoseconds is drawn as one. The arguments of each slice hold its cycles.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from weft.errors import ScenarioError
 from weft.results.control_messages import Wanted
 from weft.runs import watch
 from weft.text import packet_lives
+from weft.text.engine_words import WAITING_MEANINGS
 from weft.text.labels import label
 from weft.timeline import arrows
 from weft.timeline.tracks import LINKS, PACKETS, Args, Clock, Event, Span, named, ordered
@@ -29,29 +30,29 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# What of the summary stands beside the events.
+# Keys of the summary that the trace holds beside the events.
 _ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
-_RECORDS = ("link_states", "control_packets")
+_SHOWN = ("link_states", "control_packets")
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """A part of a run, laid out.
+    """A part of a run, ready to be written as a trace.
 
     Attributes
     ----------
     finished : Finished
         The run, with the journeys of its packets.
     states, channels : DataFrame
-        What its links were in, if that was recorded, and what is known of them.
+        Spans of the power states of links, if they were recorded; and the channels of the point.
     control : DataFrame
         Control packets, if they were recorded and there were any.
     left_out : int
-        Control packets that are wanted and too many.
+        Control packets that were wanted but are left out, because they are too many.
     span : Span
-        The part.
+        The cycles of the part.
     about : dict
-        What stands beside the events: of the point and of the run.
+        Facts of the point and of the run that the trace holds beside the events.
     """
 
     finished: Finished
@@ -100,7 +101,7 @@ def record(
     threads: int = 1,
     blocks: int = 0,
 ) -> Timeline:
-    """Run a point and keep what happened.
+    """Run a point and record what is wanted of it.
 
     Parameters
     ----------
@@ -110,18 +111,18 @@ def record(
     names : sequence of str
         Packets, as `weft.runs.watch.packets` reads them.
     first : int
-        Without `names`: as many packets of the measured window.
+        Without `names`: the first so many packets of the measured window.
     wanted : Wanted, optional
         Which links and control packets, by default all links and the first 1000 packets.
     from_cycle, to_cycle : int, optional
-        The part of the run that is laid out, by default all of it.
+        The part of the run in the trace, from `from_cycle` to before `to_cycle`; by default all of it.
     threads, blocks : int
         As for `Sweep.run`; they change nothing.
 
     Returns
     -------
     Timeline
-        What to write.
+        The part of the run, to be written with its method `write`.
 
     Raises
     ------
@@ -140,11 +141,11 @@ def record(
     if from_cycle >= end:
         what = f"the run ended after {end} cycles: nothing is from cycle {from_cycle} on"
         raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
-    # what is delivered in the last cycle ends after it
+    # steps that end with the last cycle end at the beginning of the next one
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
-        states, control = (_table(Path(folder) / "point", name) for name in _RECORDS)
+        states, control = (_table(Path(folder) / "point", name) for name in _SHOWN)
         channels = wanted.channels(_table(Path(folder) / "point", "channels"))
     if not states.is_empty():
         inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
@@ -152,7 +153,7 @@ def record(
     if not control.is_empty():
         came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
         control = wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
-    told = [*_ABOUT, *(f"{name}_complete" for name in _RECORDS)]
+    told = [*_ABOUT, *(f"{name}_complete" for name in _SHOWN)]
     about = {key: summary[key] for key in told if summary[key] is not None}
     about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
     left_out = max(0, control.height - wanted.most)
@@ -160,13 +161,13 @@ def record(
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
-    """A table of the point; nothing if it was not recorded."""
+    """A table of the point; empty if it was not recorded."""
     file = folder / f"{name}.parquet"
     return pl.read_parquet(file) if file.exists() else pl.DataFrame()
 
 
 def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
-    """A track per packet. Steps that the end of the run cut off, or a loss, end with the run and say so."""
+    """A track per packet. Steps that were cut off, because the run ended or the packet was lost, end with the run."""
     yield named(PACKETS, None, f"packets{clock.note}")
     yield ordered(PACKETS, None, PACKETS)
     made = [journey for journey in finished.journeys if journey["life"] is not None]
@@ -185,7 +186,7 @@ _Step = tuple[str, str, int, int | None, Args]
 
 
 def _steps(life: dict[str, Any]) -> Iterator[_Step]:
-    """Slices of a packet that follow each other, each before those inside it: name, category, cycles, arguments."""
+    """Slices of a packet in order, each before the slices inside it: name, category, cycles, arguments."""
     yield "source queue", "queue", life["created_cycle"], life["injected_cycle"], {"flits": life["flits"]}
     left, wire = life["injected_cycle"], "injection link"
     for visit in life["routers"]:
@@ -204,7 +205,7 @@ def _steps(life: dict[str, Any]) -> Iterator[_Step]:
 
 
 def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
-    """A router, and inside it what the head did there, as far as it came."""
+    """A slice for a router, and inside it slices for what the head did there, as far as it got."""
     leaving = visit["exit"] or {}
     args = {"in_port": visit["port"], "in_vc": visit["vc"]}
     if visit["choices"]:
@@ -215,8 +216,7 @@ def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
     yield f"router {visit['router']}", "router", visit["arrived_cycle"], leaving.get("head_left_cycle"), args
     yield "behind other packets", "wait", visit["arrived_cycle"], visit["front_cycle"], {}
     for wait in visit["waits"]:
-        reason = wait["reason"].replace("_", " ")
-        yield reason, "wait", wait["from_cycle"], wait["to_cycle"], {"port": wait["port"]}
+        yield WAITING_MEANINGS[wait["reason"]], "wait", wait["from_cycle"], wait["to_cycle"], {"port": wait["port"]}
     if leaving:
         yield "switch", "switch", leaving["head_crossed_cycle"], leaving["head_left_cycle"], {}
 

@@ -1,4 +1,4 @@
-"""The events of a trace: their tracks, and times in place of cycles."""
+"""Makes the events of a trace: places them on tracks, and turns cycles into times."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 Event = dict[str, Any]
 Args = dict[str, Any]
 PACKETS, CONTROL, LINKS = 1, 2, 3
-"""Processes of a trace, in the order in which they stand."""
+"""Processes of a trace, in the order in which viewers show them."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Clock:
 
     @property
     def nanoseconds(self) -> int:
-        """Nanoseconds that stand for a cycle; viewers show only whole ones."""
+        """Nanoseconds that are drawn for a cycle; viewers show only whole ones."""
         return round(self.cycle_seconds * 1e9) if self._is_whole else 1
 
     @property
@@ -66,12 +66,12 @@ class Clock:
 
 
 def named(pid: int, tid: int | None, name: str) -> Event:
-    """The name of a process, or of one of its tracks."""
+    """An event that names a process, or one of its tracks."""
     what = "process_name" if tid is None else "thread_name"
     return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"name": name}}
 
 
 def ordered(pid: int, tid: int | None, place: int) -> Event:
-    """Where a process, or a track in its process, stands."""
+    """An event that orders a process among processes, or a track in its process."""
     what = "process_sort_index" if tid is None else "thread_sort_index"
     return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"sort_index": place}}

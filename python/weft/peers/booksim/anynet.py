@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _FORM = "write e.g. `router 0 node 0 node 1 router 1 15`"
-# More routers than a model of this kind has terminals for; a typing error, not a network.
+# Most routers; a greater number is a typing error, not a network.
 _MOST = 1 << 20
 _FAR = 1 << 60
 
@@ -97,7 +97,7 @@ class _Reading:
         for (a, b), latency in self.ways.items():
             back = self.ways[b, a]
             if latency != back:
-                what = f"router {a} to {b} takes {latency} cycles, the way back {back}; here both ways are alike"
+                what = f"router {a} to {b} takes {latency} cycles, and back {back}; here both are equal"
                 remedy = f"write the latency in both directions: router {b} router {a} {max(latency, back)}"
                 self._fail(self.lines[a, b], what, remedy)
             found.join(a, b, latency)
@@ -112,7 +112,7 @@ def _is_number(word: str) -> bool:
 
 
 def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
-    """Next hops of BookSim2's `min`: least latency; of equal ways that found first, from low to high numbers.
+    """Next hops of BookSim2's `min`: paths of least latency; of equal ones the first that is found, low numbers first.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
 
 
 def _first_hops(start: int, routers: int, beside: dict[int, list[tuple[int, int]]], name: str) -> dict[int, int]:
-    """From one router: the neighbour on the way to each other one (Dijkstra, lowest number first)."""
+    """The next hop from one router to each other one (Dijkstra, lowest number first)."""
     far, first, done = {start: 0}, {start: start}, set[int]()
     waiting = [(0, start)]
     while waiting:

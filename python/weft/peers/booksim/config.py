@@ -1,4 +1,4 @@
-"""What a configuration says: keys checked, types checked, BookSim2's defaults under them."""
+"""A configuration, with keys and types checked and BookSim2's defaults filled in."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Found = TypeVar("Found")
 
 
 class Config:
-    """A configuration as BookSim2 would hold it, and which of its keys were asked for.
+    """A configuration as BookSim2 would hold it, and which of its keys were given.
 
-    A text that is given (a list by class) replaces the number of the same key, whichever came last.
+    For keys that take a number or a text (a list by class): a text that is given counts, also before a later number.
 
     Parameters
     ----------
     assignments : iterable of Assignment
-        In their order; of several for one key the last counts.
+        In their order; if there are several for one key, the last one counts.
 
     Raises
     ------
@@ -53,7 +53,7 @@ class Config:
 
     @property
     def outranked(self) -> list[Assignment]:
-        """What has no effect because the same key has a value of the other type, too."""
+        """Assignments without effect, because the same key also has a value of the other type."""
         counting = {key: self._found(key) for key in self.given}
         return [one for (key, _), one in self._given.items() if one is not counting[key]]
 
@@ -97,7 +97,7 @@ class Config:
         return found
 
     def at_least(self, key: str, least: int) -> int:
-        """A whole number that BookSim2 needs to be so large."""
+        """A whole number of which BookSim2 needs at least `least`."""
         found = self.whole(key)
         if found < least:
             self.fail(key, f"BookSim2 needs {least} or more", f"write {key} = {least}; or more")
@@ -159,7 +159,7 @@ def read(words: Sequence[str]) -> Config:
 
 
 def text_of(path: str | Path) -> str:
-    """What a file holds; any bytes are text, since BookSim2 does not care in comments.
+    """The text of a file. Any bytes will do: BookSim2 allows them in comments.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A configuration of BookSim2 as a scenario that runs."""
+"""Turns a configuration of BookSim2 into a scenario that runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from os import getpid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.errors import PeerError, ScenarioError
+from weft.errors import PeerError, ScenarioError, WriteError
 from weft.peers.booksim.config import read
 from weft.peers.booksim.document import document
 from weft.peers.booksim.draft import Draft
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weft.peers.booksim.draft import Note
 
 _PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
-# Keys behind one entry of a part that has many.
+# The keys that one entry of a value comes from, where the keys of the whole value would name too many.
 _NARROW = {
     "widths": ("k",),
     "terminals_per_router": ("c", "k"),
@@ -41,7 +41,7 @@ _NARROW = {
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario with what stays beside it.
+    """A scenario, and the files that are written beside it.
 
     Attributes
     ----------
@@ -50,7 +50,8 @@ class Imported:
     notes : list of Note
         Keys that have no effect, and what is approximated.
     zero_load : float or None
-        Mean packet latency without contention [cycles], of the first point; ``None`` if packets have too many ways.
+        Mean packet latency of the first point without contention [cycles]; ``None`` if packets have too many possible
+        paths.
     """
 
     scenario: Scenario
@@ -63,7 +64,9 @@ class Imported:
         Raises
         ------
         PeerError
-            If another file would be lost, or if files can't be written there.
+            If another file would be lost.
+        WriteError
+            If files can't be written there.
         """
         contents = {path: self.scenario.text.encode()}
         contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
@@ -80,12 +83,12 @@ class Imported:
         except OSError as problem:
             what = f"it can't be written: {problem.strerror or problem}"
             remedy = "give --out a file in a folder in which you may write"
-            raise PeerError.saying(what, remedy, str(path)) from problem
+            raise WriteError.saying(what, remedy, str(path)) from problem
         return list(contents)
 
 
 def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write files beside their places and rename them when all are whole."""
+    """Write files under temporary names, and rename them when all are complete."""
     beside = {file: file.with_name(f".{file.name}.{getpid()}") for file in contents}
     try:
         for file, content in contents.items():
@@ -128,11 +131,11 @@ def convert(words: Sequence[str], name: str) -> Imported:
 
 
 def _classes(draft: Draft) -> int:
-    """Number of traffic classes; they are one stream here, so they may differ in patterns and rates only."""
+    """Number of traffic classes. Here they are one stream of packets, so they may differ in patterns and rates only."""
     config = draft.config
     classes = config.at_least("classes", 1)
     if classes > 64:
-        config.fail("classes", "so many classes are a slip", "write classes = 64; or less")
+        config.fail("classes", "that is too many classes", "write classes = 64; or less")
     measured = config.wholes("measure_stats", classes)
     if not any(measured):
         draft.refuse("measure_stats", "BookSim2 measures nothing then", "write measure_stats = 1;")
@@ -154,7 +157,7 @@ def _classes(draft: Draft) -> int:
 
 
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:
-    """The scenario, with every key's place in its comments, after the checks of the engine."""
+    """The scenario as text that the engine has checked; comments say from which keys its values come."""
     files = {name: text.encode() for name, text in draft.files.items()}
     behind = {part.path: part.keys for part in draft.parts}
     draft.parts = [
@@ -185,7 +188,7 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
 def _refused(
     config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
 ) -> PeerError:
-    """What the engine refuses, told of the keys behind it."""
+    """A refusal of the engine, told in terms of BookSim2's keys."""
     place = tuple(problem.path.split("."))
     parts = [path for path in behind if path == place[: len(path)]]
     keys = behind[max(parts, key=len)] if parts else ()

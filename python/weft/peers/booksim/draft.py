@@ -1,4 +1,4 @@
-"""A scenario in the making: its parts with where they come from, and what has no counterpart."""
+"""An unfinished scenario: its values with the keys that they come from, and the keys that have no counterpart."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Part:
     value : object
         The value.
     keys : tuple of str
-        BookSim2's keys behind it.
+        BookSim2's keys that it comes from.
     why : str
-        What a reader should know beside them.
+        A remark on them for the reader.
     """
 
     path: tuple[str, ...]
@@ -43,11 +43,11 @@ class Note:
     Attributes
     ----------
     kind : str
-        Which of the two.
+        ``no effect`` or ``approximated``.
     key : str
         The key with its value.
     text : str
-        Why, or what follows from it.
+        The reason, or the consequence.
     """
 
     kind: Literal["no effect", "approximated"]
@@ -64,13 +64,13 @@ class Draft:
     config : Config
         The configuration.
     name : str
-        Of the scenario and of the files beside it.
+        Name of the scenario, and beginning of the names of the files beside it.
     parts, notes : list
-        What is written, and what is told.
+        What the file will hold, and what the command will tell.
     files : dict of str to str
         Files beside the scenario.
     refusals : list of (str, str, str)
-        Key, what and help of everything that can't be expressed.
+        Everything that can't be expressed: the key, what is wrong, and what to do.
     """
 
     config: Config
@@ -85,19 +85,19 @@ class Draft:
         self.parts.append(Part(tuple(path.split(".")), value, keys, why))
 
     def approximate(self, key: str, text: str) -> None:
-        """Tell that a key has another effect here."""
+        """Note that a key has a somewhat different effect here."""
         self.notes.append(Note("approximated", self.config.shown(key), text))
 
     def idle(self, key: str, text: str) -> None:
-        """Tell that a key has no effect here."""
+        """Note that a key has no effect here."""
         self.notes.append(Note("no effect", self.config.shown(key), text))
 
     def refuse(self, key: str, what: str, help: str) -> None:
-        """Keep what can't be expressed, to tell all of it at once."""
+        """Note that something can't be expressed; all such notes become one error."""
         self.refusals.append((key, what, help))
 
     def finish(self) -> None:
-        """Account for every key that was given.
+        """Check that every key that was given is expressed or noted.
 
         Raises
         ------

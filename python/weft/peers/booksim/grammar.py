@@ -1,7 +1,7 @@
 """The grammar of BookSim2's configurations: ``key = value;``, comments after ``//``.
 
-A value is a whole number, a number with a point or an exponent, a word, or a list in braces without blanks. Which of
-them it is decides which keys it may be given to: ``2`` is no ``2.0``.
+A value is a whole number, a number with a point or an exponent, a word, or a list in braces without blanks. Each key
+takes values of certain types: where it takes ``2.0`` it need not take ``2``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["int", "float", "text"]
 Value = int | float | str
 
-# The longest match counts, the first of several that are as long.
+# The longest match counts; of several equally long ones, the first.
 _LEXEMES = (
     ("comment", re.compile(r"//[^\n]*")),
     ("blank", re.compile(r"[ \t\r]+")),
@@ -40,7 +40,7 @@ class Assignment:
     key : str
         The key.
     value : int, float or str
-        The value; its type is what the grammar says.
+        The value, of the type that the grammar gives it.
     place : str
         Where it stands: ``torus88:12``, or the words of the command line.
     """
@@ -152,7 +152,7 @@ def _fail(place: str, what: str, help: str) -> NoReturn:
 
 
 def tokenize(text: str) -> list[str]:
-    """A list value as BookSim2 takes it apart: the elements between the outer braces; any other text is one element.
+    """The elements of a list value, as BookSim2 splits it at the outer braces; any other text is one element.
 
     Examples
     --------
@@ -176,13 +176,13 @@ def tokenize(text: str) -> list[str]:
 
 
 def leading_int(text: str) -> int:
-    """The whole number that a text begins with, as C reads it; 0 if there is none."""
+    """The whole number at the beginning of a text, as C's ``atoi`` reads it; 0 if there is none."""
     match = re.match(r"\s*([+-]?[0-9]{1,18})", text)
     return int(match[1]) if match else 0
 
 
 def leading_float(text: str) -> float:
-    """The number that a text begins with, as C reads it; 0 if there is none."""
+    """The number at the beginning of a text, as C's ``atof`` reads it; 0 if there is none."""
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text)
     return float(match[0]) if match else 0.0
 

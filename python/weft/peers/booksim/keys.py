@@ -33,7 +33,7 @@ FLOATS = {
     "stopping_thres": 0.05, "acc_stopping_thres": 0.05,
 }  # fmt: skip
 
-# Where a key is here and above, a text (a list by class, or `time`) replaces the number.
+# A key that stands here and above takes a text (a list by class, or `time`) instead of the number.
 TEXTS = {
     "channel_file": "", "topology": "torus", "routing_function": "none", "fail_seed": "", "router": "iq",
     "spec_sw_allocator": "prio", "buffer_policy": "private",
@@ -62,7 +62,7 @@ _VC_RANGES = "it divides the VCs between requests and replies, and there are non
 _SHARED = "it belongs to shared buffers, and buffer_policy is private"
 _SPECULATION = "it belongs to speculative switch allocation, and speculative is 0"
 
-# Why a key that was given has no effect: because nothing in BookSim2 reads it, or nothing with the other settings.
+# Why a key that was given has no effect: BookSim2 never reads it, or does not read it under the other settings.
 IDLE = {
     "alloc_iters": "BookSim2 does not hand it to its allocators; it takes the iterations of `islip(4)`",
     "arb_type": "BookSim2 does not hand it to its allocators; it takes the arbiters of `separable_input_first(matrix)`",

@@ -1,4 +1,4 @@
-"""Traffic patterns of BookSim2 written out: who sends how much to whom, in whole weights."""
+"""Traffic patterns of BookSim2 as matrices of whole numbers: how much each terminal sends to each other one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
     from weft.peers.booksim.models import Pattern
 
-# Terminals whose matrix is still a file of some megabytes.
+# Most terminals: their matrix is a file of some megabytes.
 MOST = 2048
 
 
 def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
-    """The matrix as text; terminals renumbered router by router if their routers are given."""
+    """The matrix as text. If the routers of the terminals are given, terminals are renumbered router by router."""
     order = sorted(range(terminals), key=lambda terminal: (homes[terminal] if homes else 0, terminal))
     rows = []
     for source in order:
@@ -25,7 +25,7 @@ def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
 
 
 def destinations(pattern: Pattern, source: int, terminals: int) -> Mapping[int, int]:
-    """Weights of the destinations of a terminal; the sum is the same for all terminals."""
+    """Weights of the destinations of a terminal; they have the same sum for all terminals."""
     found: Counter[int] = Counter()
     for destination, weight in _DESTINATIONS[pattern.name](pattern, source, terminals):
         found[destination] += weight
@@ -46,7 +46,7 @@ def _asymmetric(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple
 
 
 def _taper64(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple[int, int]]:  # noqa: ARG001
-    """Half of the packets to anybody, 1/64 each; half to the nine around in rows of eight, 1/9 each."""
+    """Half of the packets go to all 64 terminals alike, half to the 3 x 3 around the sender in rows of eight."""
     around = [8 * row + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
     return [(place, 9) for place in range(64)] + [((source + step) % 64, 64) for step in around]
 

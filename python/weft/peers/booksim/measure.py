@@ -10,14 +10,14 @@ from weft.peers.expressible import amount
 if TYPE_CHECKING:
     from weft.peers.booksim.draft import Draft
 
-# Samples in a row that have to agree before BookSim2 stops.
+# BookSim2 stops when so many samples in a row agree.
 _AGREEING = 3
-# Cycles of a window that can be cut into the batches of a confidence interval.
+# Fewest cycles of a window that can be divided into the batches of a confidence interval.
 _LEAST = 10
 
 
 def measure(draft: Draft) -> None:
-    """Put the phases into the draft."""
+    """Add the phases to the draft."""
     config = draft.config
     if config.choose("sim_type", ("latency", "throughput", "batch")) == "batch":
         draft.put("measure", {"warmup": "0cycles", "stop": "complete"}, "sim_type")
@@ -49,14 +49,14 @@ def _phases(draft: Draft) -> None:
         "warmup": amount(warmups * period, "cycle") if warmups > 0 else "auto",
         "window": amount(samples * period, "cycle"),
     }
-    why = f"the window is the {samples} samples that BookSim2 takes at least"
+    why = f"the window is {samples} samples long, the fewest that BookSim2 takes"
     draft.put("measure", phases, "warmup_periods", "sample_period", "max_samples", why=why)
     if warmups <= 0:
         draft.approximate("warmup_periods", "the warm-up ends when the latencies have settled, by MSER")
 
 
 def _repeat(draft: Draft, *keys: str) -> None:
-    """The seed; several seeds for several runs, as many as the product of these keys."""
+    """The seed; for several runs several seeds, their number being the product of these keys."""
     config = draft.config
     count = prod(config.at_least(key, 1) for key in keys)
     if config.text("seed"):
@@ -67,11 +67,11 @@ def _repeat(draft: Draft, *keys: str) -> None:
         if first < 0:
             first = -first
             draft.approximate("seed", f"seeds are 0 or more: it is {first}")
-    draft.put("seed", first, "seed", why="the random streams are others: runs agree within their scatter")
+    draft.put("seed", first, "seed", why="the random numbers differ: runs agree as runs of different seeds do")
     if count > 1000:
         most = max(keys, key=config.whole)
-        config.fail(most, f"{count} runs are a slip", f"write {most} = {1000 * config.whole(most) // count}; or less")
+        config.fail(most, f"{count} runs are too many", f"write {most} = {1000 * config.whole(most) // count}; or less")
     if count > 1:
         draft.put(
-            "sweep", {"seed": list(range(first, first + count))}, *keys, why="a point for each run, none is averaged"
+            "sweep", {"seed": list(range(first, first + count))}, *keys, why="a point for each run; nothing is averaged"
         )

@@ -1,9 +1,9 @@
 """BookSim2's models and their counterparts here: the mapping that ``weft import`` and ``weft validate`` share.
 
-What its numbers mean: hops are routers visited (links + 1); load and accepted rate are flits/node/cycle; a channel of
-latency L delivers after L + 1 cycles, the extra one is in our router delay and ejection delay (1), so that
-T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same; credits need one cycle more than the wire; a packet takes a
-VC without asking whether it fits (wormhole), a step before it crosses the switch.
+What its numbers mean: hops are routers visited (links + 1). Load and accepted rate are flits/node/cycle. A channel of
+latency L delivers after L + 1 cycles; here the extra cycle is part of the router delay and the ejection delay (1), so
+that T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same. Credits take one cycle more than the link. A packet
+takes a VC, also where it does not fit as a whole (wormhole), a step before it crosses the switch.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ class Routing:
     vcs : mapping of str to int
         VCs of link classes that use fewer than ``num_vcs``.
     router : mapping
-        What it asks of the router.
+        Settings of the router that it needs.
     classes : int
-        VC classes here where BookSim2 has one: links between routers have so many times ``num_vcs``, as far as they go.
+        VC classes here where BookSim2 has one: links between routers get so many times ``num_vcs`` VCs, if there are so
+        many.
     least_vcs : int
         VCs that BookSim2 needs.
     parts : int
-        Classes of packets that it gives VCs to, by halves: what a half leaves over belongs to both.
+        Classes of packets among which it divides the VCs; VCs that are left over belong to all.
     differs : str
-        What is not the same, and what follows from it; empty if nothing.
+        What is not the same here, and the consequence; empty if all is.
     """
 
     model: Model
@@ -51,17 +52,17 @@ class Routing:
     differs: str = ""
 
 
-# VC 0 before the global link, VC 1 on it and after; other VCs are used for injection only, ejection is on the last one.
+# VC 0 before the global link, VC 1 on it and after it. Other VCs serve injection only, and the last one ejection.
 _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
-# Its bias of 30 is compiled in; it keeps one VC all the way to the intermediate, which can deadlock.
+# BookSim2 has its bias of 30 in the code, and keeps one VC up to the intermediate router, which can deadlock.
 _DRAGONFLY_UGAL = Routing(
     {"dragonfly_ugal": {"intermediate": "router", "threshold": "30flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},
     least_vcs=3,
-    differs="it keeps one VC on the whole way to the intermediate, which can deadlock; here VCs rise with the hops",
+    differs="it keeps one VC up to the intermediate router, which can deadlock; here the VC class rises with the hops",
 )
 _FLATFLY_UGAL = {"ugal": {"threshold": "2flits", "sensor": "used_credits", "intermediate": "differing_dimensions"}}
-_ADAPTIVE = "it decides one hop ahead and asks for all its VCs at once; here a head asks for the best link in each step"
+_ADAPTIVE = "it chooses one hop ahead and requests all VCs at once; here a head requests the best link in each step"
 
 ROUTINGS = {
     ("fly", "dest_tag"): Routing({"dimension_order": {}}),
@@ -70,14 +71,14 @@ ROUTINGS = {
         {"dimension_order": {"dateline": "entry"}},
         least_vcs=2,
         parts=2,
-        differs="it draws the VC class of packets that cross neither of its two datelines; here the way decides",
+        differs="packets that cross neither of its two datelines get a random VC class; here their path decides",
     ),
     ("torus", "valiant"): Routing(
         {"valiant": {}},
         least_vcs=4,
         parts=4,
-        differs="it takes the VC class on a ring from a variable that it has not set, and may stop at it; "
-        "here the class changes at the wrap link",
+        differs="it reads the VC class on a ring from a variable that is not initialised, and may abort; "
+        "here the class changes at the wrap-around link",
     ),
     ("torus", "min_adapt"): Routing(
         {"minimal_adaptive": {"leave_escape": False}}, {"default": 3}, least_vcs=4, differs=_ADAPTIVE
@@ -93,17 +94,17 @@ ROUTINGS = {
     ("fattree", "nca"): Routing({"up_down": {}}),
     ("fattree", "anca"): Routing(
         {"up_down": {"ascent": "adaptive", "sensor": "output_queue"}},
-        differs="it takes the better of two random links up, by the credits in use; here a head takes the best of "
-        "all, by the flits that wait",
+        differs="going up, it takes the better of two random links, by credits in use; here a head takes the best of "
+        "all links, by the flits that wait",
     ),
     ("tree4", "nca"): Routing(
         {"shortest_path": {}},
         classes=4,
-        differs="all VCs serve every hop; here each of the 4 hops has as many of its own, of 16 on a link at most",
+        differs="every hop may use all VCs; here each of the 4 hops has VCs of its own, with 16 at most per link",
     ),
 }
 
-# Routings of which every router and destination have one next hop: written out as a table.
+# Routings with one next hop for each router and destination; they become a table.
 TABLED = {
     ("flatfly", "ran_min"),
     ("cmesh", "dor"),
@@ -131,7 +132,7 @@ def grid(kind: str, k: int, n: int, terminals: int) -> Model:
 
 
 def dragonfly(p: int, a: int, h: int, g: int) -> Model:
-    """Dragonfly: group link i of a group sits on router i div h, i counting the other groups."""
+    """Dragonfly: link i of a group, to the i-th other group, starts at router i div h."""
     return {
         "dragonfly": {
             "terminals_per_router": p,
@@ -144,15 +145,15 @@ def dragonfly(p: int, a: int, h: int, g: int) -> Model:
 
 
 def fattree(k: int, n: int) -> Model:
-    """Its level 0 is the top, ours the leaves."""
+    """A fat tree. BookSim2 counts levels from the top, we count from the leaves."""
     return {"k_ary_n_tree": {"k": k, "n": n}}
 
 
 def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
     """The input-queued router.
 
-    It routes a head when the packet before has left its VC, then asks for a VC; ours asks so much earlier and leaves so
-    much later. A credit of a head makes its round in the same time: both its ends are early.
+    It routes a head after the packet before it has left the VC, then requests a VC. Our router requests the VC earlier
+    by the routing delay, and the flit leaves later by as much. The credit round trip of a head is the same.
     """
     return {
         "delay": amount(delay, "cycle"),
@@ -185,15 +186,16 @@ class Pattern:
     Attributes
     ----------
     name : str
-        As BookSim2 calls it.
+        BookSim2's name.
     radix, digits : int
-        Of the terminal ids that tornado and neighbor shift; group and row sizes of others follow from the radix.
+        Base and number of digits of the terminal ids that tornado and neighbor shift; sizes of the groups and rows of
+        other patterns follow from the base.
     targets : tuple of (int, int)
         Hot spots with their weights.
     excluded : tuple of int
-        Terminals that `background` spares.
+        Terminals to which `background` sends nothing.
     seed : int
-        Of `randperm`.
+        Seed of `randperm`.
     """
 
     name: str
@@ -252,7 +254,7 @@ def pattern(found: Pattern, terminals: int | None = None) -> Model | None:
     found : Pattern
         The pattern.
     terminals : int, optional
-        Number of terminals; where it is more than the digits give, everybody sends to the first.
+        Number of terminals; where there are more than the digits can count, all send to the first ones.
     """
     if found.name in ("tornado", "neighbor"):
         whole = terminals in (None, found.radix**found.digits)

@@ -69,7 +69,7 @@ def _halves(draft: Draft, found: Pattern, terminals: int) -> None:  # noqa: ARG0
 
 def _hotspots(draft: Draft, found: Pattern, terminals: int) -> None:
     if any(target < 0 for target, _ in found.targets):
-        draft.refuse("traffic", "BookSim2 draws the hot spot, whatever the seed", "name it: hotspot({11})")
+        draft.refuse("traffic", "BookSim2 draws the hot spot at random, without a seed", "name it: hotspot({11})")
     elif not found.targets or any(target >= terminals or weight < 1 for target, weight in found.targets):
         what = f"targets are 0 to {terminals - 1}, weights 1 or more: {list(found.targets)}"
         draft.config.fail("traffic", what, "write e.g. hotspot({{0,1},{2,1}}): targets, then their weights")
@@ -77,12 +77,12 @@ def _hotspots(draft: Draft, found: Pattern, terminals: int) -> None:
 
 def _background(draft: Draft, found: Pattern, terminals: int) -> None:
     if not all(0 <= one < terminals for one in found.excluded) or len(set(found.excluded)) in (0, terminals):
-        what = f"it spares {list(found.excluded)} of {terminals} terminals"
-        draft.config.fail("traffic", what, "write e.g. background({{0,1}}), and leave some")
+        what = f"it excludes {list(found.excluded)} of {terminals} terminals"
+        draft.config.fail("traffic", what, "write e.g. background({{0,1}}), and exclude fewer")
 
 
 def _permutation(draft: Draft, found: Pattern, terminals: int) -> None:  # noqa: ARG001
-    draft.approximate("traffic", "the permutation is another one, drawn in the same way")
+    draft.approximate("traffic", "the permutation is drawn in the same way, but is another one")
 
 
 _CHECKS: dict[str, Callable[[Draft, Pattern, int], None]] = {
@@ -99,7 +99,7 @@ _CHECKS: dict[str, Callable[[Draft, Pattern, int], None]] = {
 
 
 def model(draft: Draft, found: Pattern, network: Network, mark: str) -> dict[str, Any]:
-    """The pattern here; a matrix gets a file of its own, with the mark in its name."""
+    """The pattern here; a matrix gets a file of its own, whose name contains `mark`."""
     numbered = network.homes is None or found.name in ("uniform", "randperm")
     known = models.pattern(found, network.terminals)
     if known is not None and numbered and _same_groups(found, network):

@@ -1,10 +1,10 @@
 """How long a lone head flit spends in BookSim2's input-queued router.
 
 Measured on commit 28f4329 with one router at load 0.002, for speedups from 1.0 to 3.0 and all legal delays up to 2.
-The router takes `speedup` internal steps in a cycle (with a fraction, one more in some cycles), and each stage begins
-in the step after the end of the one before. A stage of delay 1 ends in the step in which it begins, one of delay
-d > 1 in the first step of the cycle d - 1 later. The flit leaves at the end of the cycle in which it has crossed the
-switch.
+The router takes `speedup` internal steps in a cycle (if that is not a whole number, one more in some cycles than in
+others). Each stage begins in the step after the end of the stage before it. A stage of delay 1 ends in the step in
+which it begins; a stage of delay d > 1 ends in the first step of the cycle that is d - 1 cycles later. The flit leaves
+at the end of the cycle in which it has crossed the switch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Cycles after which the pattern of a speedup with two decimals has come round.
+# Cycles after which the steps of a speedup with two decimals repeat.
 _ROUND = 100
 
 

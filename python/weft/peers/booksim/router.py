@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age", "class": "round_robin"}
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
-# Internal speedup from which on packets of several flits take as long as measured.
+# From this internal speedup on, packets of several flits take as long here as BookSim2's took when we measured them.
 _SAME = 3
 # Allocation steps in a cycle.
 _MOST_STEPS = 16
 
 _STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 
-# Settings that are 0 in the model that we match: what follows from another value.
+# Settings that are 0 in the router that we match, and the consequence of another value.
 _OFF = {
     "vc_busy_when_full": "a head may take a VC before it has a credit: saturation may differ",
     "vc_prioritize_empty": "empty VCs are not preferred: saturation may differ",
@@ -55,10 +55,10 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
 
 
 def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Buffer of a VC and what flow control makes of it, for packets of these lengths: entries of links and router.
+    """The buffer of a VC and the flow control, for packets of these lengths: entries of links and router.
 
-    A VC that waits for its tail credit holds one packet, as if its buffer had room for one and packets entered empty
-    buffers only.
+    With `wait_for_tail_credit` a VC holds one packet at a time, as if its buffer had room for one packet and a packet
+    entered only an empty buffer.
     """
     config = draft.config
     if config.choose("buffer_policy", _POLICIES) != "private":
@@ -72,7 +72,7 @@ def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, 
     if packet <= size and len(packets) == 1:
         return {"buffer": amount(packet, "flit")}, {"flow_control": "virtual_cut_through"}
     why = f"{packet} flits do not fit into {size}" if packet > size else "packets have several lengths"
-    text = f"a VC is taken again when a tail has left, since {why}; where VCs are few, saturation comes later"
+    text = f"a VC is free for the next packet when a tail has left, since {why}; with few VCs, saturation comes later"
     draft.approximate("wait_for_tail_credit", text)
     return {"buffer": amount(size, "flit")}, {}
 
@@ -80,12 +80,12 @@ def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, 
 def _share(draft: Draft) -> int:
     size = draft.config.whole("buf_size") // draft.config.at_least("num_vcs", 1)
     if size < 1:
-        draft.config.fail("buf_size", "it leaves no flit for a VC", "write vc_buf_size, or a larger buf_size")
+        draft.config.fail("buf_size", "a VC gets less than a flit", "write vc_buf_size, or a larger buf_size")
     return size
 
 
 def _ports(draft: Draft) -> int:
-    """Steps of the switch in place of ports: a step moves a flit from every input and to every output."""
+    """Input and output speedup as steps of the switch: a step moves a flit from every input and to every output."""
     speedups = {key: draft.config.at_least(key, 1) for key in ("input_speedup", "output_speedup")}
     for key, speedup in speedups.items():
         if speedup > 1:
@@ -95,7 +95,7 @@ def _ports(draft: Draft) -> int:
 
 
 def _pipeline(draft: Draft) -> tuple[int, int, int]:
-    """Cycles of a lone head flit in a router, those for which one behind a packet waits, and steps in a cycle."""
+    """Cycles of a lone head in a router, cycles that a head behind a packet waits for its route, steps per cycle."""
     config = draft.config
     routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
     vcs, switch = config.at_least("vc_alloc_delay", 1), config.at_least("sw_alloc_delay", 1)
@@ -103,7 +103,7 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
     speedup = config.real("internal_speedup")
     for key in _STAGES:
         if config.whole(key) > 1000:
-            config.fail(key, "no pipeline is that long", f"write {key} = 1000; or less")
+            config.fail(key, "that is too long for a pipeline", f"write {key} = 1000; or less")
     if not 1 <= speedup <= _MOST_STEPS:
         what = f"here a router takes 1 to {_MOST_STEPS} steps in a cycle"
         config.fail("internal_speedup", what, f"write 1.0 to {_MOST_STEPS}.0")
@@ -133,15 +133,15 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
 
 
 def _turn(draft: Draft, routing: int, speedup: float) -> int:
-    """Whole cycles for which a head waits for its route when the packet before has left its VC.
+    """Whole cycles that a head waits for its route after the packet before it has left its VC.
 
-    At speedup 1 they are those of the stage; above, it ends in the first internal step of a later cycle.
+    At speedup 1 they are the delay of the routing stage; above, this ends in the first internal step of a later cycle.
     """
     if routing == 0:
         return 0
     turn = routing if speedup < 2 else routing - 1
     if routing > 1:
-        text = "a router of BookSim2 begins to route heads when those before are through: it has higher latencies"
+        text = "BookSim2's routers route heads in batches, for which later heads wait: its latencies are higher"
         draft.approximate("routing_delay", f"{text} under load")
     elif speedup > 1:
         text = f"behind another packet in its VC a head waits {turn} cycles for its route, in BookSim2 an internal step"
@@ -150,22 +150,22 @@ def _turn(draft: Draft, routing: int, speedup: float) -> int:
 
 
 def _credits(draft: Draft, packet: int, turn: int) -> int:
-    """Cycles that a credit takes beside the wire, less one.
+    """Cycles that a credit takes in addition to the link, less one.
 
-    A slot is freed when its flit leaves: here a flit leaves a router `turn` cycles after it could, heads or not, in
-    BookSim2 heads only. Where most flits are no heads, credits are so much earlier.
+    A slot of a buffer is free when its flit leaves. Here each flit leaves a router `turn` cycles later than it could;
+    in BookSim2 only heads do. Where most flits are no heads, credits return so much earlier, to make up for it.
     """
     delay = draft.config.at_least("credit_delay", 0)
     if packet == 1 or turn == 0:
         return delay
     sooner = min(turn, 1 + delay)
-    text = f"flits behind a head take as long as it; for that, credits are {amount(sooner, 'cycle')} earlier"
+    text = f"flits behind a head are as late as it; to make up for it, credits return {amount(sooner, 'cycle')} earlier"
     draft.approximate("routing_delay", f"{text}: latencies differ where buffers are much shorter than packets")
     return delay - sooner
 
 
 def _allocator(draft: Draft) -> dict[str, Any]:
-    """One allocator for VCs and the switch."""
+    """The allocator, which here is one for VCs and the switch."""
     config = draft.config
     known = (*models.ALLOCATORS, *models.FOREIGN_ALLOCATORS)
     names = {}

@@ -1,4 +1,4 @@
-"""BookSim2's topologies and routing functions as those of a scenario."""
+"""Turns BookSim2's topologies and routing functions into those of a scenario."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.peers.booksim.draft import Draft
     from weft.peers.booksim.wiring import Wiring
 
-# Largest network: beyond it k^n is a slip, and the arithmetic alone takes long.
+# Most routers: a greater k^n is a typing error, and the arithmetic alone would take long.
 _MOST = 1 << 20
 _MOST_VCS = 16
 
@@ -33,9 +33,9 @@ class Network:
     terminals : int
         Number of terminals.
     latencies : dict of str to int
-        Latency [cycles] of link classes; none for networks that are written out, whose file has them.
+        Latency [cycles] of link classes; empty if the network becomes a file, which holds them.
     keys : tuple of str
-        Keys that made it.
+        Keys that it comes from.
     homes : list of int or None
         Router of each terminal, where BookSim2 does not number terminals router by router.
     """
@@ -48,7 +48,7 @@ class Network:
 
 
 def network(draft: Draft) -> Network:
-    """Put the topology into the draft."""
+    """Add the topology to the draft."""
     config = draft.config
     topology = config.choose("topology", _BUILDERS)
     if config.text("routing_function") == "none":
@@ -67,7 +67,7 @@ def network(draft: Draft) -> Network:
 
 
 def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any]:
-    """Put links and routing into the draft; returns what the routing asks of the router."""
+    """Add links and routing to the draft; returns the settings of the router that the routing needs."""
     config = draft.config
     topology, function = config.text("topology"), config.text("routing_function")
     vcs = config.at_least("num_vcs", 1)
@@ -111,7 +111,7 @@ def _link_keys(config: Config, name: str) -> list[str]:
 
 
 def _why(config: Config, name: str, fewer: bool) -> str:
-    """What the keys do not say."""
+    """A remark on latencies and VCs that are not those of the keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
     told = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
     told = told or ("the latency is fixed in BookSim2" if fixed else "")
@@ -176,7 +176,7 @@ def _dragonfly(draft: Draft, function: str) -> Network:  # noqa: ARG001
 
 
 def _floor(draft: Draft) -> tuple[int, int]:
-    """Terminals of a router, and routers in a row of the floor."""
+    """Terminals of a router, and routers in a row of the chip's floor plan."""
     config = draft.config
     c = config.at_least("c", 1)
     x, y, xr, yr = (config.at_least(key, 1) for key in ("x", "y", "xr", "yr"))
@@ -202,14 +202,14 @@ def _flatfly(draft: Draft, function: str) -> Network:
         config.fail("n", "BookSim2's flatfly has 4 dimensions at most", "write n = 4; or less")
     noc = config.whole("use_noc_latency") == 1
     if noc and len(wiring.terminal_latencies(c)) > 1:
-        what = f"the {c} links of a router to its terminals have different lengths, here they are alike"
+        what = f"the {c} links of a router to its terminals have different lengths, here they have one"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0;")
     keys = ("k", "n", "c", "x", "y", "xr", "yr", "use_noc_latency")
     if noc and function == "ran_min":
         built = wiring.flatfly(k, n, c, row, noc)
         return _written(draft, built, wiring.dimension_order(k), keys)
     if noc:
-        what = "links are as long as their way over the floor, and this routing needs links of one length"
+        what = "links have the lengths of the floor plan, and this routing needs links of one length"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0; or routing_function = ran_min;")
     homes = wiring.homes(routers, c, row) if c > 1 else None
     return Network(models.grid("hyperx", k, n, c), c * routers, {"default": 1, "terminal": 1}, keys, homes)
@@ -225,7 +225,7 @@ def _cmesh(draft: Draft, function: str) -> Network:
     k = config.whole("k")
     _power(config, k, 2)
     if k < 4 or k % 2:
-        draft.refuse("k", "the express links at the edges join no two routers once", "write an even k, 4 or more")
+        draft.refuse("k", "the express links along the edges need an even number", "write an even k, 4 or more")
         k = 4
     built = wiring.cmesh(k, config.whole("use_noc_latency") == 1)
     keys = ("k", "n", "c", "x", "y", "xr", "yr", "use_noc_latency")

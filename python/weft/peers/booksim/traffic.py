@@ -50,7 +50,7 @@ def reply_flits(draft: Draft, classes: int) -> int:
 
 
 def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
-    """Put patterns, load and packets into the draft."""
+    """Add patterns, load and packets to the draft."""
     config = draft.config
     batch = config.text("sim_type") == "batch"
     loads = [1.0] if batch else _loads(draft, flits, classes)
@@ -142,7 +142,7 @@ def _injection(draft: Draft, load: float, flits: int, classes: int) -> None:
         return
     length = max(round(1 / beta), 1)
     if length * r1 < 1:
-        end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is 1 at most, too
+        end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is at most 1, as well
         what = f"bursts of {length} cycles at {r1:g} packets/cycle hold {length * r1:g} packets, here 1 or more"
         remedy = f"write on_off({{{end * rate / (r1 - rate):.6g},{end:.6g},-1}}) for the same load at the same peak"
         draft.refuse("injection_process", what, remedy)
@@ -187,7 +187,7 @@ def _vc_ranges(draft: Draft) -> None:
         asked = (config.whole(f"{kind}_begin_vc"), config.whole(f"{kind}_end_vc"))
         begin, end = (default if one < 0 else one for one, default in zip(asked, half, strict=True))
         if begin > end or end >= vcs:
-            what = f"VCs {begin} to {end} are no part of {vcs}"
+            what = f"VCs {begin} to {end} are not among the {vcs} VCs"
             config.fail(f"{kind}_end_vc", what, f"write ranges from 0 to {vcs - 1}")
         divided += [f"{kind}_begin_vc"] if (begin, end) != (0, vcs - 1) else []
     if divided:

@@ -32,7 +32,7 @@ class Wiring:
     links: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def join(self, a: int, b: int, latency: int) -> None:
-        """Add a link, with the same latency both ways."""
+        """Add a link with the same latency in both directions."""
         self.links[min(a, b), max(a, b)] = latency
 
     def graph(self) -> str:
@@ -59,7 +59,7 @@ class Wiring:
 
 
 def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
-    """Flattened butterfly; with `noc` a link is as long as its way over a floor of `row` routers in a row."""
+    """Flattened butterfly; with `noc` a link has its length on a floor plan with `row` routers in a row."""
     side = round(c**0.5)
     wiring = Wiring(k**n, homes(k**n, c, row))
     for a in range(k**n):
@@ -71,20 +71,20 @@ def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
 
 
 def homes(routers: int, c: int, row: int) -> list[int]:
-    """Router of each terminal, where terminals are numbered row by row over the floor, not router by router."""
+    """Router of each terminal, where terminals are numbered row by row of the floor plan, not router by router."""
     side, wide = round(c**0.5), row * round(c**0.5)
     return [(terminal // wide // side) * row + terminal % wide // side for terminal in range(routers * c)]
 
 
 def terminal_latencies(c: int) -> set[int]:
-    """Cycles from router to terminal where each of c terminals, in a square around it, is as far as it lies."""
+    """Cycles from a router to each of its c terminals, which lie in a square around it."""
     side = round(c**0.5)
     steps = [place for place in range(-(side // 2), side // 2 + 1) if place or side % 2]
     return {1 + max(abs(x) - 1, 0) + max(abs(y) - 1, 0) for x in steps for y in steps}
 
 
 def dimension_order(k: int) -> Callable[[int, int], int]:
-    """Next hops on a flattened butterfly: the lowest digit that differs is set right."""
+    """Next hops on a flattened butterfly: each corrects the lowest digit that differs."""
 
     def following(at: int, to: int) -> int:
         stride = 1
@@ -113,7 +113,7 @@ def cmesh(k: int, noc: bool) -> Wiring:
 
 
 def mesh_order(k: int, express: bool) -> Callable[[int, int], int]:
-    """Next hops on the concentrated mesh: x, then y; far ways begin with an express link where one starts."""
+    """Next hops on the concentrated mesh: x, then y; long paths begin with an express link where one starts."""
 
     def following(at: int, to: int) -> int:
         (y, x), (to_y, to_x) = divmod(at, k), divmod(to, k)
@@ -150,7 +150,7 @@ def down_or_up(at: int, to: int) -> int:
 
 
 def tree4() -> Wiring:
-    """Tree of 4, 8 and 16 routers in three levels, 64 terminals; the top is joined to all of the middle."""
+    """Tree of 4, 8 and 16 routers in three levels, 64 terminals; each top router is joined to all middle ones."""
     wiring = Wiring(28, [12 + terminal // 4 for terminal in range(64)])
     for middle in range(8):
         for place in range(4):

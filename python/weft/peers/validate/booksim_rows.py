@@ -1,4 +1,4 @@
-"""BookSim2 rows as scenarios; `weft.peers.booksim.models` maps its models and says what its numbers mean."""
+"""Turns BookSim2 rows into scenarios; `weft.peers.booksim.models` maps its models and says what its numbers mean."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _router(params: Params) -> dict[str, Any]:
 
 
 def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
-    """The peer's phases; a saturated row has no latency, so nothing is drained."""
+    """The peer's phases. The latency of a saturated row is not compared, so its packets need not be delivered."""
     measure = {
         "warmup": amount(params["warmup_cycles"], "cycle"),
         "window": amount(params["measure_cycles"], "cycle"),

@@ -1,9 +1,9 @@
-"""CAMINOS rows as scenarios.
+"""Turns CAMINOS rows into scenarios.
 
-What its numbers mean: hops are router-to-router links, as ours; a load of 1 is one phit/server/cycle, and a phit is
-our flit; a message is one packet of `flit_size` phits (virtual cut-through); its `Basic` router has no crossbar, so
-nothing but buffers and links holds a packet back: delay 0 and a speedup as high as there are VCs. Zero-load delay =
-sum of link delays + (phits - 1).
+What its numbers mean: hops are links between routers, as ours. A load of 1 is one phit/server/cycle, and a phit is our
+flit. A message is one packet of `flit_size` phits (virtual cut-through). Its `Basic` router has no crossbar, so nothing
+but buffers and links holds a packet back: here its delay is 0 and its speedup the number of VCs. Zero-load delay = sum
+of link delays + (phits - 1).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _topology(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
-    """The routing, and the VCs of link classes that use fewer than the peer gives to every port."""
+    """The routing, and the VCs of each link class that uses fewer of them than the peer gives to every port."""
     match row["routing_label"]:
         case "shortest" if row["topology"].startswith("Hamming"):
             return {"minimal": {}}, {}
@@ -139,7 +139,7 @@ def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _ugal(sensor: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """Lowest of q and 2 q + 24, read at the source."""
+    """UGAL's choice at the source: the lower one of q (minimal) and 2 q + 24 (detour), q in phits."""
     options = {"intermediate": "router", "threshold": "24flits", "sensor": sensor}
     return {"dragonfly_ugal": options}, {"local": 4, "global": 2}
 

@@ -1,4 +1,4 @@
-"""A row of peer results, and the scenario that should give the same."""
+"""A row of peer results, and the scenario that should give the same results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MustMatch = Literal["latency", "accepted", "order", "info"]
 
 @dataclass(frozen=True)
 class Numbers:
-    """What one run measured; ``None`` where the run says nothing.
+    """What one run measured; ``None`` where it did not measure.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class Case:
     theirs : Numbers
         What the peer measured.
     must_match, why, band
-        What must hold: see `weft.peers.validate.judge`. The band is relative.
+        What must hold, and why; see `weft.peers.validate.judge`. The band is a share of the peer's number.
     scenario : dict or None
         The same network for Weft; ``None`` if it can't be expressed, and `refusal` says why.
     oblivious : bool
-        Whether the channel-load bound of the route holds (an adaptive routing may exceed its minimal bound).
+        Whether accepted load can't exceed the channel-load bound (it may where an adaptive routing takes detours).
     """
 
     line: int

@@ -1,4 +1,4 @@
-"""Reads a file of peer results; its header says which simulator they are of."""
+"""Reads a file of peer results; the header of the file tells which simulator they come from."""
 
 from __future__ import annotations
 

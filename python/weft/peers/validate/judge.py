@@ -1,12 +1,12 @@
 """Whether Weft agrees with the peer, by the column ``must_match``.
 
-latency   latency, hops and accepted load within the band, or within 3 sigma of both runs, whichever is wider
+latency   latency, hops and accepted load within the band or within 3 sigma, whichever is wider
 accepted  accepted load within the band
-order     accepted load at most the bound, and not below the peer's by more than the band
+order     accepted load no higher than the bound, and not below the peer's by more than the band
 info      nothing; printed only
 
-Sigma of one run is estimated from the spread of our seeds. The peer has one run of the same length, so its error is
-that of one run; ours is that of the mean over the seeds: 3 sigma = 3 s sqrt(1 + 1/n).
+The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so its error
+is s; ours, of the mean over the seeds, is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n).
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Ours:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number of peer and Weft.
+    """One number, as the peer and as Weft measured it.
 
     Attributes
     ----------
     peer, ours : float or None
         The peer's run and the mean of ours.
     sigma : float
-        Spread of one of our runs.
+        Standard deviation of one of our runs.
     tolerance : float
         How far apart they may be.
     """
@@ -69,7 +69,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether they are no further apart than the tolerance; false where one says nothing."""
+        """Whether they are no further apart than the tolerance; false if one of them did not measure it."""
         if self.peer is None or self.ours is None:
             return False
         return abs(self.ours - self.peer) <= self.tolerance

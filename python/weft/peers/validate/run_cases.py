@@ -32,7 +32,7 @@ def validate(
     cases : sequence of Case
         Rows, of any peers.
     seeds : int
-        Runs of each case; 5 or more for an honest sigma.
+        Runs of each case; 5 or more for a meaningful standard deviation.
     jobs : int, optional
         Runs at a time, by default as many as there are cores.
     watch : callable, optional
@@ -63,7 +63,7 @@ def validate(
 
 
 def _expand(case: Case, seeds: int) -> tuple[list[Point], float]:
-    """Points of a case, one per seed, and the channel-load bound of its route."""
+    """Points of a case, one per seed, and the channel-load bound of its routing."""
     if case.scenario is None:
         raise ScenarioError.saying(case.refusal, "")
     swept = case.scenario | {"sweep": {"seed": list(range(1, seeds + 1))}}

@@ -17,7 +17,7 @@ _HEAD = ("case", "load", "must match", "latency", "Weft", "hops", "Weft", "accep
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
-    """Peer and Weft side by side, the reasons of failures, and the count."""
+    """Lines with the numbers of peer and Weft side by side, the reasons of failures, and the counts."""
     lines = [
         "Mean packet latency [cycles], hops [router-to-router links], accepted load [flits/terminal/cycle]:",
         "the peer's, and beside it Weft's mean over its seeds.",
@@ -37,7 +37,7 @@ def text(verdicts: Sequence[Verdict]) -> str:
 
 
 def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The same for programs: ``rows`` with every number, ``failed`` and ``count`` by answer."""
+    """The verdicts for programs: ``rows`` with every number, ``failed``, and ``count`` of each answer."""
     rows = []
     for verdict in verdicts:
         case = asdict(verdict.case)

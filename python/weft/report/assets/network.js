@@ -77,7 +77,7 @@ class NetworkView {
   shownStates() {
     const channels = 2 * this.network.links;
     if (!this.filming()) return null;
-    if (!this.film.state) return new Uint8Array(channels);
+    if (!this.film.state) return new Uint8Array(channels).fill(report.state_order.indexOf("on"));
     return decode(this.film.state).subarray(this.picture() * channels, (this.picture() + 1) * channels);
   }
 

@@ -24,7 +24,7 @@ class Claim:
     id : str
         Its number: ``T-033``.
     section, scenario, metric : str
-        Where it stands, and of what it speaks.
+        Section of the paper, and the runs and the quantity that the claim is about.
     printed : str
         The value as printed.
     kind : str
@@ -45,7 +45,7 @@ def read(path: Path) -> list[Claim]:
     Raises
     ------
     WeftError
-        If a line is not of this form.
+        If a line has other columns, or an unknown kind.
     """
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 ENERGY = "energy_network_per_bit_pj"
-# The mechanism that the others are held against.
+# The mechanism with which the others are compared.
 BASELINE = "baseline"
-# Numbers of a summary that frames keep; one that a version or a policy does not have is null.
+# Numbers of a summary that frames keep; null where the results lack one.
 NUMBERS = (
     "seed",
     "terminals",

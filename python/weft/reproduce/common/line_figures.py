@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weft.reproduce.common.paper import Figure
 
 _HEIGHT = 2.3
-# The first is for the report, the others for papers and slides.
+# The first format is for the report, the others are for papers and slides.
 FORMATS = ("svg", "pdf", "png")
 _DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
 
@@ -36,13 +36,13 @@ class Series:
     Attributes
     ----------
     label : str
-        For the legend.
+        Its entry in the legend.
     x, y : sequence of float
-        Its points.
+        Coordinates of its points.
     over : sequence of bool
         Points that are saturated; empty if none is.
     theory_of : str
-        Label of the series that it is the theory of: a dashed line in its colour, without markers.
+        Label of the series for which it is the theory: it is dashed, in the colour of that series, without markers.
     """
 
     label: str
@@ -71,11 +71,11 @@ def curves(
     series : sequence of Series
         The curves.
     at_top : bool
-        Whether saturated points have no value: they stand at the upper edge, and lines end before them.
+        Whether saturated points have no value: then they are drawn at the upper edge, and lines end before them.
     most : float
-        Upper end of the axis at most; higher points lie outside.
+        Highest upper end of the axis; higher points are not shown.
     looks : sequence of str
-        Labels in the order of their looks, so that a label looks the same in several figures.
+        Labels in a fixed order, so that a label looks the same in several figures.
     """
     known = style.looks([*looks, *(each.theory_of or each.label for each in series)])
     shown = {each.label: known[each.theory_of or each.label] for each in series}

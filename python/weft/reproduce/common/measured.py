@@ -1,4 +1,4 @@
-"""What the experiments of a paper measured: a frame per experiment with a row per finished point."""
+"""What the experiments of a paper measured: for each experiment a frame with a row per finished point."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class LackingError(Exception):
-    """A figure or a claim needs something that was not run; the text says what."""
+    """Something that a figure or a claim needs was not run; the text says what."""
 
 
 def unsettled() -> pl.Expr:
-    """Whether a point that is not saturated was measured before latencies, or links that are on, had settled.
+    """Whether a point is not saturated, and was measured before its latencies or its power states had settled.
 
-    Points whose warm-up had a fixed length do not say.
+    Not known, and so false, for points whose warm-up had a fixed length.
     """
     late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled")).fill_null(value=False)
     return ~pl.col("saturated") & late
@@ -31,8 +31,8 @@ class Measured:
     Attributes
     ----------
     frames : mapping of str to polars.DataFrame
-        By the name of the experiment; one that was not run is missing. Each has the columns ``saturated``,
-        ``warmup_settled``, ``power_settled`` and ``derived``: what was worked out from another row was not run.
+        Frames by the name of the experiment; those that were not run are missing. Each has the columns ``saturated``,
+        ``warmup_settled``, ``power_settled`` and ``derived`` (whether a row was computed from another one, not run).
     quick : bool
         Whether fewer loads and shorter windows were run, so that analyses should take fewer samples, too.
     """
@@ -53,11 +53,11 @@ class Measured:
         return self.frames[experiment]
 
     def unsettled(self, experiments: Iterable[str]) -> str:
-        """How many points of these had not settled, in words; empty if none."""
+        """How many points of these experiments had not settled, in words; empty if none."""
         ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
         found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
         return ", ".join(f"{name}: {late} of {all_} points not settled" for name, (late, all_) in found.items() if late)
 
     def has(self, experiments: Iterable[str]) -> bool:
-        """Whether all of these were run."""
+        """Whether all these experiments were run."""
         return all(name in self.frames for name in experiments)

@@ -27,11 +27,11 @@ class Experiment:
     Attributes
     ----------
     name : str
-        Of the scenario in the folder of the paper, without its ending, and of the folder of the results.
+        Name of the scenario in the folder of the paper (without ending), and of the folder of the results.
     quick, full : sequence of mapping of str to value
-        Overrides by dotted path of the sweeps that a quick run and a full one make of it.
+        Overrides by dotted path, for each sweep of a quick run and of a full run.
     scaled : str
-        What the quick run leaves out besides loads and length, in words; empty if nothing.
+        What is smaller in a quick run, besides fewer loads and shorter runs, in words; empty if nothing.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Figure:
     Attributes
     ----------
     name : str
-        What it is asked for by: ``9a``, ``epochs``.
+        Its name on the command line: ``9a``, ``epochs``.
     title : str
         One line.
     draw : callable or None
@@ -60,11 +60,11 @@ class Figure:
     needs : tuple of str
         Names of experiments.
     reading : str
-        What to look at, for the report.
+        What to look at, as the report says it.
     wide : bool
-        Whether it takes the width of the page in the report.
+        Whether it takes the whole width of the report.
     remark : callable, optional
-        What has to be known of the points that were run, for the report; empty if nothing.
+        Gives a remark on the points that were run, for the report; empty if there is none.
     waits : str
         What a figure that can't be drawn waits for.
     """
@@ -86,15 +86,15 @@ class Paper:
     Attributes
     ----------
     name, title : str
-        What it is asked for by, and its authors, title and year.
+        Its name on the command line, and its authors, title and year.
     folder : str
         Folder of its scenarios and claims in ``experiments``.
     experiments, figures : sequence
         In the order in which they are run and shown.
     rules : mapping of str to Rule
-        When a claim is met, by its number.
+        For the number of each claim, when the claim is met.
     frame : callable
-        Makes the frame of an experiment that figures and rules look at.
+        Makes of an experiment's results the frame that figures and rules read.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Paper:
         return [each for each in self.figures if not wanted or each.name in wanted]
 
     def needed(self, figures: Iterable[Figure]) -> list[Experiment]:
-        """The experiments that figures need, in the order of the paper; with all figures also those of claims alone."""
+        """Experiments that these figures need, in the paper's order; with all figures also those for claims only."""
         chosen = list(figures)
         names = {name for figure in chosen for name in figure.needs}
         return [each for each in self.experiments if each.name in names or len(chosen) == len(self.figures)]

@@ -1,4 +1,4 @@
-"""What figures and claims ask of a frame: the points of a mechanism, ratios, throughput, settled points."""
+"""What figures and claims read from a frame: the points of a mechanism, ratios, throughput, settled points."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from weft.reproduce.common.frames import BASELINE, ENERGY
 from weft.reproduce.common.measured import LackingError, unsettled
 from weft.results import quantities as q
 
-# Loads of different mechanisms that are the same.
+# Loads of different mechanisms that differ by no more are the same [flits/terminal/cycle].
 _SAME = 1e-9
-# A load is too much where less of it is accepted: the accepted load no longer follows the offered one.
+# A load is too much where less than this share of it is accepted.
 _ACCEPTED = 0.95
-# A load that stands in for one that the paper names, but that was not run, lies this near.
+# If a load that the paper names was not run, the nearest one stands for it, if it differs by no more than this share.
 _NEAR = 0.25
 
 
 def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """The points of a mechanism in the order of load, without those that stalled.
+    """The points of a mechanism that did not stall, in the order of load.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
-    """Points of a mechanism that another one ran, too: the columns of the other one end in ``_reference``."""
+    """Points of a mechanism at loads at which another one ran, too; the columns of that one end in ``_reference``."""
     both = of(frame, mechanism).join(of(frame, reference), on=["load", "seed"], suffix="_reference", nulls_equal=True)
     if both.is_empty():
         raise LackingError(f"{mechanism} and {reference} have no load in common")
@@ -45,19 +45,19 @@ def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl
 
 
 def ratio(column: str, reference: str = "reference") -> pl.Expr:
-    """A column against that of the same name with a suffix; null where either is unknown or nothing."""
+    """A column over that of the same name with a suffix; null where either is unknown or 0."""
     found = pl.col(column) / pl.col(f"{column}_{reference}")
     return pl.when(found.is_finite() & (found > 0)).then(found)
 
 
 def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Energy per flit of a mechanism: ``load``, ``energy`` (1 is that of the baseline), ``saturated``."""
+    """Energy per flit of a mechanism: ``load``, ``energy`` (1: that of the baseline), ``saturated``."""
     both = beside(frame, mechanism)
     return both.select("load", ratio(ENERGY).alias("energy"), "saturated").drop_nulls("energy")
 
 
 def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Latency against the baseline's where neither is saturated: ``load``, ``latency`` (1: the baseline's)."""
+    """Latency over the baseline's, where neither is saturated: ``load``, ``latency`` (1: the baseline's)."""
     both = steady(beside(frame, mechanism))
     return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
 
@@ -69,11 +69,10 @@ class Throughput:
     Attributes
     ----------
     knee : float
-        At the lowest load of which it accepts less than `_ACCEPTED`. Claims are judged by it: the paper does not define
-        its throughput, but shows latency curves.
+        Accepted load at the lowest load of which less than `_ACCEPTED` is accepted. Claims are judged by it: the paper
+        does not define its throughput, but shows latency curves.
     most : float
-        At any load. Far beyond the knee the mean over the terminals may rise: sources that share no busy channel send
-        on.
+        Highest accepted load. It may be far beyond the knee, since sources that use no busy channel send more there.
     """
 
     knee: float
@@ -81,18 +80,18 @@ class Throughput:
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Throughput against that of another mechanism, and the same of what is accepted at any load, in words."""
+    """Throughput over that of another mechanism; and in words the same ratio of the highest accepted loads."""
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
-    return ours.knee / theirs.knee, f"{ours.most / theirs.most:.3f} of the most at any load"
+    return ours.knee / theirs.knee, f"{ours.most / theirs.most:.3f} of its highest accepted load"
 
 
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
-    """What is accepted at the lowest load that is too much, and at most.
+    """The load accepted at the lowest load that is too much, and the highest accepted load.
 
     Raises
     ------
     LackingError
-        If no load was too much: then nobody knows; or if nothing was accepted.
+        If no load was too much, so that the throughput is not known, or if nothing was accepted.
     """
     points = of(frame, mechanism).drop_nulls("accepted_load")
     over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
@@ -105,17 +104,17 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
 
 
 def steady(frame: pl.DataFrame) -> pl.DataFrame:
-    """Points that are not saturated, neither they nor those beside them."""
+    """Points that are not saturated, and whose reference is not saturated either."""
     return frame.filter(~pl.any_horizontal("^saturated.*$"))
 
 
 def settled(frame: pl.DataFrame) -> pl.DataFrame:
-    """The points, for numbers that exist in the settled state only.
+    """The same points, if all of them had settled.
 
     Raises
     ------
     LackingError
-        If the window of one began before its latencies or its links had settled.
+        If the window of a point began before its latencies or its power states had settled.
     """
     if late := frame.filter(unsettled()).height:
         raise LackingError(f"{late} of {frame.height} points had not settled")
@@ -123,7 +122,7 @@ def settled(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, list[dict[str, Any]]]:
-    """The lowest load at which a number of all these mechanisms is known, and their rows there.
+    """The lowest load at which a column of all these mechanisms is known, and their rows there.
 
     Raises
     ------
@@ -139,7 +138,7 @@ def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, li
 
 
 def greatest(frame: pl.DataFrame, column: str) -> float:
-    """The greatest of a column.
+    """The greatest value of a column.
 
     Raises
     ------
@@ -148,7 +147,7 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
     """
     values = frame[column].drop_nulls().to_list()
     if not values:
-        raise LackingError(f"no {column} is known: no point that is not saturated was run")
+        raise LackingError(f"no {column} is known: all points that were run are saturated")
     return float(max(values))
 
 

@@ -1,4 +1,4 @@
-"""What became of a paper: the runs, the figures and the scoreboard of one reproduction."""
+"""The result of one reproduction of a paper: its runs, figures and scoreboard."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure and what became of it.
+    """A figure, and its files or the reason why there are none.
 
     Attributes
     ----------
     figure : Figure
-        What it is.
+        The figure.
     files : list of Path
         Its files; none if it was not drawn.
     absent : str
-        Why it was not drawn.
+        Why it was not drawn; empty if it was.
     remark : str
-        What has to be known of its points.
+        A remark on its points; empty if there is none.
     """
 
     figure: Figure
@@ -45,16 +45,16 @@ class Reproduction:
     Attributes
     ----------
     paper : Paper
-        Which.
+        The paper.
     quick : bool
         Whether fewer loads and shorter windows were run.
     command : str
-        What makes it once more.
+        The command that repeats it.
     root : Path
         Folder with everything.
     part : str
-        What the names of its files say of the figures that were chosen, ``-9a-12``; empty for all figures, so that a
-        part does not replace the whole.
+        Part of the names of its files that names the chosen figures, ``-9a-12``; empty if all figures were chosen. So
+        a part of the paper does not replace the whole.
     ran : list of tuple
         The experiments and their results; one for each sweep of an experiment.
     shown : list of Shown

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.api.loading import load
-from weft.errors import ResultsError
+from weft.errors import ResultsError, WriteError
 from weft.reproduce.common import line_figures, reproduction_page, scoreboard
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduced import Reproduction, Shown, mode
@@ -41,7 +41,7 @@ def reproduce(
     jobs: int | None = None,
     told: Told | None = None,
 ) -> Reproduction:
-    """Run what has no results yet, then draw and judge; what was run before is not run again.
+    """Run the points that have no results yet, then draw the figures and judge the claims.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def reproduce(
     jobs : int, optional
         Points at a time, by default as many as cores allow.
     told : callable, optional
-        Given the name of an experiment, makes the context that is told its status.
+        Takes the name of an experiment, and makes a context manager whose value is called with each `Status`.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def _part(figures: Iterable[Figure]) -> str:
 
 
 def _check(root: Path, names: Iterable[str]) -> None:
-    """Before anything is run: whether all of it can be written."""
+    """Check before anything runs that all files can be written."""
     for place in (root, *root.parents):
         if place.is_file():
             what = f"{place} is a file, where the folder of the reproduction belongs"
@@ -112,7 +112,7 @@ def _check(root: Path, names: Iterable[str]) -> None:
             folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         what = f"{root} can't hold a reproduction: {problem}"
-        raise ResultsError.saying(what, "name another folder with --out") from None
+        raise WriteError.saying(what, "name another folder with --out") from None
     for place in (root / name for name in names):
         if place.is_dir():
             what = f"{place} is a folder, where a file of the reproduction belongs"

@@ -1,6 +1,6 @@
-"""When a claim is met. Tolerances are those of the kind of claim, not of what was measured.
+"""Rules that say when a claim is met. The tolerance depends on the kind of the claim only.
 
-``exact``   the measured value is the printed one, up to the digits that are printed
+``exact``   the measured value, rounded to the printed digits, is the printed one
 ``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %
 ``trend``   an inequality over the measured curve holds, stated in words
 """
@@ -43,11 +43,11 @@ class Finding:
     measured : str
         What was measured, in words with units; empty if nothing was.
     value : float or None
-        The same as a number, where it is one.
+        The same as a number, if it is one.
     because : str
-        Why a claim is not met: of a miss, what was measured where, and what was asked.
+        Why a claim is not met: for a miss what was measured, at which load, and what was asked for.
     cause : str
-        What makes a miss one, where that was checked.
+        The cause of a miss, if it was checked.
     """
 
     answer: Answer
@@ -66,9 +66,9 @@ class Part:
     holds : bool
         Whether the inequality holds there.
     told : str
-        What was measured, and where.
+        What was measured, and at which load.
     cause : str
-        What makes it fail, where that was checked.
+        The cause of a failure, if it was checked.
     """
 
     holds: bool
@@ -103,7 +103,7 @@ def exact(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """The same value; a number is rounded to so many decimal places, those that are printed."""
+    """The same value; a number is rounded to `digits` decimal places, as many as are printed."""
     asked = printed if isinstance(printed, str) else _number(printed, unit)
 
     def judge(measured: Measured) -> Finding:
@@ -125,7 +125,7 @@ def approx(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """Within a share of the printed value; what was measured may come with a remark."""
+    """Within a share of the printed value; the measured value may come with a remark."""
     low, high = sorted(((1 - within) * printed, (1 + within) * printed))
 
     def judge(measured: Measured) -> Finding:
@@ -140,7 +140,7 @@ def approx(
 def trend(
     words: str, of: Callable[[Measured], tuple[bool, str] | list[Part]], *needs: str, cause: str = UNKNOWN
 ) -> Rule:
-    """An inequality; the function says whether it holds, of each part, and what was measured there."""
+    """An inequality; the function gives the parts: whether it holds there, and what was measured."""
 
     def judge(measured: Measured) -> Finding:
         found = of(measured)
@@ -154,7 +154,7 @@ def trend(
 
 
 def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
-    """A claim about application traces; the function tells of an analogue on synthetic traffic."""
+    """A claim about application traces; the function says what synthetic traffic gives instead."""
 
     def judge(measured: Measured) -> Finding:
         return Finding("waits", _beside(of, needs, measured))
@@ -163,12 +163,12 @@ def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
 
 
 def given(words: str) -> Rule:
-    """A claim that the model is built on: no run can contradict it."""
+    """A claim that is part of the model, so that no run can contradict it."""
     return Rule("part of the model", (), lambda _: Finding("by construction", words))
 
 
 def constructed(rule: Rule) -> Rule:
-    """A claim whose formula or parameter the model repeats: where its rule holds, nothing was put to the test."""
+    """A claim whose formula or parameter the model repeats: if its rule holds, nothing was tested."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
@@ -178,7 +178,7 @@ def constructed(rule: Rule) -> Rule:
 
 
 def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
-    """A claim that no run can decide; the function tells what was measured beside it."""
+    """A claim that no run can decide; the function gives a related measurement."""
 
     def judge(measured: Measured) -> Finding:
         return Finding("untestable", _beside(of, needs, measured), because=because)
@@ -187,7 +187,7 @@ def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs
 
 
 def _beside(of: Callable[[Measured], str] | None, needs: tuple[str, ...], measured: Measured) -> str:
-    """What is told where nothing is judged; empty if it was not run."""
+    """The measurement of a claim that is not judged; empty if it was not run."""
     with suppress(LackingError):
         return of(measured) if of and measured.has(needs) else ""
     return ""

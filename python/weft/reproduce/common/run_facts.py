@@ -31,17 +31,17 @@ def facts(results: ResultSet) -> dict[str, Any]:
 
 
 def _span(values: Iterable[int]) -> list[int]:
-    """Least and most; nothing of nothing."""
+    """Least and greatest value; empty if there are none."""
     known = sorted(values)
     return [known[0], known[-1]] if known else []
 
 
 def _looked(summary: dict[str, Any]) -> bool:
-    """Whether a warm-up ended by itself, and not at a length that was given."""
+    """Whether the warm-up ended by itself, instead of at a given length."""
     return summary.get("warmup_settled") is not None
 
 
 def _unsettled(summary: dict[str, Any]) -> bool:
-    """Whether a run that was not saturated began to measure before it had settled."""
+    """Whether a run is not saturated, and its window began before it had settled."""
     settled = (summary.get("warmup_settled"), summary.get("power_settled"))
     return not summary["saturated"] and False in settled

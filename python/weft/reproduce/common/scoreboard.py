@@ -1,4 +1,4 @@
-"""The scoreboard: every claim of a paper, what is printed, what was measured, and the verdict."""
+"""The scoreboard: for every claim of a paper the printed value, the measured one, and the verdict."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from weft.reproduce.common.paper import Paper
     from weft.reproduce.common.rules import Rule
 
-# Letters of a cell of the table on a screen.
+# Most letters of a cell of the table on the screen.
 _WIDEST = {"metric": 44, "printed": 26, "measured": 40}
 _SHOWN = ("id", "section", "metric", "printed", "measured", "answer")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A claim and what became of it.
+    """A claim with its rule and finding.
 
     Attributes
     ----------
     claim : Claim
-        What is printed.
+        The claim as printed.
     rule : Rule
-        What has to hold.
+        When it is met.
     finding : Finding
-        What was found.
+        What was measured, and the answer.
     """
 
     claim: Claim
@@ -53,11 +53,11 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """Why it is not met; the cause of a miss stands at the end."""
+        """Why it is not met; the cause of a miss comes last."""
         return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
 
     def document(self) -> dict[str, Any]:
-        """For programs and tables."""
+        """The row for programs and tables."""
         claim, finding = self.claim, self.finding
         return {
             "id": claim.id,
@@ -80,7 +80,7 @@ _REASONED = ("missed", "untestable", "not run")
 
 
 def judge(paper: Paper, measured: Measured) -> list[Row]:
-    """Hold every claim of a paper against what was measured.
+    """Judge every claim of a paper by what was measured.
 
     Raises
     ------
@@ -113,12 +113,12 @@ def count(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def count_words(rows: Sequence[Row]) -> str:
-    """The same as words."""
+    """The counts in words."""
     return ", ".join(f"{number} {word}" for word, number in count(rows).items()) + f", of {len(rows)} claims"
 
 
 def table(rows: Sequence[Row]) -> list[str]:
-    """Lines of the table for a screen; long words are cut, and the reasons of misses follow."""
+    """Lines of the table for a screen, with long texts cut, and then the reasons of all misses."""
     cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
     cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]
     misses = [row for row in rows if row.finding.answer == "missed"]

@@ -1,4 +1,4 @@
-"""Kim, Choi and Kim, TCEP (ISCA 2018): what is run for it, its figures, and rules for its claims."""
+"""Kim, Choi and Kim, TCEP (ISCA 2018): its experiments, its figures, and the rules for its claims."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from weft.reproduce.tcep.mechanisms import frame
 
 _FOLDER = "2018-kim-tcep"
 _TRACES = "application traces, for which Weft has no engine yet"
-# From the second part on TCEP and SLaC start with all links on: from least power so many packets would wait until
-# enough links are awake that they take hundreds of thousands of cycles to drain. The third has the loads around
-# saturation, whose latencies never settle.
+# From the second part on TCEP and SLaC start with all links on. If they started with the fewest, so many packets would
+# queue before enough links are awake that draining them takes hundreds of thousands of cycles. The third part has the
+# loads around saturation, at which latencies never settle.
 LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
-"""Highest loads of the first part and of the second one; the scenario says which loads there are."""
+"""Highest loads of the first and of the second part; the scenario lists the loads."""
 QUICK_LOADS = {
     "uniform": ([0.01, 0.1], [0.2, 0.4], [0.9, 1.0]),
     "tornado": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.4, 0.6]),
@@ -38,7 +38,7 @@ _FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, {"slac": {"initial": 
 
 
 def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
-    """Overrides of a run of all mechanisms. Warm-ups last at most as long as the links may take to settle."""
+    """Overrides for a run of all mechanisms. A warm-up lasts at most as long as links may take to settle."""
     start = {"zip.power.policy": _FROM_ALL}
     return (
         {"sweep.traffic.load": low},
@@ -57,7 +57,7 @@ def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
 
 
 def _patterns(name: str) -> Experiment:
-    """Figs. 9 and 10 under a pattern. A quick run has fewer loads, shorter warm-ups and windows."""
+    """The runs of Figs. 9 and 10 under a pattern. A quick run has fewer loads and shorter warm-ups and windows."""
     short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
     low, middle, high = (short | part for part in _parts(*QUICK_LOADS[name]))
     middle |= {"zip.measure.warmup_limit": ["20000cycles", "250000cycles", "100000cycles"]}
@@ -66,7 +66,7 @@ def _patterns(name: str) -> Experiment:
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:
-    """Overrides of a quick run of Fig. 12. As many routers as terminals per router: the bound is the same."""
+    """Overrides for a quick run of Fig. 12. With as many routers as terminals per router the bound is the same."""
     return (
         {
             "topology.hyperx.widths": [16],
@@ -175,7 +175,7 @@ FIGURES = (
         "Energy of packets of 5,000 flits, uniform random",
         mechanism_curves.energy("Fig. 11b: energy, packets of 5,000 flits", "bursty"),
         ("bursty",),
-        reading="In the paper SLaC may need less energy than TCEP.",
+        reading="In the paper SLaC needs less energy than TCEP at some loads.",
     ),
     Figure(
         "12",

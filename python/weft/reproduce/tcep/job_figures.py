@@ -1,4 +1,4 @@
-"""Fig. 15: energy and run time of SLaC against TCEP, two batch jobs on halves of the machine drawn at random."""
+"""Fig. 15: energy and run time of SLaC against TCEP; two batch jobs run on halves of the machine drawn at random."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNIFORM, PERMUTATION = "jobs_uniform", "jobs_permutation"
 
 
 def mappings(frame: pl.DataFrame) -> pl.DataFrame:
-    """A row per mapping that both completed: ``seed``, ``energy`` and ``time``, SLaC's against TCEP's.
+    """A row per mapping that both mechanisms completed: ``seed``, and SLaC's ``energy`` and ``time`` over TCEP's.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def mappings(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def counted(frame: pl.DataFrame) -> str:
-    """How many of the mappings that were run both completed, in words."""
+    """In words: how many of the mappings that were run both mechanisms completed."""
     return f"{mappings(frame).height} of {frame['seed'].n_unique()} mappings"
 
 
 def ratios(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Draws energy and run time of every mapping, in the order of the energy."""
+    """Makes the function that draws energy and run time of every mapping, in the order of the energy."""
     return partial(_ratios, title, experiment)
 
 

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
     from weft.reproduce.common.measured import Measured
 
-# The network of Fig. 12; a quick run takes a smaller one that has as many routers as a router has terminals, too.
+# The network of Fig. 12. A quick run takes a smaller one, which also has as many routers as terminals per router.
 ROUTERS, TERMINALS = 32, 1024
 UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
-# Where control packets are looked at.
+# Experiments whose control packets are counted.
 CONTROL = ("uniform", "tornado", "bit_reverse")
 _SHARE = "Share of active links"
-# Parameters as the figure of the sensitivity calls them.
+# Names of the parameters in the figure of the sensitivity.
 _NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation", "high_water": "U_hwm"}
 
 
 def gaps(frame: pl.DataFrame) -> pl.DataFrame:
-    """TCEP's active links above the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
+    """TCEP's active links and the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
     points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
         raise LackingError("no point of TCEP that is not saturated says how many links were on")
@@ -50,7 +50,7 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def network(frame: pl.DataFrame) -> tuple[int, int]:
-    """Routers and terminals of the network that was run: as many routers as a router has terminals."""
+    """Routers and terminals of the network that was run, which has as many routers as terminals per router."""
     terminals = round(greatest(frame, "terminals"))
     if terminals < 1:
         raise LackingError("no terminals are known")
@@ -58,13 +58,13 @@ def network(frame: pl.DataFrame) -> tuple[int, int]:
 
 
 def adversarial_share(load: float, routers: int, terminals: int) -> float:
-    """The bound where every router sends to one other: its direct channel takes 1 flit/cycle of what it offers."""
+    """The bound if every router sends to one other router; the direct channel carries 1 flit/cycle of that."""
     offered = load * terminals / routers
     return bound.active_share(load, routers, terminals, min(1.0, 1 / offered) if offered else 1.0)
 
 
 def fig12(measured: Measured) -> Drawing:
-    """Both traffics and their bounds; the paper draws those of uniform traffic."""
+    """Draws the links under both patterns, and their bounds; the paper draws uniform traffic only."""
     series = []
     bounds: dict[str, Callable[[float, int, int], float]] = {
         UNIFORM: bound.active_share,
@@ -88,7 +88,7 @@ def fig12(measured: Measured) -> Drawing:
 
 
 def control(measured: Measured) -> Drawing:
-    """Share of control packets over load, a curve per traffic pattern, and what the paper prints of traces."""
+    """Draws the share of control packets over load, a curve per pattern, and the paper's numbers for traces."""
     series = []
     for name in CONTROL:
         if name in measured.frames:
@@ -98,7 +98,7 @@ def control(measured: Measured) -> Drawing:
     if not series:
         raise LackingError(f"none of {', '.join(CONTROL)} was run")
     drawing, axes = line_figures.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)
-    for printed, words in ((0.34, "mean on traces, as printed"), (0.65, "most on traces, as printed")):
+    for printed, words in ((0.34, "mean on traces, as printed"), (0.65, "maximum on traces, as printed")):
         axes.axhline(printed, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label=f"_{words}")
         axes.text(axes.get_xlim()[1], printed, words, ha="right", va="bottom", fontsize=6.5, color="#444444")
     axes.set_ylim(top=max(axes.get_ylim()[1], 0.8))
@@ -107,16 +107,16 @@ def control(measured: Measured) -> Drawing:
 
 @dataclass(frozen=True)
 class Variation:
-    """What became of latency and energy when one parameter of TCEP was changed, over all loads.
+    """How latency and energy change with a parameter of TCEP, over all loads.
 
     Attributes
     ----------
     words : str
         The parameters that differ from the default, with their values.
     changed : dict
-        The same by name.
+        The same parameters and values, by name.
     latency, energy : float
-        Geometric means over the loads of latency, and of network energy per flit, each against that of the default.
+        Latency, and network energy per flit, over that of the default parameters; geometric means over the loads.
     """
 
     words: str
@@ -126,7 +126,7 @@ class Variation:
 
 
 def variations(frame: pl.DataFrame) -> list[Variation]:
-    """Every parameter set of the experiment beside the first, the default; loads that saturate either are left out."""
+    """Compares every parameter set with the first, which is the default, at loads that saturate neither."""
     points = of(frame, TCEP)
     first, *others = frame["policy"].unique(maintain_order=True).to_list()
     default = points.filter(pl.col("policy") == first)
@@ -146,7 +146,7 @@ def variations(frame: pl.DataFrame) -> list[Variation]:
 
 
 def _geometric(both: pl.DataFrame, column: str) -> float | None:
-    """Geometric mean of a column against that of the default; ``None`` where it is known of no point."""
+    """Geometric mean of a column over that of the default; ``None`` if no point has a value."""
     known = both.select(ratio(column, "default").log()).to_series().drop_nulls().to_list()
     return exp(fmean(known)) if known else None
 
@@ -156,7 +156,7 @@ def _changed(default: Mapping[str, object], other: Mapping[str, object]) -> dict
 
 
 def epochs(measured: Measured) -> Drawing:
-    """Latency and energy of every variation against the default."""
+    """Draws latency and energy of every variation, over those of the default."""
     found = variations(measured["epochs"])
     height = 0.7 + 0.24 * len(found)
     drawing = style.canvas("Sensitivity of TCEP on uniform traffic", [], width=style.PAGE, height=height)

@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
     from weft.reproduce.common.measured import Measured
 
-# In the order of their looks, which are the same in all figures.
+# In a fixed order, so that they look the same in all figures.
 MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
-# A latency curve is shown up to so many times the least latency.
+# The axis of latency ends at so many times the least latency.
 _MOST = 5.0
 ENERGY = "Energy per flit / baseline's"
 
 
 def latency(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Draws latency over load."""
+    """Makes the function that draws latency over load."""
     return partial(_latency, title, experiment)
 
 
 def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Draws energy per flit over load, the baseline's being 1."""
+    """Makes the function that draws energy per flit over load; the baseline's is 1."""
     return partial(_energy, title, experiment)
 
 
 def remark(experiment: str) -> Callable[[Measured], str]:
-    """Tells where links started, and how many points had not settled."""
+    """Makes the function that says which points started with all links on, and how many had not settled."""
     return partial(_remark, experiment)
 
 
@@ -72,7 +72,7 @@ def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
 
 
 def energies(frame: pl.DataFrame, mechanism: str) -> Series:
-    """Energy per flit of a mechanism over load, the baseline's being 1; means over seeds."""
+    """Energy per flit of a mechanism over load; the baseline's is 1. Means over seeds."""
     return _means(normalised(frame, mechanism), mechanism, "energy")
 
 

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
 COMBINED = "TCEP and DVFS"
-# What stands there once more, with its links at the lowest rates.
+# Mechanisms whose points are repeated with links at the lowest rates, and the names of these rows.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
-# Mechanisms as the paper calls them, by the power policy.
+# The paper's name of each mechanism, by the power policy.
 _MECHANISMS = {"always_on": BASELINE, "tcep": TCEP, "slac": SLAC, "static": "root network"}
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft.reproduce.common.frames` makes it.
 
-    Beside a baseline, its points and those of TCEP stand there once more (``derived``), with the energy of links at the
-    lowest rate that carries what they carried.
+    If there is a baseline, its points and those of TCEP have a second row (``derived``), with the energy of links at
+    the lowest rate that carries what they carried.
     """
     rows = frames.rows(results, _MECHANISMS)
     if any(row["mechanism"] == BASELINE for row in rows):
@@ -34,7 +34,7 @@ def frame(results: ResultSet) -> pl.DataFrame:
 
 
 def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same points with their links at the lowest rates."""
+    """Rows of the same points with links at the lowest rates."""
     points = [point for point, row in enumerate(rows) if row["mechanism"] in _RATED]
     factors = dvfs.rate_scaled(results, points=points)["normalised_energy"].to_list()
     return [
@@ -47,5 +47,5 @@ def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any
 
 
 def from_all() -> pl.Expr:
-    """Whether a point starts with all links on, and not with the fewest."""
+    """Whether a point starts with all links on, instead of with the fewest."""
     return pl.col("policy").str.contains('"initial": "all_on"', literal=True)

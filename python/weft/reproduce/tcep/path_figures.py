@@ -1,4 +1,4 @@
-"""Figs. 3 and 4: paths that concentrated and distributed links leave. No simulation: `weft.analysis.paths` counts."""
+"""Figs. 3 and 4: paths over concentrated and over distributed links, counted by `weft.analysis.paths`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from weft.analysis.paths import Active
     from weft.reproduce.common.measured import Measured
 
-# The networks of the figures, and the links of Fig. 3 beyond the star.
+# Routers of the networks of both figures, and links of Fig. 3 beyond the star.
 SMALL, MORE, LARGE = 8, 6, 32
-# Paths of the distributed placement that Fig. 3b prints, and the count in which it and Fig. 3a are what is printed.
+# Number of paths that Fig. 3b prints, and the count that gives the printed numbers of Figs. 3a and 3b.
 FIG3B, FIG3_COUNT = 40, "at_most_two"
-# The count of Fig. 4: all of the paths, as its text says.
+# The count of Fig. 4: all paths, as the paper says.
 FIG4_COUNT = "all"
 SAMPLES = {True: 1000, False: 10000}
 _SEED = 1
@@ -37,13 +37,13 @@ class Placements:
     Attributes
     ----------
     concentrated : ndarray
-        All at one router.
+        The placement with all links at one router.
     distributed : ndarray or None
         The most even placement with the paths that the paper prints; ``None`` if no placement has so many.
     fits : int
-        How many have.
+        How many placements have so many.
     least, most : int
-        Paths of all placements.
+        Fewest and most paths of any placement.
     """
 
     concentrated: Active
@@ -71,14 +71,14 @@ def ratios(samples: int) -> pl.DataFrame:
 
 
 def fig3(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """The two placements as graphs, with what each count says of them."""
+    """Draws the two placements as graphs, with their numbers of paths."""
     found = placements()
     drawing = style.canvas("Fig. 3: paths over a star and six more links", [], width=style.PAGE, height=3.2)
     both = (("concentrated", found.concentrated), ("distributed", found.distributed))
     panels = [(name, active) for name, active in both if active is not None]
     for axes, (name, active) in zip(style.grid(drawing, len(panels), 2), panels, strict=True):
         counts = paths.count(active)
-        axes.set_title(f"{name}: {int(counts[FIG3_COUNT])} paths, at most two of a pair", loc="left")
+        axes.set_title(f"{name}: {int(counts[FIG3_COUNT])} paths, at most two per pair", loc="left")
         _graph(axes, active)
         words = [f"{paths.COUNTS[count]}: {int(number)}" for count, number in counts.items()]
         axes.text(0.5, -0.02, "\n".join(words), transform=axes.transAxes, ha="center", va="top", fontsize=7)
@@ -115,5 +115,5 @@ def fig4(measured: Measured) -> Drawing:
     axes.fill_between(total["active_share"].to_list(), low, high, color=style.COLOURS[0], alpha=0.25, label="_samples")
     axes.set_ylim(0.8, 2.2)
     axes.axhline(1.93, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label="_printed")
-    axes.text(1.0, 1.95, "most, as printed: 1.93", ha="right", va="bottom", fontsize=7, color="#444444")
+    axes.text(1.0, 1.95, "maximum, as printed: 1.93", ha="right", va="bottom", fontsize=7, color="#444444")
     return drawing

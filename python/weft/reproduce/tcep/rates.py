@@ -1,7 +1,7 @@
-"""Beyond the paper: TCEP whose links, those that are on, run at the lowest rate that carries their traffic.
+"""Beyond the paper: TCEP with rate scaling: each link that is on runs at the lowest rate that carries its traffic.
 
-Worked out from the runs of Figs. 9 and 10 as `weft.analysis.dvfs` does for the baseline, with the same ideal: the rate
-is known beforehand and costs nothing to change.
+Computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline, and under the same ideal
+assumptions: the rate is known beforehand, and changing it costs nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def remark(measured: Measured) -> str:
-    """What each saves on average over the loads at which none is saturated, by pattern."""
+    """For each pattern, what each mechanism saves on average over the loads at which none is saturated."""
     told = []
     for name in PATTERNS:
         if name not in measured.frames:

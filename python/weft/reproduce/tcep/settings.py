@@ -1,4 +1,4 @@
-"""Claims about parameters: what the scenarios say once they are resolved, with the defaults of the models."""
+"""Claims about parameters: values of the resolved scenarios, in which all defaults are written out."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _prices_of() -> Prices:
 
 
 def _of_a_cycle() -> tuple[float, float]:
-    """What a channel that is on uses in a cycle without a flit, and in one with a flit [fJ]."""
+    """Energy of a channel that is on, in a cycle without and in one with a flit [fJ]."""
     idle = _prices_of().static_fj["on"]
     return idle, idle + _prices_of().flit_fj
 
@@ -89,7 +89,7 @@ def _prices() -> str:
 
 
 def _peak_w() -> float:
-    """A router of 64 ports that all send in every cycle [W]."""
+    """Power of a router with 64 ports that all send in every cycle [W]."""
     # a femtojoule per femtosecond is a watt
     return 64 * _of_a_cycle()[1] / _cycle_fs()
 
@@ -106,7 +106,7 @@ def _stage() -> str:
 
 
 def _classes() -> float:
-    """Classes of VCs that PAL uses on the links between routers."""
+    """VC classes that PAL uses on the links between routers."""
     implied = _points()["tcep"].imply()["vc_classes"]
     return float(max(count for name, count in implied.items() if name != "terminal"))
 

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 UNIFORM, TORNADO, BITREV, BURSTY, ROOT = "uniform", "tornado", "bit_reverse", "bursty", "root"
 _HARD = (TORNADO, BITREV)
-# "Similar" and "the same" are within so much; "significantly lower" is so much lower; "none" is no more than so much.
+# Shares: "similar" and "the same" are within it, "significantly lower" is lower by it, "none" is at most so much.
 _SIMILAR, _SAME, _SIGNIFICANT, _NONE = 0.1, 0.05, 0.2, 0.05
-# Loads from which on SLaC saves nothing; and the share of the baseline's throughput up to which TCEP is held to saving.
+# The load from which on SLaC saves nothing, and up to which share of the baseline's throughput TCEP has to save energy.
 _FROM, _UP_TO = 0.05, 0.5
-# A load is high from this share of the highest that the baseline carries; where the paper's gap is widest.
+# From this share of the highest load that the baseline carries, a load is high; the load of the paper's widest gap.
 _HIGH, _WIDEST_GAP = 0.9, 0.41
 
 _OSCILLATES = (
@@ -55,7 +55,7 @@ _LEAST = (
     "with the fewest links SLaC has 18.75 % on and TCEP 25 %, as the paper says, which is 1.33 times, and SLaC stays "
     "there up to load 0.1; at the higher loads that neither saturates they are within 5 %"
 )
-# Why a part fails, by mechanism.
+# The cause of a failure, by mechanism.
 _CAUSES = {SLAC: _OSCILLATES}
 
 
@@ -105,9 +105,9 @@ def _same_throughput(measured: Measured) -> list[Part]:
 
 
 def _all_on(measured: Measured) -> list[Part]:
-    """At the highest load that neither a mechanism nor the baseline saturates at.
+    """Judge a mechanism at the highest load at which neither it nor the baseline is saturated.
 
-    What it does at a high load can't be seen from one that is far below what the baseline carries.
+    That load must not be far below the highest that the baseline carries, or it tells nothing about high loads.
     """
     frame = measured[UNIFORM]
     high = _HIGH * greatest(steady(of(measured[UNIFORM], BASELINE)), "load")
@@ -166,9 +166,9 @@ def _no_saving(measured: Measured) -> list[Part]:
 
 
 def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
-    """Energy up to half of the baseline's throughput, from 5 % on, where the mechanism is not saturated.
+    """Energy at loads from 0.05 to half of the baseline's throughput at which the mechanism is not saturated.
 
-    Beyond saturation fewer flits share the energy, which says nothing about the links.
+    Beyond saturation the energy is divided among fewer flits, which says nothing about the links.
     """
     top = _UP_TO * throughput(measured[name], BASELINE).knee
     found = steady(normalised(measured[name], mechanism)).filter(pl.col("load").is_between(_FROM, top))
@@ -180,7 +180,7 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
 
 
 def _common(measured: Measured, name: str, mechanism: str, reference: str) -> pl.DataFrame:
-    """The same of two mechanisms, at the loads of both."""
+    """The same for two mechanisms, at the loads of both."""
     ours, theirs = (_moderate(measured, name, each) for each in (mechanism, reference))
     both = ours.join(theirs, on="load", suffix="_reference").sort("load")
     if both.is_empty():
@@ -248,7 +248,7 @@ def _gap(measured: Measured) -> tuple[float, str]:
 
 
 def _gap_load(measured: Measured) -> tuple[float, str]:
-    """Only where it could be found: loads on both sides of the printed one were run."""
+    """Judge the load of the widest gap, if loads on both sides of the printed one were run."""
     loads = sorted(gaps(settled(measured[LINE]))["load"].unique())
     if not loads[0] < _WIDEST_GAP < loads[-1]:
         raise LackingError(f"the loads that are not saturated do not lie on both sides of {_WIDEST_GAP:g}")
@@ -256,12 +256,12 @@ def _gap_load(measured: Measured) -> tuple[float, str]:
 
 
 def _doubled(measured: Measured) -> str:
-    """TCEP's links under both traffics, at the load at which they differ most."""
+    """TCEP's links under both patterns, at the load at which they differ most."""
     adversarial, uniform = (of(steady(measured[name]), TCEP) for name in (ADVERSARIAL, LINE))
     both = adversarial.join(uniform, on="load", suffix="_reference")
     times = both.select("load", ratio("links_on_mean").alias("times")).drop_nulls().sort("times")
     if times.is_empty():
-        raise LackingError("the two traffics have no load in common")
+        raise LackingError("the two patterns have no load in common")
     load, most = times.row(-1)
     size = network(both)
     bounded = adversarial_share(load, *size) / bound.active_share(load, *size)

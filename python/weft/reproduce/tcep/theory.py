@@ -36,19 +36,19 @@ _BOUNDS = {
     "T-058": (0.8, "0.8889 (441 of 496)"),
     "T-059": (0.9, "0.9474 (470 of 496)"),
 }
-# How far the curve of Fig. 4 may rise again from point to point.
+# By how much the falling curve of Fig. 4 may rise from one point to the next.
 _NOISE = 0.01
 
 
 def _concentrated(_: Measured) -> tuple[bool, str]:
     counts = paths.count(placements().concentrated)
-    told = f"{int(counts[FIG3_COUNT])} with at most two paths of a pair, {int(counts['all'])} with all"
+    told = f"{int(counts[FIG3_COUNT])} with at most two paths per pair, {int(counts['all'])} with all"
     return int(counts[FIG3_COUNT]) == 56, told
 
 
 def _distributed(_: Measured) -> tuple[bool, str]:
     found = placements()
-    told = f"{FIG3B} in {found.fits} placements with at most two paths of a pair; all: {found.least} to {found.most}"
+    told = f"{FIG3B} in {found.fits} placements with at most two paths per pair; all: {found.least} to {found.most}"
     return found.fits > 0, told
 
 
@@ -88,7 +88,7 @@ def _parted(_: Measured) -> str:
 
 
 def _inequality(_: Measured) -> tuple[bool, str]:
-    """The share that the bound gives makes both sides of the inequality equal, wherever the floor does not rule."""
+    """The share that the bound gives makes both sides of the inequality equal, except where R - 1 links are more."""
     loads = [load for load, _ in _BOUNDS.values()]
     left, right = [], []
     for load in loads:
@@ -123,8 +123,8 @@ def _control(_: Measured) -> tuple[bool, str]:
 
 
 RULES: dict[str, Rule] = {
-    "T-015": trend("56 paths, with at most two of a pair", _concentrated),
-    "T-016": trend("a distributed placement has 40 paths, with at most two of a pair", _distributed),
+    "T-015": trend("56 paths, with at most two per pair", _concentrated),
+    "T-016": trend("a distributed placement has 40 paths, with at most two per pair", _distributed),
     "T-017": trend("2 paths or more for every pair", _fewest),
     "T-018": approx(1.93, _peak, unit="times the paths"),
     "T-019": exact(1.0, lambda measured: float(_fig4(measured)["ratio"][0]), digits=3),

@@ -1,4 +1,4 @@
-"""Claims about batch jobs (Fig. 15), and those about traces, which wait: with what synthetic traffic says instead."""
+"""Claims about batch jobs (Fig. 15), and about traces: these wait, and say what synthetic traffic gives instead."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weft.reproduce.tcep.links import Variation
 
 _EPOCHS = "epochs"
-# Mean run times that are similar are within so much; the span that the paper prints for permutations.
+# Within this share mean run times are similar; the least and greatest value that the paper prints for permutations.
 _SIMILAR = 0.1
 _SLOWER = (1.9, 3.6)
 _DEFAULTS = {"activation_epoch": 1000, "deactivation_epoch": 10000}
@@ -62,7 +62,7 @@ def _control(measured: Measured) -> str:
 
 
 def _change(name: str, factors: tuple[float, ...], quantity: str) -> Callable[[Measured], str]:
-    """Change of latency or energy where an epoch is so much longer."""
+    """Change of latency or energy with the length of an epoch."""
 
     def told(measured: Measured) -> str:
         found = variations(measured[_EPOCHS])
@@ -76,9 +76,9 @@ def _change(name: str, factors: tuple[float, ...], quantity: str) -> Callable[[M
 
 
 def _factor(variation: Variation, name: str) -> float | None:
-    """How much longer than the default an epoch is; ``None`` where another parameter was varied.
+    """How many times as long as the default an epoch is; ``None`` if another parameter was varied.
 
-    The deactivation epoch stays ten times as long where the activation epoch is varied.
+    Where the activation epoch is varied, the deactivation epoch stays ten times as long.
     """
     cycles = {key: float(found[0]) for key, value in variation.changed.items() if (found := re.match(r"\d+", value))}
     varied = "activation_epoch" if "activation_epoch" in cycles else next(iter(cycles), None)
