@@ -85,7 +85,7 @@ fn every_registered_routing_has_a_worst_case_here() {
 #[test]
 fn tornado_on_a_ring() {
     // every packet goes ceil(8 / 2) - 1 = 3 links up: each channel up carries 3
-    for routing in [DOR, ENTRY, SHORTEST, SHORTEST_FIRST, ECMP, ADAPTIVE] {
+    for routing in [DOR, ENTRY, BUBBLE, SHORTEST, SHORTEST_FIRST, ECMP, ADAPTIVE] {
         check(RING_8, routing, TORNADO, 1.0 / 3.0);
     }
 }

@@ -187,7 +187,9 @@ fn every_pair_states_whole_paths_with_legal_classes() {
                     let port = spec.graph.ports(at)[hop.port as usize];
                     assert_eq!(hop.router, at);
                     assert!(matches!(port.peer, Peer::Router { router, .. } if router == hop.next_router));
-                    assert!(hop.class < implied.vc_classes[port.class as usize] && !hop.vcs.is_empty());
+                    let link = usize::from(port.class);
+                    assert!(hop.class < e.vc_classes[link].classes && !hop.vcs.is_empty());
+                    assert!(implied.vc_classes[link] <= e.vc_classes[link].classes);
                     at = hop.next_router;
                 }
                 assert_eq!(at, e.to.router, "{topology} {routing}");

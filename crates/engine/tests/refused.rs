@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use weft_engine::routing::{RoutingConfig, any_graph::table::Table};
+use weft_engine::spec::{FlowControl, Reply};
 use weft_engine::{Spec, check};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};
 use weft_units::{InputFile, Refusal};
@@ -140,6 +141,52 @@ fn tables_beyond_the_memory_limit_are_refused_with_the_arithmetic() {
         refusal.what.starts_with("39304 routers with terminals x 39304 routers x 1 bytes = 1544804416"),
         "{refusal}"
     );
+}
+
+// ---- bubbles --------------------------------------------------------------------------------------------------------
+
+/// A ring of four that keeps a bubble, with packets of 5 flits in buffers of 10.
+fn bubbles() -> Spec {
+    let mut spec = Spec::new(&topology(RING), routing(BUBBLE)).unwrap();
+    spec.set_packet(5);
+    spec.links.iter_mut().for_each(|link| link.buffer = 10);
+    check(&spec).unwrap();
+    spec
+}
+
+#[test]
+fn a_bubble_needs_whole_packets_in_a_buffer() {
+    let mut spec = bubbles();
+    spec.router.flow_control = FlowControl::Wormhole;
+    let refusal = check(&spec).unwrap_err();
+    assert_eq!(refusal.path, "router.flow_control");
+    assert!(refusal.what.contains("dimension_order") && refusal.help.contains("virtual_cut_through"), "{refusal}");
+    // also where they have one flit
+    spec.set_packet(1);
+    assert_eq!(check(&spec).unwrap_err().path, "router.flow_control");
+}
+
+#[test]
+fn a_bubble_needs_buffers_for_two_packets_on_links_of_rings() {
+    let mut spec = bubbles();
+    spec.links[0].buffer = 5; // no ring goes over a terminal
+    check(&spec).unwrap();
+    spec.links[1].buffer = 9;
+    let refusal = check(&spec).unwrap_err();
+    assert_eq!(refusal.path, format!("links.{}.buffer", spec.graph.class_names()[1]));
+    assert!(refusal.what.starts_with("9 flits") && refusal.what.contains("2 x 5 = 10 flits"), "{refusal}");
+    assert!(refusal.help.contains("at least 10flits"), "{refusal}");
+}
+
+#[test]
+fn a_bubble_needs_packets_of_one_length() {
+    let mut spec = bubbles();
+    spec.traffic.jobs[0].reply = Some(Reply { flits: 1, outstanding: None });
+    let refusal = check(&spec).unwrap_err();
+    assert_eq!(refusal.path, "routing.dimension_order");
+    assert!(refusal.what.contains("1 to 5 flits"), "{refusal}");
+    spec.traffic.jobs[0].reply = Some(Reply { flits: 5, outstanding: None });
+    check(&spec).unwrap();
 }
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------

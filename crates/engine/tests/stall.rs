@@ -39,6 +39,7 @@ fn check_vcs(topology: &str, routing: &str, class: usize, needed: u8) {
 #[test]
 fn too_few_vcs_are_refused_naming_the_number_needed() {
     check_vcs(TORUS, DOR, 1, 2); // before and after the dateline
+    check_vcs(TORUS, BUBBLE, 1, 1); // packets that enter a ring and those that move on share their VCs
     check_vcs(TORUS, VALIANT, 2, 4); // the same in two phases
     check_vcs(HYPERX, MINIMAL, 1, 2); // one per hop
     check_vcs(HYPERX, UGAL_P, 2, 2); // to the intermediate, to the destination
@@ -131,6 +132,37 @@ fn the_dateline_cures_the_ring() {
     assert_eq!(run(&spec).ending, Ending::Saturated);
 }
 
+// ---- bubbles --------------------------------------------------------------------------------------------------------
+
+/// A ring of four at full load in buffers of two packets. Terminals send to their own router or half way round.
+fn half_way_round(routing_json: &str, flits: u32) -> Spec {
+    let mut spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 2}}"#, routing_json);
+    pattern(&mut spec, r#"{"asymmetric": {}}"#);
+    packets(&mut spec, flits, VirtualCutThrough, 2 * flits);
+    spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency, link.vcs) = (1, 1, 1));
+    spec.set_load(1.0);
+    phases(&mut spec, 1000, rounds(100_000));
+    spec.phases.stall_limit = 2000;
+    spec
+}
+
+#[test]
+fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
+    for flits in [1, 2, 5] {
+        for variant in [(1, 0, 1), (1, 0, 2), (1, 1, 1)] {
+            let mut spec = half_way_round(BUBBLE, flits);
+            router(&mut spec, variant);
+            let out = run(&spec);
+            assert_eq!(out.ending, Ending::Saturated, "{flits} flits, {variant:?}");
+            assert!(accepted(&out) > 0.1, "{flits} flits, {variant:?}: {}", accepted(&out));
+            // room for one packet, to enter and to move on
+            spec.routing = routing(NO_DATELINE);
+            spec.allow_dependency_cycle = true;
+            check_stalls(&spec, ONE);
+        }
+    }
+}
+
 // ---- legal routings never stall -------------------------------------------------------------------------------------
 
 /// 25,000 cycles (100,000 in `make test-all`) at full load with as few VCs and as little buffer as the routing and the packets allow.
@@ -165,9 +197,13 @@ fn worms_that_may_not_reach_their_escape_are_refused() {
 
 /// Every pair, and tori on which half of a ring is a tie.
 fn check_none_stalls(flits: u32, flow_control: FlowControl, hold_switch: bool) {
-    for &(topology, routing) in
-        PAIRS.iter().chain(&[(TORUS_4X4, DOR), (TORUS_4X4, ENTRY), (TORUS_4X4, UGAL), (TORUS_4X4, ADAPTIVE)])
-    {
+    for &(topology, routing) in PAIRS.iter().chain(&[
+        (TORUS_4X4, DOR),
+        (TORUS_4X4, ENTRY),
+        (TORUS_4X4, BUBBLE),
+        (TORUS_4X4, UGAL),
+        (TORUS_4X4, ADAPTIVE),
+    ]) {
         check_never_stalls(topology, routing, flits, flow_control, hold_switch);
     }
 }

@@ -90,7 +90,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                if open & self.common.vcs(out.class, class) != 0 {
+                if self.common.open_to::<SINGLE, V>(out, open, class) != 0 {
                     vcs |= matching(&self.ins.hot(i).requests, self.common.key(p, class));
                 }
             }
@@ -116,7 +116,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             // `take_vc` gives the VC to the head whose turn it is
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            let room = self.available_vcs::<SINGLE>(p) & self.common.vcs(self.outs.hot(p).class, class);
+            let room = self.common.open_to::<SINGLE, V>(self.outs.hot(p), self.available_vcs::<SINGLE>(p), class);
             let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
             if !SINGLE {
                 self.ins.hot_mut(i).hold(v, p, vc);

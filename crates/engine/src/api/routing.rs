@@ -54,11 +54,26 @@ pub enum Decides {
     EachStep,
 }
 
+/// Two VC classes that share their VCs: on the one packets enter rings of channels, on the other they move on in their
+/// ring. A head needs room for one packet to move on and for two to enter, so that each ring keeps a free place (a
+/// bubble) and its packets can't block each other (bubble flow control).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RingEntry {
+    /// Link class.
+    pub link: u8,
+    /// VC class of hops into a ring, from a terminal, from another ring or from other VCs.
+    pub enter: u8,
+    /// VC class of hops from a channel of a ring to the next one; the VCs are those of this class.
+    pub move_on: u8,
+}
+
 /// What a routing asks of the engine.
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
     /// VC classes per link class.
     pub classes: Classes,
+    /// VC classes on which packets enter rings that keep a bubble. All of them count in `classes`.
+    pub ring_entries: Vec<RingEntry>,
     pub decides: Decides,
     /// What it reads as the congestion of an output; `None` if it reads no queues.
     pub sensor: Option<Sensor>,
@@ -72,6 +87,18 @@ pub struct Needs {
     pub posts: Option<Posts>,
     /// The engine is to call `taken` for every head that gets a VC.
     pub remembers: bool,
+}
+
+impl Needs {
+    /// VC classes on which packets enter rings, on links of class `link`.
+    pub fn ring_entries_on(&self, link: usize) -> impl Iterator<Item = RingEntry> + '_ {
+        self.ring_entries.iter().copied().filter(move |entry| usize::from(entry.link) == link)
+    }
+
+    /// VC classes that have VCs of their own on links of class `link`. So many VCs are enough.
+    pub fn least_vcs(&self, link: usize) -> u8 {
+        self.classes[link] - self.ring_entries_on(link).count() as u8
+    }
 }
 
 /// A routing algorithm on one network.

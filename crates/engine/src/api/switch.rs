@@ -85,7 +85,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                if open & self.common.vcs(out.class, class) != 0 {
+                if self.common.open_to::<SINGLE, V>(out, open, class) != 0 {
                     inputs = inputs | *self.requesters.hot(self.common.slot(p, class));
                 }
             }
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            if open & self.common.vcs(out.class, class) != 0
+            if self.common.open_to::<SINGLE, V>(out, open, class) != 0
                 && self.requesters.hot(self.common.slot(p, class)).contains(i)
             {
                 return true;
@@ -172,7 +172,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     #[inline(always)]
     fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
         let out = self.outs.hot(p);
-        let (open, link, mut classes) = (self.available_vcs::<SINGLE>(p), out.class, out.requested);
+        let (open, mut classes) = (self.available_vcs::<SINGLE>(p), out.requested);
         let keys = self.ins.hot(i).requests;
         if self.common.class_bits == 0 {
             return self.take_vc(p, 0, i, matching(&keys, p as u16), open);
@@ -180,7 +180,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         loop {
             debug_assert!(classes != 0, "input {i} won output {p} without a head for it");
             let class = classes.trailing_zeros() as usize;
-            let room = open & self.common.vcs(link, class);
+            let room = self.common.open_to::<SINGLE, V>(out, open, class);
             if room != 0 {
                 let heads = matching(&keys, self.common.key(p, class));
                 if heads != 0 {

@@ -186,8 +186,11 @@ impl<const V: usize> Queues<'_, V> {
     #[inline(always)]
     pub fn open_credits(&self, port: u8, class: u8) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
-        let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
-        let mut vcs = open & self.common.links.hot(out.class as usize).vcs_of.hot(class as usize);
+        let mut vcs = if self.common.single {
+            self.common.open_to::<true, V>(out, out.available_vcs::<true>(), class as usize)
+        } else {
+            self.common.open_to::<false, V>(out, out.available_vcs::<false>(), class as usize)
+        };
         let mut credits = 0;
         while vcs != 0 {
             credits += u32::from(*out.credits.hot(vcs.trailing_zeros() as usize));

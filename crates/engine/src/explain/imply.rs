@@ -30,7 +30,7 @@ pub struct Implied {
     pub mean_hops: Option<f64>,
     /// Load [flits/terminal/cycle] of the busiest terminal at which the busiest channel is full.
     pub channel_load_bound: Option<f64>,
-    /// VC classes of the routing per link class, in the order of the graph's classes.
+    /// VC classes of the routing per link class, in the order of the graph's classes; two that share their VCs are one.
     pub vc_classes: Vec<u8>,
 }
 
@@ -41,7 +41,8 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let alone = "no block shares the routing";
     net.routing = assemble::routing(spec)?.into();
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
-    let mut implied = Walker::new(spec, &net).imply(net.needs.classes.clone());
+    let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
+    let mut implied = Walker::new(spec, &net).imply(vc_classes);
     // an idle network has the fewest links on; a full one may have all of them on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         implied.channel_load_bound = Walker::new(spec, &net).imply(Vec::new()).channel_load_bound;

@@ -6,12 +6,13 @@ use crate::api::common::Common;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::api::coordinates;
 use crate::api::policy::{LinkKnowledge, Policy};
-use crate::api::routing::{AnyRouting, Classes, Decides};
+use crate::api::routing::{AnyRouting, Decides, Needs};
 use crate::api::sensor::{History, Sensor};
 use crate::api::spec::Watched;
 use crate::api::subnetworks::{Subnets, Views};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
+use crate::network::bubbles;
 use crate::network::dependency;
 use crate::network::pairs;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
@@ -53,15 +54,11 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
     let routing: Arc<dyn AnyRouting> = routing(spec)?.into();
     let needs = routing.needs();
-    let classes: &Classes = &needs.classes;
-    let links: Vec<Link> = spec
-        .links
-        .iter()
-        .enumerate()
-        .map(|(c, link)| link_of(spec, link, classes[c], &graph.class_names()[c]))
-        .collect::<Result<_, _>>()?;
+    let links = (0..spec.links.len()).map(|c| link_of(spec, c, &needs));
+    let links: Vec<Link> = links.collect::<Result<_, _>>()?;
+    bubbles::refuse_lost(spec, &needs)?;
     if !spec.allow_dependency_cycle {
-        dependency::refuse_cycle(graph, &*routing, classes, spec.routing.name())?;
+        dependency::refuse_cycle(graph, &*routing, &needs.classes, spec.routing.name())?;
     }
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
@@ -80,7 +77,8 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     let others = by_job || batches || spec.phases.auto_warmup;
     let faults = !spec.faults.is_empty();
     let delivery_slow_path = others || spec.records.transient.is_some();
-    let single = spec.traffic.longest() == 1;
+    let has_bubbles = !needs.ring_entries.is_empty();
+    let single = spec.traffic.longest() == 1 && !has_bubbles;
     let class_bits = needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2();
     let hold_switch = hold_switch(spec)?;
     let board = |posts| Board::new(posts, graph.routers() as usize, spec.cycle_fs, spec.routing.name());
@@ -140,6 +138,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         } else {
             1
         },
+        each_credit_wakes: spec.router.vc_realloc > 0 || has_bubbles,
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
@@ -267,7 +266,9 @@ pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
     Ok(after_grant(spec)? + 4 + spec.router.ejection_delay + spec.links.iter().map(link).max().unwrap_or(0))
 }
 
-fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Link, Refusal> {
+/// Link class `c`.
+fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Refusal> {
+    let (link, classes, name) = (&spec.links[c], needed.least_vcs(c), &spec.graph.class_names()[c]);
     let path = |key: &str| format!("links.{name}.{key}");
     if link.vcs < classes {
         return Err(Refusal::new(
@@ -315,19 +316,32 @@ fn link_of(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<Lin
             format!("write 1 to {vcs}"),
         ));
     }
-    let mut vcs_of = [0u16; 16];
-    for c in 0..u32::from(classes.max(1)) {
-        let (from, to) = (c * usable / u32::from(classes.max(1)), (c + 1) * usable / u32::from(classes.max(1)));
-        vcs_of[c as usize] = ((1u32 << to) - (1u32 << from)) as u16;
-    }
     Ok(Link {
         latency: link.latency,
         credit_latency: (link.credit_latency + spec.router.credit_delay).max(1),
         buffer: link.buffer as u16,
         all: ((1u32 << vcs) - 1) as u16,
-        vcs_of,
+        vcs_of: vcs_of(c, needed, usable),
+        entering: needed.ring_entries_on(c).fold(0, |classes, entry| classes | 1 << entry.enter),
+        room_to_enter: bubbles::room_to_enter(spec) as u16,
         capacity: vcs * link.buffer,
     })
+}
+
+/// The VCs of each routing class on links of class `c`: equal shares of those that packets may use; a class that enters
+/// rings has the VCs of the class that moves on in them.
+fn vcs_of(c: usize, needed: &Needs, usable: u32) -> [u16; 16] {
+    let mut vcs_of = [0u16; 16];
+    let shares = u32::from(needed.least_vcs(c).max(1));
+    let shared = |class: &u8| needed.ring_entries_on(c).any(|entry| entry.enter == *class);
+    for (k, class) in (0..).zip((0..needed.classes[c].max(1)).filter(|class| !shared(class))) {
+        let (from, to) = (k * usable / shares, (k + 1) * usable / shares);
+        vcs_of[usize::from(class)] = ((1u32 << to) - (1u32 << from)) as u16;
+    }
+    for entry in needed.ring_entries_on(c) {
+        vcs_of[usize::from(entry.enter)] = vcs_of[usize::from(entry.move_on)];
+    }
+    vcs_of
 }
 
 /// First router of every block, and the end of the last. `whole_groups`: routers look into others of their group, which

@@ -6,11 +6,16 @@
 //!
 //! Where a routing says that its class, or its dimension and then its class, rises with each hop there can be no cycle, as
 //! it would have to rise all the way round: then packets are walked only to see that it is so, some over each router.
+//!
+//! A ring that keeps a bubble is a cycle that may be ([`rings`]).
+
+mod rings;
 
 use crate::api::coordinates::in_line;
-use crate::api::routing::{Classes, Hop, Routing};
+use crate::api::routing::{Classes, Hop, RingEntry, Routing};
 use crate::api::walk::{Ports, Proof, Step};
 use crate::state::Packet;
+use rings::Rings;
 use std::collections::{BTreeSet, HashSet};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
@@ -36,6 +41,10 @@ pub(crate) struct Dependencies<'a> {
     edges: Vec<u64>,
     /// Packets are walked with all of these draws: both ways round a ring at half distance, every copy of a global link.
     draws: Vec<u32>,
+    /// VC classes on which packets enter rings that keep a bubble.
+    ring_entries: Vec<RingEntry>,
+    /// If there are any: first channels of packets.
+    starts: BTreeSet<Node>,
 }
 
 /// Refuses a routing whose channel dependencies have a cycle, and shows the cycle.
@@ -51,7 +60,12 @@ pub(crate) fn refuse_cycle(graph: &Graph, routing: &dyn Routing, classes: &Class
             cycle.len(),
             shown.join(" -> ")
         ),
-        "choose a routing (or dateline) with enough VC classes, or set allow_dependency_cycle: true to study the deadlock",
+        if d.ring_entries.is_empty() {
+            "choose a routing (or dateline) with enough VC classes, or set allow_dependency_cycle: true to study the deadlock"
+        } else {
+            "let every hop into a ring, from terminals too, be on the VC class that enters it, and every other hop round it \
+             on the class that moves on; or set allow_dependency_cycle: true to study the deadlock"
+        },
     ))
 }
 
@@ -79,12 +93,17 @@ impl<'a> Dependencies<'a> {
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
         let draws = routing.draws().outcomes(Packet::default(), 0);
-        Self { graph, coords: routing.coordinates(graph), classes, words, edges: vec![0; nodes * words], draws }
+        // a check of fewer classes is one of a routing that merges them, and then no class enters anything
+        let mut ring_entries = routing.needs().ring_entries;
+        ring_entries.retain(|entry| u32::from(entry.enter.max(entry.move_on)) < classes);
+        let edges = vec![0; nodes * words];
+        let coords = routing.coordinates(graph);
+        Self { graph, coords, classes, words, edges, draws, ring_entries, starts: BTreeSet::new() }
     }
 
     /// Enters every dependency between channels that packets of this routing can cause, as its proof says.
     pub(crate) fn enter(&mut self, routing: &dyn Routing, proof: Proof) -> Result<(), Lost> {
-        match proof {
+        match self.from_starts(proof) {
             Proof::EveryState => return self.every_state(routing),
             Proof::Rises { link_first, or } => {
                 if !self.rises(routing, link_first)? {
@@ -135,6 +154,7 @@ impl<'a> Dependencies<'a> {
     /// `from` leads to `router`, whose (port, class) is asked for.
     fn add(&mut self, from: Node, port: u8, class: u8) {
         let bit = usize::from(port) * self.classes as usize + self.known(class) as usize;
+        let from = self.vcs_of(from);
         self.edges[from as usize * self.words + bit / 64] |= 1 << (bit % 64);
     }
 
@@ -151,7 +171,10 @@ impl<'a> Dependencies<'a> {
                 self.add(previous, hop.port, hop.class);
             }
             let node = self.node(at, hop.port, hop.class);
-            first = first.or(Some(node));
+            if first.is_none() {
+                first = Some(node);
+                self.start(node);
+            }
             (last, at) = (Some(node), next);
         }
     }
@@ -171,6 +194,9 @@ impl<'a> Dependencies<'a> {
     /// Whether the rank (`link_first`: the class of the link, then the rank) rises with each hop on every walk that is
     /// tried: from every router to some others, at each router by another of its choices.
     pub(crate) fn rises(&self, routing: &dyn Routing, link_first: bool) -> Result<bool, Lost> {
+        if !self.ring_entries.is_empty() {
+            return Ok(false); // different ranks may share their VCs
+        }
         let hosts: Vec<u32> = (0..self.graph.routers()).filter(|&r| is_host(self.graph, r)).collect();
         let apart = hosts.len().div_ceil(WALKED_TO);
         for &to in hosts.iter().step_by(apart) {
@@ -307,10 +333,11 @@ impl<'a> Dependencies<'a> {
             while let Some((at, last, packet)) = open.pop() {
                 for Step { hop, after, .. } in self.choices(routing, at, to, &packet)? {
                     let Some(next) = self.neighbour(at, hop.port) else { continue };
-                    if let Some(last) = last {
-                        self.add(last, hop.port, hop.class);
-                    }
                     let node = self.node(at, hop.port, hop.class);
+                    match last {
+                        Some(last) => self.add(last, hop.port, hop.class),
+                        None => self.start(node),
+                    }
                     if seen.insert((node, after.seq, after.route_state())) {
                         open.push((next, Some(node), after));
                     }
@@ -350,33 +377,34 @@ impl<'a> Dependencies<'a> {
         format!("router {router} port {port} to {to} class {}", node % self.classes)
     }
 
-    /// A cycle, if there is one: nodes without a way in are removed until none is left.
+    /// A cycle, if there is one, where each ring that keeps a bubble is one node: nodes without a way in are removed until
+    /// none is left.
     pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
         let nodes = self.edges.len() / self.words;
-        let mut indegree = vec![0u32; nodes];
+        let (mut indegree, rings) = (vec![0u32; nodes], self.rings());
         for n in 0..nodes as u32 {
-            self.successors(n).for_each(|s| indegree[s as usize] += 1);
+            self.onward(&rings, n).for_each(|s| indegree[s as usize] += 1);
         }
         let mut open: Vec<Node> = (0..nodes as u32).filter(|&n| indegree[n as usize] == 0).collect();
         while let Some(n) = open.pop() {
-            for s in self.successors(n) {
+            for s in self.onward(&rings, n) {
                 indegree[s as usize] -= 1;
                 if indegree[s as usize] == 0 {
                     open.push(s);
                 }
             }
         }
-        let start = (0..nodes as u32).find(|&n| indegree[n as usize] > 0 && self.successors(n).next().is_some())?;
-        self.follow(start, &indegree)
+        let start = (0..nodes as u32).find(|&n| indegree[n as usize] > 0 && self.onward(&rings, n).next().is_some())?;
+        self.follow(start, &rings, &indegree)
     }
 
     /// From a node of a remaining part, follows remaining successors (each such part has one) until a node repeats.
-    fn follow(&self, start: Node, indegree: &[u32]) -> Option<Vec<Node>> {
+    fn follow(&self, start: Node, rings: &Rings, indegree: &[u32]) -> Option<Vec<Node>> {
         // walk backward-free: depth first search for a back edge inside the remaining nodes
         let mut state = vec![0u8; indegree.len()];
         let mut path = vec![start];
         state[start as usize] = 1;
-        let mut iterators = vec![self.successors(start).collect::<Vec<_>>()];
+        let mut iterators = vec![self.onward(rings, start).collect::<Vec<_>>()];
         while let Some(rest) = iterators.last_mut() {
             match rest.pop() {
                 Some(n) if indegree[n as usize] == 0 => {}
@@ -387,7 +415,7 @@ impl<'a> Dependencies<'a> {
                 Some(n) if state[n as usize] == 0 => {
                     state[n as usize] = 1;
                     path.push(n);
-                    iterators.push(self.successors(n).collect());
+                    iterators.push(self.onward(rings, n).collect());
                 }
                 Some(_) => {}
                 None => {

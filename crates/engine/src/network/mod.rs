@@ -1,4 +1,5 @@
 pub mod assemble;
+pub mod bubbles;
 pub mod dependency;
 pub mod faults;
 pub mod pairs;

@@ -28,8 +28,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
         let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.room });
-        // the VC stage gives VCs without credits, too, and looks for them whenever something moves
-        if first || enough || (!SINGLE && net.vc_realloc) {
+        // the VC stage gives VCs without credits, too, and looks for them whenever something moves; heads that enter a
+        // ring wait for more than `room`
+        if first || enough || (!SINGLE && net.each_credit_wakes) {
             let bit = 1u16 << vc;
             out.vcs_with_credit |= bit;
             if !SINGLE && enough {
@@ -166,7 +167,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.outs.hot_mut(o);
         out.requested |= 1 << class;
         let open = out.available_vcs::<SINGLE>();
-        if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
+        if open != 0 && (net.class_bits == 0 || net.open_to::<SINGLE, V>(out, open, class) != 0) {
             self.routers.hot_mut(r).vc_requests.set(p);
             self.active.set(r);
         } else if out.state != LinkState::On as u8 {

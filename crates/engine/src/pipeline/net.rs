@@ -64,7 +64,7 @@ pub struct Net {
     pub replies: bool,
     /// Deliveries are also counted by job or by time of creation (`job_tally.rs`).
     pub delivery_slow_path: bool,
-    /// All packets have one flit.
+    /// All packets have one flit, and none enters a ring that keeps a bubble.
     pub single: bool,
     /// Cycles from the grant to the start of the link.
     pub after_grant: u64,
@@ -78,8 +78,11 @@ pub struct Net {
     pub hold_switch: bool,
     pub flow_control: FlowControl,
     /// Free flits that an output VC must have before a head may take it: under virtual cut-through those of the longest
-    /// packet of the run, whatever the length of the head's own.
+    /// packet of the run, whatever the length of the head's own. A head that enters a ring needs more
+    /// (`Link::room_to_enter`).
     pub room: u16,
+    /// A credit may be the one that some head waits for, however many there are.
+    pub each_credit_wakes: bool,
     /// Cycles from the grant of a flit at its last router to its delivery, if the link is free.
     pub landing: u64,
     /// No delivery is known more cycles ahead.

@@ -10,7 +10,7 @@ use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::key_of;
+use crate::state::{OutputUnit, key_of};
 use std::fmt::Debug;
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -132,10 +132,15 @@ impl Net {
         o << self.class_bits | class
     }
 
-    /// VCs of a routing class on a link class.
+    /// Of the VCs that are `open` at output `out`, those that heads of a routing class may take.
     #[inline(always)]
-    pub(crate) fn vcs(&self, link: u8, class: usize) -> u16 {
-        *self.links.hot(link as usize).vcs_of.hot(class)
+    pub(crate) fn open_to<const SINGLE: bool, const V: usize>(
+        &self,
+        out: &OutputUnit<V>,
+        open: u16,
+        class: usize,
+    ) -> u16 {
+        self.links.hot(out.class as usize).open_to::<SINGLE, V>(out, open, class)
     }
 }
 

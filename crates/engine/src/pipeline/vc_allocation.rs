@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
                     FlowControl::Wormhole => out.free_vcs,
                 };
-                let room = room & net.vcs(out.class, class);
+                let room = net.open_to::<SINGLE, V>(out, room, class);
                 if room != 0 {
                     touched.set(p);
                     again |= self.match_vcs(net, base, p, class, room);

@@ -122,11 +122,13 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         if out.state != crate::state::LinkState::On as u8 && out.free_vcs == 0 {
             return None;
         }
-        let allowed = self.net.links[out.class as usize].vcs_of[usize::from(hop.class)];
+        let link = &self.net.links[out.class as usize];
+        let allowed = link.vcs_of[usize::from(hop.class)];
+        let room = if link.entering >> hop.class & 1 == 0 { self.net.room } else { link.room_to_enter };
         let mut on = Vec::new();
-        if self.net.hold_switch && out.free_vcs != self.net.links[out.class as usize].all {
+        if self.net.hold_switch && out.free_vcs != link.all {
             // the output finishes another packet first, whatever VC is free
-            let held = (0..V).filter(|vc| (self.net.links[out.class as usize].all & !out.free_vcs) >> vc & 1 != 0);
+            let held = (0..V).filter(|vc| (link.all & !out.free_vcs) >> vc & 1 != 0);
             on.extend(held.map(|vc| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15))));
             return Some(on);
         }
@@ -134,7 +136,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             if out.free_vcs >> vc & 1 == 0 {
                 let holder = out.holder[vc];
                 on.push((b, base + usize::from(holder >> 4), usize::from(holder & 15)));
-            } else if out.credits[vc] >= self.net.room {
+            } else if out.credits[vc] >= room {
                 return None;
             } else {
                 on.extend(self.behind(b, o, vc)?);

@@ -1,5 +1,8 @@
 //! Link classes and trunks as the loop needs them.
 
+use super::OutputUnit;
+use crate::base::unchecked::Hot;
+
 /// A link class.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
@@ -12,6 +15,9 @@ pub struct Link {
     pub all: u16,
     /// VCs of each routing class.
     pub vcs_of: [u16; 16],
+    /// Routing classes whose heads enter a ring, and the free flits that an output VC must have for them.
+    pub entering: u16,
+    pub room_to_enter: u16,
     /// Credits of a whole channel.
     pub capacity: u32,
 }
@@ -22,7 +28,15 @@ impl Link {
         (0..).zip(credits).all(|(vc, &free)| self.all >> vc & 1 == 0 || free == self.buffer)
     }
 
-    /// VC class that VC `v` belongs to.
+    /// Of the VCs that are `open` to heads of some class at output `out`, those that heads of `class` may take. `SINGLE`:
+    /// no class enters rings.
+    #[inline(always)]
+    pub fn open_to<const SINGLE: bool, const V: usize>(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
+        let vcs = open & self.vcs_of.hot(class);
+        if SINGLE || self.entering >> class & 1 == 0 { vcs } else { vcs & out.vcs_with(self.room_to_enter) }
+    }
+
+    /// VC class that VC `v` belongs to; of two classes that share it, the lower.
     #[inline(always)]
     pub fn class_of(&self, v: usize) -> u8 {
         self.vcs_of.iter().position(|vcs| vcs >> v & 1 != 0).unwrap_or(0) as u8

@@ -111,10 +111,17 @@ impl<const V: usize> OutputUnit<V> {
         *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
     }
 
-    /// VCs that a head may take now: nobody holds them, and they have enough credits.
+    /// VCs that a head may take now: nobody holds them, and they have enough credits, but perhaps not for a head that
+    /// enters a ring (`Link::open_to`).
     #[inline(always)]
     pub fn available_vcs<const SINGLE: bool>(&self) -> u16 {
         self.free_vcs & if SINGLE { self.vcs_with_credit } else { self.vcs_with_room }
+    }
+
+    /// VCs with at least so many credits.
+    #[inline(never)]
+    pub fn vcs_with(&self, credits: u16) -> u16 {
+        (0..).zip(&self.credits).fold(0, |vcs, (vc, &free)| vcs | u16::from(free >= credits) << vc)
     }
 
     /// A flit takes a place in VC `vc` of the buffer at the far end. `need`: credits that a head needs.

@@ -10,6 +10,7 @@ pub const PAL: &str = r#"{"pal": {}}"#;
 pub const PAL_HISTORY: &str = r#"{"pal": {"sensor": "history_window"}}"#;
 pub const ENTRY: &str = r#"{"dimension_order": {"dateline": "entry"}}"#;
 pub const NO_DATELINE: &str = r#"{"dimension_order": {"dateline": "none"}}"#;
+pub const BUBBLE: &str = r#"{"dimension_order": {"dateline": "bubble"}}"#;
 pub const UGAL_DIFFERING: &str = r#"{"ugal": {"intermediate": "differing_dimensions", "sensor": "history_window"}}"#;
 pub const UGAL_P_HISTORY: &str = r#"{"ugal_p": {"sensor": "history_window"}}"#;
 pub const DF_MINIMAL: &str = r#"{"dragonfly_minimal": {}}"#;
@@ -97,6 +98,7 @@ pub const PAIRS: &[(&str, &str)] = &[
     (DRAGONFLY_WIDE, PAL),
     (TORUS, DOR),
     (TORUS, ENTRY),
+    (TORUS, BUBBLE),
     (TORUS, VALIANT),
     (TORUS, UGAL),
     (MESH, DOR),
@@ -163,6 +165,7 @@ pub const PAIRS: &[(&str, &str)] = &[
     (MESH, ADAPTIVE),
     (HYPERX, SLAC),
     (TRUNKS, DOR),
+    (TRUNKS, BUBBLE),
     (TRUNKS, VALIANT),
     (TRUNKS, UGAL),
     (TRUNKS, ADAPTIVE),

@@ -4,6 +4,7 @@ mod examples;
 pub use examples::*;
 
 use weft_engine::outcome::Ending;
+use weft_engine::routing::grid::dimension_order::Dateline;
 use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl};
 use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, stream};
@@ -87,14 +88,17 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
     (spec.router.delay, spec.router.vc_realloc, spec.router.speedup) = (delay, vc_realloc, speedup);
 }
 
-/// Packets of `flits`; with virtual cut-through in buffers that hold at least one, else streaming through `buffer`.
+/// Packets of `flits`; with virtual cut-through in buffers that hold at least one (two, where rings keep a bubble), else
+/// streaming through `buffer`.
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.set_packet(flits);
     // worms are refused where they could not always reach their escape
     let escapes = matches!(spec.routing, RoutingConfig::MinimalAdaptive(_));
-    let flow_control = if escapes { FlowControl::VirtualCutThrough } else { flow_control };
+    let bubbles = matches!(&spec.routing, RoutingConfig::DimensionOrder(model) if model.dateline == Dateline::Bubble);
+    let flow_control = if escapes || bubbles { FlowControl::VirtualCutThrough } else { flow_control };
     spec.router.flow_control = flow_control;
-    let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
+    let fit = if bubbles { 2 } else { 1 };
+    let least = if flow_control == FlowControl::VirtualCutThrough { fit * flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
 }
 

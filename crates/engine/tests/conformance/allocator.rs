@@ -5,8 +5,9 @@ use crate::conservation::check_drains;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 
-/// One router, heads that know their output, heads that choose in every step, a detour.
-const NETWORKS: [(&str, &str); 4] = [(SINGLE, DOR), (HYPERX, UGAL_P), (TORUS, ADAPTIVE), (DRAGONFLY, DF_VALIANT)];
+/// One router, heads that know their output, heads that choose in every step, a detour, rings that keep a bubble.
+const NETWORKS: [(&str, &str); 5] =
+    [(SINGLE, DOR), (HYPERX, UGAL_P), (TORUS, ADAPTIVE), (DRAGONFLY, DF_VALIANT), (TORUS, BUBBLE)];
 
 /// Every allocator on every network, with packets of one flit, of five, and worms.
 fn check_all(check: impl Fn(&mut Spec, &str)) {

@@ -1,6 +1,6 @@
 //! Hops on a grid of routers: HyperX (every two routers of a line are joined), torus (rings) and mesh (rows).
 
-use super::{Hop, TIE, draw};
+use super::{Hop, RingEntry, TIE, draw};
 use crate::api::coordinates;
 use crate::state::Packet;
 use weft_topology::Graph;
@@ -117,7 +117,8 @@ impl Grid {
             .sum()
     }
 
-    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 past the dateline of a ring.
+    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 past the dateline of a ring, or 1
+    /// into a ring that keeps a bubble.
     /// If the destination is half way round a ring, the packet draws its direction as it enters the dimension.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
@@ -132,6 +133,7 @@ impl Grid {
             let c = Self::coordinate(to, d);
             match dateline {
                 Dateline::None => packet.lane = 0,
+                Dateline::Bubble => packet.lane = u8::from(entering),
                 // up: 1 if the path crosses the wrap link; down: 1 if it does not; both are c < own
                 Dateline::Entry if entering => packet.lane = u8::from(c < own),
                 Dateline::Entry => {}
@@ -158,6 +160,12 @@ impl Grid {
     /// Whether the routers are half way round the ring of dimension `d` from each other.
     fn is_tied(&self, a: u64, b: u64, d: usize) -> bool {
         2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
+    }
+
+    /// VC classes on which packets enter the rings of `links` link classes (0: to terminals), if rings keep a bubble.
+    pub fn ring_entries(&self, dateline: Dateline, links: usize) -> Vec<RingEntry> {
+        let rings = if self.line == Line::Ring && dateline == Dateline::Bubble { links } else { 0 };
+        (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0 }).collect()
     }
 
     /// VC classes of one phase in dimension order.

@@ -1,18 +1,24 @@
 //! Dimension order: dimension 0 first, each dimension finished before the next.
 //!
 //! # Source
-//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` is the static class choice of BookSim2's torus.
+//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` is the static class choice of BookSim2's torus. `bubble`
+//! is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9), 2001.
 //! # Parameters
-//! dateline: how the VC class changes on a ring (`crossing`, `entry`, `none`).
+//! dateline: how the rings of a torus are kept free of deadlock (`crossing` and `entry`: two VC classes; `bubble`: room for
+//! two packets to enter a ring, for one to move on in it; `none`: they are not).
 //! # Guarantees
-//! Minimal, in order per source and destination and VC; one VC class, two on a torus.
+//! Minimal, in order per source and destination and VC; one VC class, two on a torus with a dateline. With `bubble` all VCs
+//! of a link serve all packets, and one is enough; each direction of each ring always has room for a packet in one of its
+//! buffers. That needs virtual cut-through, buffers for two packets, and packets of one length; other runs are refused.
 //! # Not modelled
-//! Ties: half way round a ring every packet draws its direction.
+//! Ties: half way round a ring every packet draws its direction. `bubble`: fairness. Packets in a ring go before packets
+//! that enter it, which wait as long as the ring stays full.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: bounds under tornado are reached; `engine/tests/stall.rs`: without dateline a ring is
-//! refused, and stalls if forced. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of
+//! refused, and stalls if forced, and with `bubble` it does not stall in buffers of two packets.
+//! `network/bubbles/tests.rs`: in every cycle each ring has its bubble. `bubble` has no rows of a peer. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of
 //! `tests/data/golden/booksim.csv`.
 
 use crate::models::routing::on_grid::{Grid, Line};
@@ -27,12 +33,12 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DimensionOrder {
-    /// Torus: how the VC class changes at the wrap link.
+    /// Torus: how packets that go round a ring are kept from waiting for each other.
     #[serde(default)]
     pub dateline: Dateline,
 }
 
-/// VC class in a ring.
+/// How a ring is kept free of deadlock: by VC classes or by a bubble.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dateline {
@@ -41,6 +47,9 @@ pub enum Dateline {
     Crossing,
     /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
     Entry,
+    /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two packets,
+    /// and moves on where there is room for one.
+    Bubble,
     /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
     None,
 }
@@ -68,7 +77,8 @@ impl RoutingModel for DimensionOrder {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        Needs { classes: self.classes.clone(), ..Needs::default() }
+        let ring_entries = self.grid.ring_entries(self.dateline, self.classes.len());
+        Needs { classes: self.classes.clone(), ring_entries, ..Needs::default() }
     }
 
     #[inline(always)]

@@ -1,0 +1,58 @@
+//! Rings that keep a bubble (Carrion et al. 1997, Puente et al. 2001): what a run must be like for them.
+//!
+//! A packet that enters a ring leaves room for one more in the buffer it takes, and one that moves on gives back as much
+//! as it takes. So somewhere in the ring there is always room for a packet, and the packet behind it can move. This counts
+//! in places of a packet: it holds if packets are whole in a buffer, and all equally long.
+
+use crate::api::routing::Needs;
+use crate::network::spec::{FlowControl, Spec};
+use weft_units::Refusal;
+
+/// Free flits that an output VC must have before a head may take it to enter a ring: its own packet and the bubble.
+pub(crate) fn room_to_enter(spec: &Spec) -> u32 {
+    2 * spec.traffic.longest()
+}
+
+/// Refuses runs in which the rings of the routing would lose their bubbles, or nothing could enter them.
+pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
+    if needs.ring_entries.is_empty() {
+        return Ok(());
+    }
+    let name = spec.routing.name();
+    if spec.router.flow_control == FlowControl::Wormhole {
+        return Err(Refusal::new(
+            "router.flow_control",
+            format!("wormhole, but under {name} each ring keeps room for one packet, which must fit into one buffer"),
+            "write router.flow_control: virtual_cut_through, or let the routing avoid deadlock without bubbles",
+        ));
+    }
+    let (shortest, longest) = (spec.traffic.lengths().min().unwrap_or(1), spec.traffic.longest());
+    if shortest != longest {
+        return Err(Refusal::new(
+            format!("routing.{name}"),
+            format!(
+                "packets (and replies) of {shortest} to {longest} flits, but each ring keeps room for one packet, which \
+                 shorter packets would split into gaps that are too small for a packet of {longest} flits"
+            ),
+            "give all packets and replies the same length, or let the routing avoid deadlock without bubbles",
+        ));
+    }
+    let least = room_to_enter(spec);
+    for (c, link) in spec.links.iter().enumerate() {
+        if link.buffer < least && needs.ring_entries_on(c).next().is_some() {
+            return Err(Refusal::new(
+                format!("links.{}.buffer", spec.graph.class_names()[c]),
+                format!(
+                    "{} flits, but under {name} a packet enters a ring only where two packets of {longest} flits fit: 2 x \
+                     {longest} = {least} flits",
+                    link.buffer
+                ),
+                format!("set buffer to at least {least}flits, or let the routing avoid deadlock without bubbles"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

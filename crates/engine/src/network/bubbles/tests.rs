@@ -1,0 +1,74 @@
+//! In every cycle each direction of each ring has room for a packet.
+
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Execution, Spec};
+use crate::state::{ChannelEnd, NO_REQUEST, NONE};
+use std::collections::BTreeMap;
+use weft_topology::TopologyConfig;
+
+/// Full load of `pattern` on a torus with a terminal per router, in buffers of `packets`.
+fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): (u8, u32, u32)) -> Spec {
+    let topology = format!(r#"{{"torus": {{"widths": {widths}, "terminals_per_router": 1}}}}"#);
+    let topology: TopologyConfig = serde_json::from_str(&topology).unwrap();
+    let routing = serde_json::from_str(&format!(r#"{{"dimension_order": {{"dateline": "{dateline}"}}}}"#)).unwrap();
+    let mut spec = Spec::new(&topology, routing).unwrap();
+    spec.set_pattern(&serde_json::from_str(&format!(r#"{{"{pattern}": {{}}}}"#)).unwrap()).unwrap();
+    spec.set_packet(flits);
+    spec.set_load(1.0);
+    for link in &mut spec.links {
+        (link.latency, link.credit_latency, link.vcs, link.buffer) = (1, 1, vcs, packets * flits);
+    }
+    spec.allow_dependency_cycle = dateline == "none";
+    spec
+}
+
+/// Packets that still have a place in each ring. A ring is named by its port, and by its router with coordinate 0. A packet
+/// has its place from when its head takes a VC until its head takes the next one.
+fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
+    let block = &sim.blocks[0];
+    let mut heads_on_links = vec![0; block.ins.len()];
+    block.flits.for_each(|flit| heads_on_links[(flit.to >> 4) as usize] += i64::from(flit.packet != NONE));
+    let mut places = BTreeMap::new();
+    for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
+        let router = &block.routers[out.router as usize];
+        let port = o as u32 - router.base;
+        // the terminal has port 0, each dimension the two ports after
+        let line = sim.net.coords[router.id as usize] & !(0xff << ((port - 1) / 2 * 8));
+        let input = &block.ins[out.peer as usize];
+        let mut taken = heads_on_links[out.peer as usize];
+        for v in 0..8 {
+            let mut segment = input.head[v];
+            taken -= i64::from(segment != NONE && input.requests[v] == NO_REQUEST);
+            while segment != NONE {
+                taken += 1;
+                segment = block.segments.items[segment as usize].next;
+            }
+        }
+        *places.entry((port, line)).or_default() += in_all - taken;
+    }
+    places
+}
+
+/// The fewest places that any ring has in any of 5,000 cycles.
+fn fewest(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): (u8, u32, u32)) -> i64 {
+    let spec = full(widths, pattern, dateline, (vcs, packets, flits));
+    let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).unwrap();
+    let mut fewest = i64::MAX;
+    for cycle in 1..=5000 {
+        sim.advance(cycle);
+        fewest = fewest.min(places(&sim, i64::from(vcs) * i64::from(packets)).into_values().min().unwrap());
+    }
+    fewest
+}
+
+#[test]
+fn each_ring_keeps_its_bubble() {
+    for (widths, pattern) in [("[4]", "uniform"), ("[5]", "tornado"), ("[8]", "tornado"), ("[4, 3]", "uniform")] {
+        for buffers in [(1, 2, 1), (1, 2, 2), (1, 2, 5), (1, 3, 1), (1, 3, 5), (2, 2, 1), (2, 2, 5)] {
+            let (with, without) =
+                (fewest(widths, pattern, "bubble", buffers), fewest(widths, pattern, "none", buffers));
+            println!("{widths} {pattern} {buffers:?}: {with}, {without} without");
+            assert!(with >= 1);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Rings that keep a bubble (bubble flow control), in the check of dependencies.
+//!
+//! A cycle of channels is such a ring if it closes only by hops that move on, each channel has one next channel in it, and
+//! all other hops into it, those of new packets too, enter it. Entering needs room for one packet more than moving on, so
+//! the ring never fills up, and its packets can't all wait for each other (`network/bubbles.rs`). What its packets may
+//! still wait for is outside. So the whole ring counts as one node, whose hops round the ring are no dependencies; whatever
+//! leads from it back to it closes a cycle, as elsewhere.
+
+use super::{Dependencies, Node};
+use crate::api::routing::RingEntry;
+use crate::api::walk::Proof;
+use std::collections::BTreeMap;
+
+/// Rings that keep a bubble.
+#[derive(Default)]
+pub(super) struct Rings {
+    /// The next node in the ring.
+    next: BTreeMap<Node, Node>,
+    /// The node that stands for the ring.
+    first: BTreeMap<Node, Node>,
+}
+
+impl Rings {
+    fn first(&self, node: Node) -> Node {
+        self.first.get(&node).copied().unwrap_or(node)
+    }
+
+    /// The nodes that `node` stands for.
+    fn members(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        let first = (self.first(node) == node).then_some(node);
+        std::iter::successors(first, move |last| self.next.get(last).copied().filter(|&next| next != node))
+    }
+}
+
+impl Dependencies<'_> {
+    /// With rings the check has to see where packets start, because their first hop has to enter.
+    pub(super) fn from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
+        match proof {
+            Proof::Packets { .. } | Proof::Turns(_) | Proof::TurnsTo { .. } | Proof::Escapes
+                if !self.ring_entries.is_empty() =>
+            {
+                Proof::EveryState
+            }
+            seen => seen,
+        }
+    }
+
+    /// A packet may start with `node`.
+    pub(super) fn start(&mut self, node: Node) {
+        if !self.ring_entries.is_empty() {
+            self.starts.insert(node);
+        }
+    }
+
+    /// The entry into rings that `is` true of, among those of the link of `node`; `is` also gets the class of the node.
+    fn entry(&self, node: Node, is: impl Fn(&RingEntry, u32) -> bool) -> Option<&RingEntry> {
+        if self.ring_entries.is_empty() {
+            return None;
+        }
+        let (router, port) = self.sender(node / self.classes);
+        let link = self.graph.ports(router)[port as usize].class;
+        self.ring_entries.iter().find(|entry| entry.link == link && is(entry, node % self.classes))
+    }
+
+    /// The node of the VCs that `node` has: of two classes that share them, that of the class which moves on.
+    pub(super) fn vcs_of(&self, node: Node) -> Node {
+        let entry = self.entry(node, |entry, class| u32::from(entry.enter) == class);
+        entry.map_or(node, |entry| node - node % self.classes + u32::from(entry.move_on))
+    }
+
+    fn moves_on(&self, node: Node) -> bool {
+        self.entry(node, |entry, class| u32::from(entry.move_on) == class).is_some()
+    }
+
+    /// The rings that keep a bubble.
+    pub(super) fn rings(&self) -> Rings {
+        let mut rings = Rings::default();
+        if self.ring_entries.is_empty() {
+            return rings;
+        }
+        // the only node to which packets move on, and the only one from which they come; `None` if there are more
+        let mut next: BTreeMap<Node, Option<Node>> = BTreeMap::new();
+        let mut before: BTreeMap<Node, Option<Node>> = BTreeMap::new();
+        for from in 0..(self.edges.len() / self.words) as Node {
+            for to in self.successors(from).filter(|&to| self.moves_on(to)) {
+                next.entry(from).and_modify(|known| *known = None).or_insert(Some(to));
+                before.entry(to).and_modify(|known| *known = None).or_insert(Some(from));
+            }
+        }
+        // a new packet that moves on, although it enters
+        before.extend(self.starts.iter().map(|&start| (start, None)));
+        let onward = |from: Node| {
+            let to = next.get(&from).copied().flatten()?;
+            (before.get(&to) == Some(&Some(from))).then_some(to)
+        };
+        for &start in next.keys() {
+            if rings.first.contains_key(&start) {
+                continue;
+            }
+            let mut path = vec![start];
+            // as each node is led to by one node, a path that does not end comes back to its start
+            let closes = loop {
+                match onward(path[path.len() - 1]) {
+                    Some(to) if to == start => break true,
+                    Some(to) => path.push(to),
+                    None => break false,
+                }
+            };
+            if closes {
+                rings.first.extend(path.iter().map(|&node| (node, start)));
+                rings.next.extend(path.iter().zip(path.iter().cycle().skip(1)).map(|(&from, &to)| (from, to)));
+            }
+        }
+        rings
+    }
+
+    /// Nodes to which `node` leads, where it and they may stand for rings.
+    pub(super) fn onward<'a>(&'a self, rings: &'a Rings, node: Node) -> impl Iterator<Item = Node> + 'a {
+        rings.members(node).flat_map(move |from| {
+            let round = rings.next.get(&from).copied();
+            let leave = self.successors(from).filter(move |&to| Some(to) != round);
+            leave.map(move |to| rings.first(self.vcs_of(to)))
+        })
+    }
+}
