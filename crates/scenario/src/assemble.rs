@@ -1,13 +1,13 @@
 //! From a scenario to what the engine runs: defaults filled in, times in cycles, prices in femtojoules, cross-checks.
 
-use crate::config::{Classes, FlowControl, Router, Scenario};
+use crate::config::{FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
 use crate::links::check_delays;
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{self, Phases, RouterSpec, StatePrice, Stop};
-use weft_units::{Cycles, Refusal, Time};
+use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
     /// Checks the scenario and turns it into what the engine runs.
@@ -78,8 +78,8 @@ impl Scenario {
     fn resolve_managed(&mut self, classes: &[String]) -> Result<(), Refusal> {
         let names = match &self.power.manages {
             None => classes.iter().filter(|class| *class != "terminal").cloned().collect(),
-            Some(Classes(names)) if names.iter().any(|name| name == "all") => classes.to_vec(),
-            Some(Classes(names)) => {
+            Some(names) if names.has_all() => classes.to_vec(),
+            Some(LinkClasses(names)) => {
                 if let Some(unknown) = names.iter().find(|name| !classes.contains(name)) {
                     let valid: Vec<_> = std::iter::once("all").chain(classes.iter().map(String::as_str)).collect();
                     let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
@@ -88,12 +88,12 @@ impl Scenario {
                 classes.iter().filter(|class| names.contains(class)).cloned().collect()
             }
         };
-        self.power.manages = Some(Classes(names));
+        self.power.manages = Some(LinkClasses(names));
         Ok(())
     }
 
     fn manages(&self, class: &str) -> bool {
-        self.power.manages.as_ref().is_some_and(|Classes(names)| names.iter().any(|name| name == class))
+        self.power.manages.as_ref().is_some_and(|LinkClasses(names)| names.iter().any(|name| name == class))
     }
 }
 
@@ -107,12 +107,17 @@ const MAX_CYCLES: Cycles = 1 << 48;
 
 impl Clock {
     pub fn cycles(&self, time: Time, path: &str) -> Result<Cycles, Refusal> {
-        let cycles = time.cycles(self.cycle_fs, path)?;
-        if cycles > MAX_CYCLES {
-            let what = format!("{time} is {cycles} cycles, more than 2^48");
+        self.duration(time, path).map(|duration| duration.cycles)
+    }
+
+    /// As [`Clock::cycles`], for a value that refusals name.
+    pub fn duration(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
+        let duration = time.duration(self.cycle_fs, path)?;
+        if duration.cycles > MAX_CYCLES {
+            let what = format!("{time} is {} cycles, more than 2^48", duration.cycles);
             return Err(Refusal::new(path, what, "write a shorter time"));
         }
-        Ok(cycles)
+        Ok(duration)
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
-use weft_units::{Bits, Flits, Time};
+use weft_units::{Bits, Flits, LinkClasses, Time};
 
 /// One run of a network: everything that its results depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -127,39 +127,10 @@ pub struct PowerConfig {
     pub policy: PolicyConfig,
     /// Link classes that the policy may switch, or `all`; the others stay on. Default: all classes but `terminal`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub manages: Option<Classes>,
+    pub manages: Option<LinkClasses>,
     /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of
     /// the full rate in every state but `off`, and 7.81pJ/bit in addition for what is sent.
     pub prices: Prices,
-}
-
-/// Names of link classes; one name may stand without a list, and `all` means every class.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Classes(pub Vec<String>);
-
-impl JsonSchema for Classes {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Classes".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": ["string", "array"],
-            "items": { "type": "string" },
-            "examples": ["all", ["dim0"]]
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Classes {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(name) => Ok(Self(vec![name])),
-            names => Vec::deserialize(names).map(Self).map_err(serde::de::Error::custom),
-        }
-    }
 }
 
 impl Default for Router {
@@ -187,7 +158,7 @@ impl Default for PowerConfig {
     }
 }
 
-fn one_nanosecond() -> Time {
+pub(crate) fn one_nanosecond() -> Time {
     Time::Femtoseconds(1_000_000)
 }
 

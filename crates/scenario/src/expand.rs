@@ -1,7 +1,7 @@
 //! From a file and `--set` arguments to points: overrides, sweeps, checks. Nothing runs before all points have been
 //! checked.
 
-use crate::config::Scenario;
+use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::path::{self, Target, sweep_note};
 use crate::point::Point;
@@ -10,7 +10,7 @@ use crate::tree::{self, Entry, Kind, Node};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
-use weft_units::{Refusal, file::Files};
+use weft_units::{Duration, Refusal, Time, file::Files};
 
 /// Points of one file at most.
 const MAX_POINTS: usize = 100_000;
@@ -243,6 +243,7 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
     if !found.whole && notes.is_empty() {
         notes.push(format!("`{path}` is not written in the scenario: this is about its default"));
     }
+    notes.extend(in_cycles(tree, &found, refusal));
     notes.extend(found.swept.map(sweep_note));
     let others: Vec<_> = coordinates
         .iter()
@@ -253,4 +254,20 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
         notes.push(format!("in the point where {}", others.join(" and ")));
     }
     Diagnostic::at(found.span, path, &refusal.what, &refusal.help, &notes)
+}
+
+/// The value that a refusal is about, if it was written as a time in seconds, and how many cycles it is: the engine, which
+/// knows cycles only, may have refused it. `None` if the refusal shows the value as it was written.
+fn in_cycles(tree: &Node, found: &path::Found, refusal: &Refusal) -> Option<String> {
+    let text = |node: &Node| if let Kind::Scalar(Value::String(text)) = &node.kind { Some(text.clone()) } else { None };
+    let written = text(found.node).filter(|written| found.whole && !refusal.what.contains(written.as_str()))?;
+    let cycle = path::find(tree, "cycle");
+    let cycle = if cycle.whole { text(cycle.node)?.parse().ok()? } else { one_nanosecond() };
+    match (written.parse().ok()?, cycle) {
+        (time @ Time::Femtoseconds(_), Time::Femtoseconds(cycle_fs)) if cycle_fs > 0 && refusal.path != "cycle" => {
+            let Duration { cycles, .. } = time.duration(cycle_fs, &refusal.path).ok()?;
+            Some(format!("{written} is {cycles} cycles of {cycle}"))
+        }
+        _ => None,
+    }
 }

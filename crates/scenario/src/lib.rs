@@ -37,7 +37,7 @@ mod workload;
 mod yaml;
 
 pub use channels::{Channel, Channels};
-pub use config::{Classes, FlowControl, Link, PowerConfig, Router, Scenario};
+pub use config::{FlowControl, Link, PowerConfig, Router, Scenario};
 pub use diagnostic::Diagnostic;
 pub use energy::Energy;
 pub use expand::{expand, expand_with, read};

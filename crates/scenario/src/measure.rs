@@ -4,7 +4,7 @@ use crate::assemble::Clock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_engine::spec::{Phases, Records, SeriesSpec, Stop, TrafficSpec};
-use weft_units::{Cycles, Refusal, Time};
+use weft_units::{Cycles, Duration, Refusal, Time};
 
 /// Warm-up, measured window, drain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -238,10 +238,9 @@ impl Measure {
 
     /// Phases of a run; `self` is resolved.
     pub(crate) fn phases(&self, traffic: &TrafficSpec, clock: &Clock) -> Result<Phases, Refusal> {
-        let window = clock.cycles(self.window, "measure.window")?;
-        if !(2..=MAX_BATCHES).contains(&self.batches) || u64::from(self.batches) > window {
-            let what =
-                format!("a window of {window} cycles can't be cut into {} batches for an interval", self.batches);
+        let window = clock.duration(self.window, "measure.window")?;
+        if !(2..=MAX_BATCHES).contains(&self.batches) || u64::from(self.batches) > window.cycles {
+            let what = format!("a window of {window} can't be cut into {} batches for an interval", self.batches);
             return Err(Refusal::new("measure.batches", what, "write 2 to 1000, and at most one per cycle"));
         }
         let stall_limit = clock.cycles(self.stall_limit, "measure.stall_limit")?;
@@ -284,23 +283,24 @@ impl Measure {
         }
     }
 
-    fn stop(&self, traffic: &TrafficSpec, window: Cycles, clock: &Clock) -> Result<(Stop, Cycles), Refusal> {
+    fn stop(&self, traffic: &TrafficSpec, window: Duration, clock: &Clock) -> Result<(Stop, Cycles), Refusal> {
         match self.stop {
-            None => Ok((Stop::Window, window)),
+            None => Ok((Stop::Window, window.cycles)),
             Some(StopConfig::Confidence(Confidence { half_width, max_window })) => {
                 let path = "measure.stop.confidence";
                 if !(half_width > 0.0 && half_width <= 1.0) {
                     let what = format!("{half_width} of the mean is no width of an interval");
                     return Err(Refusal::new(format!("{path}.half_width"), what, "write a part above 0, such as 0.02"));
                 }
-                let most = clock.cycles(max_window.unwrap_or(self.window), &format!("{path}.max_window"))?;
-                let batch = window.div_ceil(u64::from(self.batches));
-                if most < window || most.div_ceil(batch) > MAX_GROWN {
-                    let what = format!("{most} cycles for a window that starts with {window}, in batches of {batch}");
-                    let help = format!("write {window}cycles to {}cycles", batch.saturating_mul(MAX_GROWN));
+                let most = clock.duration(max_window.unwrap_or(self.window), &format!("{path}.max_window"))?;
+                let batch = window.cycles.div_ceil(u64::from(self.batches));
+                if most.cycles < window.cycles || most.cycles.div_ceil(batch) > MAX_GROWN {
+                    let each = window.like(batch);
+                    let what = format!("{most} for a window that starts with {window}, in batches of {each}");
+                    let help = format!("write {window} to {}", window.like(batch.saturating_mul(MAX_GROWN)));
                     return Err(Refusal::new(format!("{path}.max_window"), what, help));
                 }
-                Ok((Stop::Confidence { share: half_width, window: most }, window))
+                Ok((Stop::Confidence { share: half_width, window: most.cycles }, window.cycles))
             }
             Some(StopConfig::Complete(Complete { max_window })) => {
                 if traffic.jobs.iter().all(|job| job.batch.is_none()) {
@@ -312,22 +312,19 @@ impl Measure {
                     ));
                 }
                 let path = "measure.stop.complete.max_window";
-                let most = clock.cycles(max_window, path)?;
-                if most < u64::from(self.batches) {
-                    let what = format!("{most} cycles are no time for {} batches", self.batches);
+                let most = clock.duration(max_window, path)?;
+                if most.cycles < u64::from(self.batches) {
+                    let what = format!("{most} are no time for {} batches", self.batches);
                     return Err(Refusal::new(path, what, "write a longer time"));
                 }
-                Ok((Stop::Complete, most))
+                Ok((Stop::Complete, most.cycles))
             }
         }
     }
 
     /// `managed`: number of channels whose states are recorded.
     pub(crate) fn records(&self, clock: &Clock, managed: usize) -> Result<Records, Refusal> {
-        let whole = |time: Time, path: &str| match clock.cycles(time, path)? {
-            0 => Err(Refusal::new(path, "0 cycles hold nothing", "write 1cycle or more")),
-            cycles => Ok(cycles),
-        };
+        let whole = |time: Time, path: &str| Ok(clock.duration(time, path)?.above_zero(path)?.cycles);
         let bin = |transient: TransientConfig| whole(transient.bin, "measure.transient.bin");
         let series = |series: SeriesConfig| -> Result<SeriesSpec, Refusal> {
             let every = whole(series.every, "measure.series.every")?;

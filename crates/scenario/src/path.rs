@@ -101,10 +101,11 @@ pub(crate) struct Found<'n> {
     pub swept: Option<&'n str>,
     /// The whole path is there.
     pub whole: bool,
+    pub node: &'n Node,
 }
 
 pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
-    let mut found = Found { span: &root.span, swept: None, whole: path.is_empty() };
+    let mut found = Found { span: &root.span, swept: None, whole: path.is_empty(), node: root };
     let mut node = root;
     let mut names = path.split('.').filter(|name| !name.is_empty()).peekable();
     while let Some(name) = names.next() {
@@ -124,7 +125,7 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
         found.span = if matches!(value.kind, Kind::Mapping(_)) { key_span } else { &value.span };
         found.swept = value.swept.as_deref().or(found.swept);
         found.whole = names.peek().is_none();
-        node = value;
+        (node, found.node) = (value, value);
     }
     found
 }

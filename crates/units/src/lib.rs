@@ -5,11 +5,13 @@
 
 mod decimal;
 pub mod file;
+mod link_classes;
 mod quantity;
 mod registry;
 
 pub use file::InputFile;
-pub use quantity::{Bits, Cycles, EnergyPerBit, Flits, Power, Time};
+pub use link_classes::LinkClasses;
+pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Time};
 
 /// Why a scenario can't run: at which key (dotted path), what is wrong with the arithmetic shown, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

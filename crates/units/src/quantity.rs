@@ -64,6 +64,53 @@ impl Time {
     }
 }
 
+/// A time in cycles that also knows how the user wrote it, so that a refusal can say it in the same unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duration {
+    pub cycles: Cycles,
+    written: Time,
+    cycle_fs: u128,
+}
+
+impl Time {
+    /// As [`Time::cycles`], for a value that refusals name.
+    pub fn duration(&self, cycle_fs: u128, path: &str) -> Result<Duration, Refusal> {
+        Ok(Duration { cycles: self.cycles(cycle_fs, path)?, written: *self, cycle_fs })
+    }
+}
+
+impl Duration {
+    /// Refuses a duration of 0 cycles at `path`.
+    pub fn above_zero(self, path: &str) -> Result<Self, Refusal> {
+        match self.cycles {
+            0 => Err(Refusal::new(path, format!("{self} is no time"), format!("write at least {}", self.like(1)))),
+            _ => Ok(self),
+        }
+    }
+
+    /// So many cycles, in the unit in which this duration was written.
+    pub fn like(&self, cycles: Cycles) -> Self {
+        let written = match self.written {
+            Time::Cycles(_) => Time::Cycles(cycles),
+            Time::Femtoseconds(_) => Time::Femtoseconds(u128::from(cycles).saturating_mul(self.cycle_fs)),
+        };
+        Self { cycles, written, ..*self }
+    }
+}
+
+impl fmt::Display for Duration {
+    /// "96ns (160 cycles of 0.6ns)", or "160 cycles" where cycles were written.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let cycles = format!("{} cycle{}", self.cycles, if self.cycles == 1 { "" } else { "s" });
+        match self.written {
+            Time::Cycles(_) => f.write_str(&cycles),
+            Time::Femtoseconds(_) => {
+                write!(f, "{} ({cycles} of {})", self.written, Time::Femtoseconds(self.cycle_fs))
+            }
+        }
+    }
+}
+
 /// `part / whole` in decimal: exact where four digits or fewer do, else four digits and "about".
 fn ratio(part: u128, whole: u128) -> String {
     let (mut digits, mut rest) = (String::new(), part % whole);

@@ -1,7 +1,7 @@
 //! Every quantity reads what it writes, exactly, and refuses the rest in words.
 
 use proptest::prelude::*;
-use weft_units::{Bits, EnergyPerBit, Flits, Power, Time};
+use weft_units::{Bits, EnergyPerBit, Flits, LinkClasses, Power, Time};
 
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
     let value: serde_json::Value = serde_json::from_str(json).expect("the tests write JSON");
@@ -89,4 +89,32 @@ fn a_time_between_two_cycles_names_its_neighbours() {
     let refusal = Time::Femtoseconds(1).cycles(3, "x").expect_err("refused");
     assert_eq!(refusal.what, "1fs is about 0.3333 cycles of 3fs, no whole number");
     assert_eq!(refusal.help, "write 3fs (1cycle)");
+}
+
+#[test]
+fn a_duration_is_shown_as_it_was_written_with_its_cycles() {
+    let show = |text: &str| {
+        let time: Time = text.parse().expect("a time");
+        time.duration(600_000, "x").expect("whole cycles")
+    };
+    assert_eq!((show("96ns").cycles, show("96ns").to_string()), (160, "96ns (160 cycles of 600ps)".to_owned()));
+    assert_eq!(show("160cycles").to_string(), "160 cycles");
+    assert_eq!(show("1cycle").to_string(), "1 cycle");
+    // others in the same unit
+    assert_eq!(show("96ns").like(1).to_string(), "600ps (1 cycle of 600ps)");
+    assert_eq!(show("160cycles").like(31).to_string(), "31 cycles");
+    assert_eq!(show("96ns").like(u64::MAX).cycles, u64::MAX);
+    let refusal = show("0ns").above_zero("x.y").expect_err("no time");
+    assert_eq!((refusal.path.as_str(), refusal.what.as_str()), ("x.y", "0fs (0 cycles of 600ps) is no time"));
+    assert_eq!(show("6ns").above_zero("x.y").map(|it| it.cycles), Ok(10));
+}
+
+#[test]
+fn a_link_class_may_stand_without_a_list() {
+    let names = |json: &str| read::<LinkClasses>(json).map(|LinkClasses(names)| names);
+    assert_eq!(names(r#""dim0""#), Ok(vec!["dim0".to_owned()]));
+    assert_eq!(names(r#"["dim0", "all"]"#), Ok(vec!["dim0".to_owned(), "all".to_owned()]));
+    assert!(read::<LinkClasses>(r#"["dim0", "all"]"#).is_ok_and(|classes| classes.has_all()));
+    assert!(names("7").expect_err("refused").contains("the name of a link class, or a list of such names"));
+    assert!(names("[7]").is_err());
 }

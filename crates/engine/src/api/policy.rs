@@ -88,10 +88,9 @@ pub trait PolicyModel {
     fn modes(&self) -> &'static [LinkState];
 
     /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
-    /// shorter time may not have settled. `None` if the policy never switches a channel during a run.
-    fn settling_period(&self, _graph: &Graph, _cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
-        Ok(None)
-    }
+    /// shorter time may not have settled. `None` if the policy never switches a channel during a run. It has no default: a
+    /// policy that forgot it would be measured before its links have settled.
+    fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
     /// Stages that are on in cycle 0, if links go on and off by stages.
     fn first_stages(&self, _graph: &Graph) -> Option<u8> {

@@ -4,6 +4,7 @@ use crate::api::policy::LinkKnowledge;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
 use crate::network::spec::Spec;
+use crate::state::LinkState;
 use weft_units::Refusal;
 
 /// What a routing must know of links that are off.
@@ -35,7 +36,7 @@ fn one_of(names: &[&str]) -> String {
 
 /// Links to terminals stay on.
 pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
-    if spec.managed[0] && spec.policy.offers() != crate::api::policy::Offers::ALWAYS_ON {
+    if spec.managed[0] && spec.policy.states() != [LinkState::On] {
         let what = "terminal links always stay on in this version";
         return Err(Refusal::new("power.manages", what, "leave terminal out of manages"));
     }

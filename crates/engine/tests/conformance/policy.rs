@@ -89,6 +89,19 @@ fn every_state_that_a_policy_declares_is_reached() {
     }
 }
 
+/// `warmup: auto` waits for the power state of policies that have a settling period only.
+#[test]
+fn a_policy_has_a_settling_period_if_it_switches_links() {
+    for name in PolicyConfig::NAMES {
+        let examples = POLICIES.iter().filter(|e| name_of(e.policy) == *name);
+        let mut specs = examples.flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
+        let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, spec.cycle_fs).expect("sound");
+        let first = settles(&specs.next().expect("an example"));
+        let switches = specs.any(|spec| run(&spec).channels.iter().any(|c| c.transitions > 0));
+        assert_eq!(first.is_some(), switches, "{name} has the settling period {first:?}");
+    }
+}
+
 #[test]
 fn every_policy_gives_the_same_result_in_one_block_and_in_three() {
     check_all(check_blocks);

@@ -57,13 +57,14 @@ impl InjectionModel for OnOff {
             let what = format!("an average load of {load} flits per cycle, and bursts of {peak}");
             return Err(Refusal::new(format!("{path}.peak"), what, format!("write at least {load}, or a lower load")));
         }
-        let on = mean_on.cycles(cycle_fs, &format!("{path}.mean_on"))? as f64;
+        let mean_on = mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?;
+        let on = mean_on.cycles as f64;
         let flits = f64::from(packet_flits);
         // It also bounds the draws of a packet: most bursts have one.
         if on * peak < flits * ROUNDED {
             let what =
                 format!("{mean_on} at {peak} flits per cycle are {} of the {flits} flits of a packet", on * peak);
-            let help = format!("write at least {}cycles: a burst of one packet", (flits / peak).ceil());
+            let help = format!("write at least {}: a burst of one packet", mean_on.like((flits / peak).ceil() as u64));
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
         }
         let packets = GapTable::new(peak / flits);
@@ -72,10 +73,10 @@ impl InjectionModel for OnOff {
         }
         let off = on * (peak - load) / load;
         if off < ROUNDED {
-            let what = format!("bursts of {on} cycles leave silences of {on} * ({peak} - {load}) / {load} = {off:.4}");
+            let what = format!("bursts of {mean_on} leave silences of {on} * ({peak} - {load}) / {load} = {off:.4}");
             let help = format!(
-                "silences are 1 cycle or longer: write at least {}cycles, or a load of at most {} or of {peak}",
-                (load / (peak - load)).ceil(),
+                "silences are 1 cycle or longer: write at least {}, or a load of at most {} or of {peak}",
+                mean_on.like((load / (peak - load)).ceil() as u64),
                 on * peak / (on + 1.0),
             );
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));

@@ -17,7 +17,8 @@ use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::Refusal;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
 
 /// Every channel stays on for ever.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,10 @@ impl AlwaysOn {
 impl PolicyModel for AlwaysOn {
     fn modes(&self) -> &'static [LinkState] {
         &[LinkState::On]
+    }
+
+    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(None)
     }
 
     fn build(&self, _: &Site) -> Result<Arc<dyn Policy>, Refusal> {

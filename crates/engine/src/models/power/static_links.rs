@@ -22,7 +22,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
-use weft_units::Refusal;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
 
 /// A fixed set of links is on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +72,10 @@ impl Static {
 impl PolicyModel for Static {
     fn modes(&self) -> &'static [LinkState] {
         &[LinkState::On, LinkState::Off]
+    }
+
+    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(None)
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
