@@ -407,3 +407,57 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
         }
     }
 }
+
+/// What the jobs of a result say, as integers.
+fn job_numbers(out: &Outcome) -> Vec<u64> {
+    let mut n = Vec::new();
+    for job in &out.jobs {
+        n.extend([job.offered_flits, job.injected_flits, job.accepted_flits, job.missing_packets]);
+        n.extend(job.batch.map(|b| [b.delivered, b.packets, b.completed.unwrap_or(u64::MAX)]).unwrap_or_default());
+        let kinds = job.exchange.iter().flat_map(|e| [&e.requests, &e.replies, &e.round_trips]);
+        for part in std::iter::once(&job.packets).chain(kinds) {
+            n.extend(std::iter::once(&part.sums).chain(&part.batches).flat_map(|s| {
+                [s.packets, s.flits, s.latency, s.network_latency, s.hops, s.minimal]
+            }));
+            n.extend(part.latency.iter_recorded().flat_map(|bin| [bin.value_iterated_to(), bin.count_at_value()]));
+        }
+    }
+    n
+}
+
+/// FNV-1a over all numbers of the cases below; it changes only when a workload or the network does.
+const DIGEST: u64 = 0x1255_4810_1c32_f31a;
+
+#[test]
+fn the_results_of_jobs_batches_and_replies_are_known() {
+    let mut digest = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |out: &Outcome| {
+        for byte in numbers(out).iter().chain(&job_numbers(out)).flat_map(|n| n.to_le_bytes()) {
+            digest = (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    for (k, outstanding) in [None, Some(1), Some(3)].into_iter().enumerate() {
+        for (flits, reply, load) in [(1, 1, 0.2), (1, 1, 1.0), (4, 2, 0.1), (2, 6, 1.0)] {
+            let mut all = job("all", (0..24).collect(), load, flits);
+            all.reply = Some(Reply { flits: reply, outstanding });
+            let mut spec = rows(vec![all]);
+            phases(&mut spec, 300, 700);
+            add(&run(&spec));
+            spec.traffic.jobs[0].batch = Some((0..24).map(|t| t % 5 * 4).collect());
+            phases(&mut spec, 0, 100_000);
+            spec.phases.stop = Stop::Complete;
+            add(&run(&spec));
+            // a job that asks between one that sends long packets and one that falls silent, in bursts
+            let mut asking = job("asking", (3..15).rev().collect(), load, flits);
+            asking.reply = Some(Reply { flits: reply, outstanding });
+            let mut bursts = job("bursts", (15..24).collect(), 0.3, 1);
+            bursts.injection = serde_json::from_str(r#"{"on_off": {"mean_on": "50cycles"}}"#).expect("a process");
+            bursts.phases.push(LoadPhase { from: 500, load: vec![0.0; 9], ..bursts.phases[0].clone() });
+            let mut mixed = rows(vec![job("long", vec![0, 1, 2], 0.3, 8), asking, bursts]);
+            mixed.seed = k as u64;
+            phases(&mut mixed, 400, 300);
+            add(&run(&mixed));
+        }
+    }
+    assert_eq!(digest, DIGEST, "the digest is {digest:#x} now");
+}
