@@ -119,7 +119,7 @@ fn no_allocation_with_jobs_and_replies() {
     for (job, first) in [(&mut spec.traffic.jobs[0], 0), (&mut second, 12)] {
         let pattern = std::sync::Arc::new(pattern.clone());
         *job = weft_engine::spec::Job::steady(&job.name, (first..first + 12).collect(), pattern, 0.1, 1);
-        job.reply = Some(weft_engine::spec::Reply { flits: 2, outstanding: Some(8) });
+        job.workload = request_reply(2, Some(8));
     }
     spec.traffic.jobs.push(second);
     spec.records.transient = Some(10);

@@ -5,6 +5,7 @@ use std::path::Path;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::power::PolicyConfig;
 use weft_engine::routing::RoutingConfig;
+use weft_engine::workload::WorkloadConfig;
 
 /// The rooms from the lowest to the highest; those of one line do not import each other.
 const LAYERS: &[&[&str]] =
@@ -88,6 +89,7 @@ fn no_model_is_named_outside_its_folder() {
         ("RoutingConfig", RoutingConfig::NAMES),
         ("PolicyConfig", PolicyConfig::NAMES),
         ("AllocatorConfig", AllocatorConfig::NAMES),
+        ("WorkloadConfig", WorkloadConfig::NAMES),
     ];
     for (name, text) in sources().iter().filter(|(name, _)| !name.starts_with("models/")) {
         for (family, names) in families {

@@ -5,7 +5,7 @@ use weft_engine::explain;
 use weft_engine::outcome::{Ending, Outcome, Span};
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
-use weft_engine::spec::{Execution, LoadPhase, Reply};
+use weft_engine::spec::{Execution, LoadPhase};
 use weft_engine::{Spec, check, imply};
 use weft_traffic::mix;
 
@@ -281,7 +281,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
                 );
             }
             if j == 1 {
-                spec.traffic.jobs[0].reply = Some(Reply { flits: 2, outstanding: None });
+                spec.traffic.jobs[0].workload = request_reply(2, None);
             }
             spec.records.link_states = Some(1_000_000);
             steps(&mut spec, seed, 12_000);

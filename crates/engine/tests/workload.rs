@@ -3,8 +3,8 @@
 use crate::common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use weft_engine::outcome::{Ending, JobOutcome};
-use weft_engine::spec::{Execution, Job, LoadPhase, Reply, SeriesSpec, Stop};
+use weft_engine::outcome::{Ending, JobOutcome, Measured};
+use weft_engine::spec::{Execution, Job, LoadPhase, SeriesSpec, Stop};
 use weft_engine::{Outcome, Progress, Spec};
 use weft_traffic::{Pattern, PatternConfig, Population};
 
@@ -47,7 +47,7 @@ fn jobs_that_share_no_channel_do_not_influence_each_other() {
     };
     let quiet = first(job("row 1", (8..16).collect(), 0.05, 4));
     let mut replying = job("row 1", (8..16).rev().collect(), 0.2, 1);
-    replying.reply = Some(Reply { flits: 4, outstanding: Some(2) });
+    replying.workload = request_reply(4, Some(2));
     for second in [job("row 1", (8..16).collect(), 0.5, 2), job("row 1 and 2", (8..24).collect(), 0.3, 4), replying] {
         let other = first(second);
         assert!(quiet.0[0] == other.0[0], "the job of row 0 differs");
@@ -138,19 +138,33 @@ fn a_batch_completes_when_the_last_packet_is_delivered() {
 
 // ---- request and reply ----------------------------------------------------------------------------------------------
 
+/// What a job of requests and replies tells apart.
+struct Exchange<'a> {
+    requests: &'a Measured,
+    replies: &'a Measured,
+    round_trips: &'a Measured,
+}
+
+impl<'a> Exchange<'a> {
+    fn of(job: &'a JobOutcome) -> Self {
+        let named = |name: &str| &job.latencies.iter().find(|(own, _)| *own == name).expect("a latency").1;
+        Self { requests: named("request_latency"), replies: named("reply_latency"), round_trips: named("round_trip") }
+    }
+}
+
 #[test]
 fn a_round_trip_without_contention_is_two_zero_load_latencies() {
     let mut pair = job("pair", FAR.to_vec(), 0.003, 3);
-    pair.reply = Some(Reply { flits: 5, outstanding: None });
+    pair.workload = request_reply(5, None);
     pair.batch = Some(vec![8, 0]);
     // one at a time: a request about every 1,000 cycles
     let mut spec = rows(vec![pair]);
-    spec.traffic.jobs[0].reply = Some(Reply { flits: 5, outstanding: Some(1) });
+    spec.traffic.jobs[0].workload = request_reply(5, Some(1));
     phases(&mut spec, 0, 100_000);
     spec.phases.stop = Stop::Complete;
     let out = run(&spec);
     assert_drained(&out);
-    let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+    let exchange = Exchange::of(&out.jobs[0]);
     let (request, reply) = (t0(3), t0(5));
     assert_eq!((exchange.requests.sums.packets, exchange.requests.sums.latency), (8, 8 * request));
     assert_eq!((exchange.replies.sums.packets, exchange.replies.sums.latency), (8, 8 * reply));
@@ -162,7 +176,7 @@ fn a_round_trip_without_contention_is_two_zero_load_latencies() {
 #[test]
 fn a_source_with_one_request_at_a_time_sends_one_per_round_trip() {
     let mut pair = job("pair", FAR.to_vec(), 1.0, 1);
-    pair.reply = Some(Reply { flits: 1, outstanding: Some(1) });
+    pair.workload = request_reply(1, Some(1));
     pair.phases[0].load[1] = 0.0;
     let mut spec = rows(vec![pair]);
     phases(&mut spec, 0, 1000);
@@ -178,13 +192,13 @@ fn a_source_with_one_request_at_a_time_sends_one_per_round_trip() {
 fn what_waits_for_replies_is_offered_in_full() {
     for (outstanding, seed) in [(2, 1), (2, 2), (5, 3), (64, 4)] {
         let mut all = job("all", (0..24).collect(), 1.0, 4);
-        all.reply = Some(Reply { flits: 2, outstanding: Some(outstanding) });
+        all.workload = request_reply(2, Some(outstanding));
         let mut spec = rows(vec![all]);
         spec.seed = seed;
         phases(&mut spec, 300, 700);
         let out = run(&spec);
         assert_drained(&out);
-        let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+        let exchange = Exchange::of(&out.jobs[0]);
         assert_eq!(exchange.requests.sums.packets, exchange.replies.sums.packets);
         assert_eq!((out.jobs[0].missing_packets, out.jobs[0].offered_flits), (0, out.sums.flits));
     }
@@ -208,14 +222,14 @@ fn every_request_has_its_reply_at_any_load() {
     for (load, outstanding) in [(0.1, None), (1.0, Some(4)), (1.0, None)] {
         for (flits, reply) in [(1, 1), (1, 6), (4, 2)] {
             let mut all = job("all", (0..24).collect(), load, flits);
-            all.reply = Some(Reply { flits: reply, outstanding });
+            all.workload = request_reply(reply, outstanding);
             all.batch = Some(vec![60; 24]);
             let mut spec = rows(vec![all]);
             phases(&mut spec, 0, 100_000);
             spec.phases.stop = Stop::Complete;
             let out = run(&spec);
             assert_drained(&out);
-            let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+            let exchange = Exchange::of(&out.jobs[0]);
             assert_eq!((exchange.requests.sums.packets, exchange.replies.sums.packets), (1440, 1440));
             assert_eq!(out.sums.flits, 1440 * u64::from(flits + reply));
             let both = exchange.requests.sums.latency + exchange.replies.sums.latency;
@@ -271,13 +285,13 @@ fn a_window_grows_until_the_mean_is_known() {
 #[test]
 fn a_window_that_found_its_end_keeps_the_replies_made_after_it() {
     let mut all = job("all", (0..24).collect(), 0.2, 1);
-    all.reply = Some(Reply { flits: 3, outstanding: None });
+    all.workload = request_reply(3, None);
     let mut spec = rows(vec![all]);
     spec.phases.stop = Stop::Confidence { share: 0.05, window: 50_000 };
     let out = run(&spec);
     assert!(out.window < 50_000);
     assert_drained(&out);
-    let exchange = out.jobs[0].exchange.as_ref().expect("replies");
+    let exchange = Exchange::of(&out.jobs[0]);
     assert_eq!(exchange.requests.sums.packets, exchange.replies.sums.packets);
     assert_eq!((out.sums.packets, out.jobs[0].missing_packets), (out.latency.len(), 0));
 }
@@ -381,14 +395,14 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
         job("asking", (30..60).step_by(2).collect(), 0.2, 2),
         job("bursts", (31..60).step_by(2).collect(), 0.1, 1),
     ];
-    jobs.traffic.jobs[1].reply = Some(Reply { flits: 5, outstanding: Some(3) });
+    jobs.traffic.jobs[1].workload = request_reply(5, Some(3));
     jobs.traffic.jobs[2].injection =
         serde_json::from_str(r#"{"on_off": {"mean_on": "50cycles"}}"#).expect("an injection process");
     let again = LoadPhase { from: 700, load: vec![0.6; 15], ..jobs.traffic.jobs[2].phases[0].clone() };
     jobs.traffic.jobs[2].phases.push(again);
     let mut flood = base();
     flood.set_load(1.0);
-    flood.traffic.jobs[0].reply = Some(Reply { flits: 2, outstanding: None });
+    flood.traffic.jobs[0].workload = request_reply(2, None);
     let mut batch = base();
     phases(&mut batch, 0, 50_000);
     batch.phases.stop = Stop::Complete;
@@ -406,4 +420,59 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
             assert_all_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
         }
     }
+}
+
+/// What the jobs of a result say, as integers.
+fn job_numbers(out: &Outcome) -> Vec<u64> {
+    let mut n = Vec::new();
+    for job in &out.jobs {
+        n.extend([job.offered_flits, job.injected_flits, job.accepted_flits, job.missing_packets]);
+        n.extend(job.batch.map(|b| [b.delivered, b.packets, b.completed.unwrap_or(u64::MAX)]).unwrap_or_default());
+        for part in std::iter::once(&job.packets).chain(job.latencies.iter().map(|(_, part)| part)) {
+            n.extend(
+                std::iter::once(&part.sums)
+                    .chain(&part.batches)
+                    .flat_map(|s| [s.packets, s.flits, s.latency, s.network_latency, s.hops, s.minimal]),
+            );
+            n.extend(part.latency.iter_recorded().flat_map(|bin| [bin.value_iterated_to(), bin.count_at_value()]));
+        }
+    }
+    n
+}
+
+/// FNV-1a over all numbers of the cases below; it changes only when a workload or the network does.
+const DIGEST: u64 = 0x1255_4810_1c32_f31a;
+
+#[test]
+fn the_results_of_jobs_batches_and_replies_are_known() {
+    let mut digest = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |out: &Outcome| {
+        for byte in numbers(out).iter().chain(&job_numbers(out)).flat_map(|n| n.to_le_bytes()) {
+            digest = (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    for (k, outstanding) in [None, Some(1), Some(3)].into_iter().enumerate() {
+        for (flits, reply, load) in [(1, 1, 0.2), (1, 1, 1.0), (4, 2, 0.1), (2, 6, 1.0)] {
+            let mut all = job("all", (0..24).collect(), load, flits);
+            all.workload = request_reply(reply, outstanding);
+            let mut spec = rows(vec![all]);
+            phases(&mut spec, 300, 700);
+            add(&run(&spec));
+            spec.traffic.jobs[0].batch = Some((0..24).map(|t| t % 5 * 4).collect());
+            phases(&mut spec, 0, 100_000);
+            spec.phases.stop = Stop::Complete;
+            add(&run(&spec));
+            // a job that asks between one that sends long packets and one that falls silent, in bursts
+            let mut asking = job("asking", (3..15).rev().collect(), load, flits);
+            asking.workload = request_reply(reply, outstanding);
+            let mut bursts = job("bursts", (15..24).collect(), 0.3, 1);
+            bursts.injection = serde_json::from_str(r#"{"on_off": {"mean_on": "50cycles"}}"#).expect("a process");
+            bursts.phases.push(LoadPhase { from: 500, load: vec![0.0; 9], ..bursts.phases[0].clone() });
+            let mut mixed = rows(vec![job("long", vec![0, 1, 2], 0.3, 8), asking, bursts]);
+            mixed.seed = k as u64;
+            phases(&mut mixed, 400, 300);
+            add(&run(&mixed));
+        }
+    }
+    assert_eq!(digest, DIGEST, "the digest is {digest:#x} now");
 }

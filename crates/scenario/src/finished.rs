@@ -242,11 +242,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
         fields.extend(latency(name, &of.sums, &of.batches, |s| s.latency, &of.latency));
     };
     extend("packet_latency", &job.packets);
-    if let Some(exchange) = &job.exchange {
-        extend("request_latency", &exchange.requests);
-        extend("reply_latency", &exchange.replies);
-        extend("round_trip", &exchange.round_trips);
-    }
+    job.latencies.iter().for_each(|(name, of)| extend(name, of));
     Value::Object(fields)
 }
 

@@ -51,7 +51,7 @@ pub use point::Point;
 pub use prices::{Price, Prices, Standing};
 pub use records::{LinkStateTable, SeriesTable, TransientTable};
 pub use schema::{models, schema};
-pub use workload::{BatchSize, JobConfig, Phase, ReplyConfig, TerminalLoad, Traffic};
+pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
 /// 7: `dragonfly_ugal` over an intermediate group weighs the hops that a packet makes, up to 5 (it counted up to 6), so its

@@ -6,7 +6,8 @@ use crate::placement::{Placement, place};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_engine::spec::{self, Reply, TrafficSpec};
+use weft_engine::spec::{self, TrafficSpec};
+use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
 use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Pattern, PatternConfig, Population};
 use weft_units::{Flits, Refusal, Time};
@@ -40,7 +41,7 @@ pub struct Traffic {
     pub batch: Option<BatchSize>,
     /// Packets are requests that their destinations answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply: Option<ReplyConfig>,
+    pub reply: Option<RequestReply>,
     /// Jobs on disjoint sets of terminals, with results of their own; terminals in no job are silent. Default: one job,
     /// the whole machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,20 +86,6 @@ pub enum BatchSize {
     PerJob(u32),
 }
 
-/// Every packet is answered: its destination sends a reply to its source, before it sends requests of its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReplyConfig {
-    /// Length of a reply [flits], 1 to 65535.
-    #[serde(default = "one_flit")]
-    pub packet: Flits,
-    /// Most requests of a terminal that have no reply yet; with so many it waits before it creates the next. Default:
-    /// no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
-    pub outstanding: Option<u32>,
-}
-
 /// A job: terminals that send to each other. A key that is left out has the value that it has in `traffic`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -128,7 +115,7 @@ pub struct JobConfig {
     pub batch: Option<BatchSize>,
     /// Packets are requests that their destinations answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply: Option<ReplyConfig>,
+    pub reply: Option<RequestReply>,
 }
 
 fn one_flit() -> Flits {
@@ -153,7 +140,7 @@ struct Plan<'a> {
     injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
     batch: Option<(BatchSize, String)>,
-    reply: Option<&'a ReplyConfig>,
+    reply: Option<&'a RequestReply>,
 }
 
 impl Scenario {
@@ -286,7 +273,7 @@ impl Plan<'_> {
             phases,
             packet_flits: self.packet.0,
             injection: self.injection.0.clone(),
-            reply: self.reply.map(|reply| Reply { flits: reply.packet.0, outstanding: reply.outstanding }),
+            workload: self.reply.cloned().map_or_else(WorkloadConfig::default, WorkloadConfig::RequestReply),
         })
     }
 

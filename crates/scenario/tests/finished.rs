@@ -85,7 +85,7 @@ fn outcome(ending: Ending) -> Outcome {
             missing_packets: 1,
             dropped_packets: 0,
             packets: Measured { sums: batch(4, 120), batches: vec![batch(2, 40), batch(2, 80)], latency },
-            exchange: None,
+            latencies: Vec::new(),
             batch: Some(Batch { delivered: 4, packets: 4, completed: Some(77) }),
         }],
         transient: Some((10, vec![TransientBin { packets: 4, latency: 120, longest: 50 }])),

@@ -136,10 +136,10 @@ impl<'a> Walker<'a> {
                 let rate = load / peak;
                 sends |= rate > 0.0;
                 of_jobs[j] += rate;
-                let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(self.net.rank(source));
+                let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(self.net.ranks[source as usize]);
                 self.steps += targets.len() as u64 / 8;
                 for (target, share) in targets {
-                    let target = self.net.terminal(j as u16, target);
+                    let target = spec.traffic.jobs[j].terminals[target as usize];
                     let (router, port) = spec.graph.terminal_at(target);
                     to_router[router as usize] += rate * share;
                     self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate * share;
@@ -171,7 +171,7 @@ impl<'a> Walker<'a> {
         spec.graph.ports(router).iter().filter_map(|port| {
             let Peer::Terminal(source) = port.peer else { return None };
             let job = spec.traffic.jobs.get(net.job_of[source as usize] as usize)?;
-            Some((source, net.job(source), job.phases[0].load[net.rank(source) as usize]))
+            Some((source, net.job(source), job.phases[0].load[net.ranks[source as usize] as usize]))
         })
     }
 

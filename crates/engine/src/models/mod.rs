@@ -1,3 +1,4 @@
 pub mod allocation;
 pub mod power;
 pub mod routing;
+pub mod workload;

@@ -10,6 +10,7 @@ use crate::api::routing::{AnyRouting, Decides, Needs};
 use crate::api::sensor::{History, Sensor};
 use crate::api::spec::Watched;
 use crate::api::subnetworks::{Subnets, Views};
+use crate::api::workload::{NOT_DUE, Place, Sources};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::network::bubbles;
@@ -17,27 +18,24 @@ use crate::network::dependency;
 use crate::network::pairs;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::pipeline::block::{Block, Cut, Mail};
-use crate::pipeline::clock::{Clock, NEVER, NetJob};
 use crate::pipeline::control::Control;
 use crate::pipeline::job_tally::Parts;
-use crate::pipeline::net::Net;
+use crate::pipeline::net::{Net, NetJob};
 use crate::pipeline::power::Power;
-use crate::pipeline::replies::Answers;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
-use crate::state::{ChannelEnd, InputUnit, LinkState, Move, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal};
+use crate::state::{
+    ChannelEnd, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
+};
 use std::sync::Arc;
 use weft_topology::{Graph, Peer};
-use weft_traffic::{mix, stream};
+use weft_traffic::mix;
 use weft_units::Refusal;
 
 /// Longest delay of a link or a router [cycles]: what is on its way is kept by the cycle of arrival.
 const MAX_DELAY: u64 = 1 << 20;
-/// Purposes of the random streams of a terminal.
-const GAPS: u64 = 1;
-const TARGETS: u64 = 2;
-/// Purpose of the hashes that routings draw from.
+/// Purpose of the hashes that routings draw from; workloads have those below it.
 const ROUTES: u64 = 3;
 
 /// The routing of a run at its beginning.
@@ -51,6 +49,11 @@ pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
 
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
+    net_with(spec, jobs)
+}
+
+/// The same with jobs that `jobs` builds once the traffic is checked.
+pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJob>, Refusal>) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
     let routing: Arc<dyn AnyRouting> = routing(spec)?.into();
     let needs = routing.needs();
@@ -63,18 +66,19 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
     spec.check_faults()?;
-    let (jobs, clocks) = clocks(spec)?;
+    let jobs = jobs(spec)?;
     let (ranks, job_of) = places(spec);
     let after_grant = after_grant(spec)?;
-    let replies = spec.traffic.jobs.iter().any(|job| job.reply.is_some());
-    let batches = spec.traffic.jobs.iter().any(|job| job.batch.is_some());
+    let tells = jobs.iter().any(|job| job.is_told);
+    let apart = jobs.iter().any(|job| !job.workload.latencies().is_empty());
+    let ends = jobs.iter().any(|job| job.workload.total().is_some());
     refuse_worms(spec, needs.decides)?;
     let watches = watches(spec)?;
     let trunk = coordinates::trunk_of(graph);
     let (chooses, by_age) = (needs.decides == Decides::EachStep || trunk.width > 1, by_age(spec)?);
-    // what a job creates is counted only where there are several, or messages of several kinds
-    let by_job = replies || jobs.len() > 1;
-    let others = by_job || batches || spec.phases.auto_warmup;
+    // what a job creates is counted only where there are several, or latencies that are told apart
+    let by_job = apart || jobs.len() > 1;
+    let others = by_job || tells || ends || spec.phases.auto_warmup;
     let faults = !spec.faults.is_empty();
     let delivery_slow_path = others || spec.records.transient.is_some();
     let has_bubbles = !needs.ring_entries.is_empty();
@@ -121,10 +125,9 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         needs,
         delivery_slow_path,
         jobs,
-        clocks,
         ranks,
         job_of,
-        replies,
+        tells,
         single,
         after_grant,
         ejection_delay: spec.router.ejection_delay,
@@ -148,23 +151,18 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     })
 }
 
-fn clocks(spec: &Spec) -> Result<(Vec<NetJob>, Vec<Clock>), Refusal> {
-    let mut clocks = Vec::new();
-    let jobs = spec.traffic.jobs.iter().enumerate().map(|(j, job)| NetJob::new(j, job, spec.cycle_fs, &mut clocks));
-    Ok((jobs.collect::<Result<_, _>>()?, clocks))
+fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
+    spec.traffic.jobs.iter().enumerate().map(|(j, job)| job.build(j, spec.cycle_fs, spec.seed)).collect()
 }
 
-/// Rank and job of every terminal, [`NEVER`] for one in no job; the ranks are left out where they are the terminals.
+/// Rank and job of every terminal, [`NO_JOB`] for one in no job.
 fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
     let terminals = spec.graph.terminals();
-    let (mut ranks, mut job_of) = (vec![0; terminals as usize], vec![NEVER; terminals as usize]);
+    let (mut ranks, mut job_of) = (vec![0; terminals as usize], vec![NO_JOB; terminals as usize]);
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
         for (rank, &t) in job.terminals.iter().enumerate() {
             (ranks[t as usize], job_of[t as usize]) = (rank as u32, j as u16);
         }
-    }
-    if spec.traffic.jobs.len() == 1 && spec.traffic.jobs[0].terminals.iter().copied().eq(0..terminals) {
-        ranks.clear();
     }
     (ranks, job_of)
 }
@@ -454,19 +452,19 @@ impl Builder<'_> {
         outs: Vec<OutputUnit<V>>,
         next_router: Vec<u32>,
         cuts: Vec<Cut>,
-        sources: Vec<(Terminal, u64)>,
+        mut terminals: Vec<Terminal>,
     ) -> Block<W, V>
     where
         Widths: ForPorts<V>,
     {
         let (net, spec) = (self.net, self.spec);
-        let (terminals, memory): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
+        let sources = self.sources(&mut terminals);
         let per_channel = |class: u8| net.links[class as usize].capacity as usize;
         let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
         let buffered = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / shortest;
-        // replies that wait at their terminals are packets, too
-        let waiting = if net.replies { buffered + 64 * terminals.len() } else { 0 };
-        let packets = (buffered + ins.len() + terminals.len() + waiting).min((1 << 20) + 64 * terminals.len());
+        // packets that are to be delivered: at most a tail per cycle and terminal is on its way
+        let to_deliver = if net.tells { 64 * terminals.len() } else { 0 };
+        let packets = (buffered + ins.len() + terminals.len() + to_deliver).min((1 << 20) + 64 * terminals.len());
         let on_wire = |o: &OutputUnit<V>| {
             let link = &net.links[o.class as usize];
             (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
@@ -514,12 +512,8 @@ impl Builder<'_> {
             history,
             views: Views::none(),
             posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
-            memory,
-            answers: if net.replies {
-                Answers::new(terminals.len(), horizon + net.ejection_delay)
-            } else {
-                Answers::new(0, 2)
-            },
+            sources,
+            deliveries: Wheel::new(if net.tells { horizon + net.ejection_delay } else { 2 }, to_deliver),
             tally: self.tally(&terminals),
             watch: Watch::new(&self.spec.watched),
             routers,
@@ -554,45 +548,50 @@ impl Builder<'_> {
 
     fn tally(&self, terminals: &[Terminal]) -> Tally {
         let mut here = vec![false; self.net.jobs.len()];
-        for terminal in terminals.iter().filter(|t| t.clock != NEVER) {
-            here[self.net.job(terminal.id)] = true;
+        for terminal in terminals.iter().filter(|t| t.job != NO_JOB) {
+            here[usize::from(terminal.job)] = true;
         }
         let batches = self.spec.phases.most_batches(self.net.batch);
-        let parts = Parts::new(&self.spec.traffic.jobs, &self.spec.records, batches, |job| here[job]);
+        let parts = Parts::new(&self.net.jobs, &self.spec.records, batches, |job| here[job]);
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 
     fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         for t in 0..block.terminals.len() {
-            if block.terminals[t].next_packet == u64::MAX {
-                continue;
-            }
-            if self.net.replies {
-                block.sleep_until_due(t, 0);
-            } else {
-                block.sleep(t, 0);
-            }
+            block.sleep(t, 0);
         }
         self.add_policy(block);
     }
 
-    /// A terminal and what its clock remembers.
-    fn terminal(&self, id: u32, out: u32) -> (Terminal, u64) {
-        let mut terminal = Terminal {
-            gaps: stream(self.spec.seed, u64::from(id), GAPS),
-            targets: stream(self.spec.seed, u64::from(id), TARGETS),
-            next_packet: u64::MAX,
+    fn terminal(&self, id: u32, out: u32) -> Terminal {
+        Terminal {
+            due: NOT_DUE,
+            alarm: 0,
             packet: NONE,
-            seq: 0,
+            left: 0,
+            job: self.net.job_of[id as usize],
+            source: 0,
             id,
             out,
-            left: 0,
-            clock: NEVER,
+            made: 0,
+            brought_about: 0,
             vc: u8::MAX,
             waiting: false,
+        }
+    }
+
+    /// The sources of the terminals of each job, which number them and say when they are due first.
+    fn sources(&self, terminals: &mut [Terminal]) -> Vec<Box<dyn Sources>> {
+        let of_job = |(j, job): (usize, &NetJob)| {
+            let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();
+            let place = |t: &&mut Terminal| Place { terminal: t.id, rank: self.net.ranks[t.id as usize] };
+            let mut sources = job.workload.sources(&here.iter().map(place).collect::<Vec<_>>());
+            for (source, terminal) in here.iter_mut().enumerate() {
+                (terminal.source, terminal.due) = (source as u32, sources.start(source));
+            }
+            sources
         };
-        let memory = if self.net.job_of[id as usize] == NEVER { 0 } else { self.net.start(&mut terminal) };
-        (terminal, memory)
+        self.net.jobs.iter().enumerate().map(of_job).collect()
     }
 }
 

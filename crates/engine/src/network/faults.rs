@@ -195,9 +195,10 @@ impl Spec {
             return refuse(what, &format!("name {name} in power.manages, or let links fail in place of routers"));
         }
         for job in &self.traffic.jobs {
-            if job.reply.is_some() {
-                let what = format!("packets are lost with it, and job {} would wait for their replies", job.name);
-                return refuse(what, "leave reply out, or let links fail in place of routers");
+            if let Some(awaits) = job.workload.model().awaits() {
+                let what =
+                    format!("packets are lost with it, and job {} would wait for their {}", job.name, awaits.what);
+                return refuse(what, &format!("{}, or let links fail in place of routers", awaits.remedy));
             }
             if job.batch.is_some() {
                 let what =

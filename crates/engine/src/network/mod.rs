@@ -2,6 +2,7 @@ pub mod assemble;
 pub mod bubbles;
 pub mod dependency;
 pub mod faults;
+pub mod jobs;
 pub mod pairs;
 pub mod policy;
 pub mod series;

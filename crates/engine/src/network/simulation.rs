@@ -41,7 +41,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     where
         Widths: ForPorts<V>,
     {
-        let net = assemble::net(spec)?;
+        Self::of(assemble::net(spec)?, spec, how)
+    }
+
+    /// The simulation of a network whose common part is built.
+    fn of(net: Net, spec: &Spec, how: Execution) -> Result<Self, Refusal>
+    where
+        Widths: ForPorts<V>,
+    {
         let wanted = if how.blocks == 0 {
             assemble::blocks_by_size(&spec.graph).max(if how.threads > 1 { how.threads } else { 1 })
         } else {
@@ -151,11 +158,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.packets.in_use()).sum()
     }
 
-    /// Stops the sources: what is under way can drain.
+    /// Stops the sources: what is under way can drain (for tests, with workloads that wait for nothing).
     pub fn stop_sources(&mut self) {
         for block in &mut self.blocks {
             for (t, terminal) in block.terminals.iter_mut().enumerate() {
-                terminal.next_packet = u64::MAX / 2;
+                terminal.due = u64::MAX / 2;
                 if terminal.packet == NONE {
                     block.busy.clear(t);
                 }
@@ -289,3 +296,6 @@ fn advance_share<const W: usize, const V: usize>(
         parity += 1;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,11 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
 use crate::api::age::Priority;
-pub use crate::api::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
 pub use crate::api::spec::{FlowControl, LinkClass, Phases, Records, SeriesSpec, Stop, Watched};
+pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::faults::{Fault, Part};
+pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 use crate::state::LinkState;
 use std::sync::Arc;
 use weft_topology::Graph;
@@ -128,7 +129,7 @@ impl Spec {
         }
     }
 
-    /// Another length of all packets but replies [flits].
+    /// Another length of the packets that terminals send of their own [flits].
     pub fn set_packet(&mut self, flits: u32) {
         self.traffic.jobs.iter_mut().for_each(|job| job.packet_flits = flits);
     }

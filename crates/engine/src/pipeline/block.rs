@@ -5,13 +5,14 @@ use crate::api::compiled::HeadRouting;
 use crate::api::control::Arrival;
 use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
+use crate::api::workload::Sources;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;
+use crate::pipeline::deliveries::Delivery;
 use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
 use crate::pipeline::power::Power;
-use crate::pipeline::replies::Answers;
 use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
@@ -89,9 +90,10 @@ pub struct Block<const W: usize, const V: usize> {
     pub(crate) views: Views,
     /// Scratch: what a router posts on the board.
     pub(crate) posts: Vec<u32>,
-    /// What the clock of each terminal remembers between packets.
-    pub memory: Vec<u64>,
-    pub answers: Answers,
+    /// What the terminals of each job send.
+    pub sources: Vec<Box<dyn Sources>>,
+    /// Packets of which a workload is to hear when they are delivered.
+    pub deliveries: Wheel<Delivery, 32>,
     pub tally: Tally,
     pub(crate) watch: Watch,
 }
@@ -137,7 +139,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.credits.is_empty_at(self.now)
             && self.alarms.is_empty_at(self.now)
             && self.turning.is_empty_at(self.now)
-            && self.answers.nothing_due(self.now)
+            && self.deliveries.is_empty_at(self.now)
             && self.power.nothing_due(self.now)
             && self.control.nothing_due(self.now)
             && self.faults.nothing_due(self.now)

@@ -106,15 +106,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A packet is delivered that is counted by its job or answered.
+    /// A packet is delivered that is counted by its job, or of which its workload hears.
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         let packet = self.packets.items.hot(id as usize);
         self.tally.deliver(net, packet, at);
         let job = net.job(packet.dst);
         self.tally.deliver_to_job(net, job, packet, at);
-        if net.jobs.hot(job).reply_flits > 0 {
-            self.arrange_answer(o, id, at);
+        if net.jobs.hot(job).is_told {
+            self.announce(o, id, at);
         } else {
             self.packets.remove(id);
         }

@@ -1,30 +1,25 @@
-//! What is counted apart from the sums of the window: jobs, requests and replies, latencies by creation time.
+//! What is counted apart from the sums of the window: jobs, latencies that a workload tells apart, latencies by creation time.
 
-use crate::api::jobs::Job;
 use crate::api::spec::Records;
+use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
-use crate::pipeline::net::Net;
+use crate::pipeline::net::{Net, NetJob};
 use crate::pipeline::tally::Tally;
 use crate::state::sums::{Measured, PacketSums, TransientBin};
-use crate::state::{MEASURED, Packet, REPLY};
+use crate::state::{MEASURED, Packet};
 use hdrhistogram::Histogram;
 use std::num::NonZeroU64;
 
 /// Bins of latency by creation time at most: they are joined two by two when there are more.
 const BINS: usize = 1024;
 
-/// Parts of a job with replies, after the job's own.
-const REQUESTS: usize = 1;
-const REPLIES: usize = 2;
-const ROUND_TRIPS: usize = 3;
-
-/// Statistics of the packets of one kind.
+/// Statistics of a job, or of a latency that its workload tells apart.
 #[derive(Debug, Clone)]
 struct Part {
-    created: u64,
+    created: Amount,
     accepted_flits: u64,
     batches: Vec<PacketSums>,
-    /// Latencies up to 2^32 cycles with 2 significant digits; none in a block where nothing of this kind is delivered.
+    /// Latencies up to 2^32 cycles with 2 significant digits; none in a block where nothing of it is delivered.
     latency: Option<Histogram<u64>>,
 }
 
@@ -65,19 +60,19 @@ struct Transient {
 
 impl Parts {
     /// `here`: whether a terminal of the job is in the block. `batches`: parts of the window at most.
-    pub fn new(jobs: &[Job], records: &Records, batches: usize, here: impl Fn(usize) -> bool) -> Self {
+    pub fn new(jobs: &[NetJob], records: &Records, batches: usize, here: impl Fn(usize) -> bool) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
-        if jobs.len() > 1 || jobs[0].reply.is_some() {
+        if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
             for (j, job) in jobs.iter().enumerate() {
                 of_job.push(parts.len() as u16);
                 let latency = || here(j).then(histogram);
                 let part = || Part {
-                    created: 0,
+                    created: Amount::default(),
                     accepted_flits: 0,
                     batches: vec![PacketSums::default(); if here(j) { batches } else { 0 }],
                     latency: latency(),
                 };
-                parts.extend((0..if job.reply.is_some() { 4 } else { 1 }).map(|_| part()));
+                parts.extend((0..1 + job.workload.latencies().len()).map(|_| part()));
             }
         }
         let transient = records.transient.and_then(NonZeroU64::new);
@@ -99,9 +94,10 @@ impl Parts {
         }
     }
 
-    pub fn created(&mut self, job: u16, measured: bool) {
+    /// A terminal of the job has created a measured packet of its own.
+    pub fn created(&mut self, job: u16, flits: u16) {
         if let Some(&p) = self.of_job.get(job as usize) {
-            self.parts[p as usize].created += u64::from(measured);
+            self.parts[p as usize].created += Amount { packets: 1, flits: flits.into() };
         }
     }
 
@@ -117,12 +113,12 @@ impl Parts {
         self.done[job]
     }
 
-    /// Measured packets that the job's sources created; `None` if it has no parts.
-    pub fn created_by(&self, job: usize) -> Option<u64> {
+    /// Measured packets that the job's terminals created of their own; `None` if it has no parts.
+    pub fn created_by(&self, job: usize) -> Option<Amount> {
         self.of_job.get(job).map(|&p| self.parts[p as usize].created)
     }
 
-    /// The numbers of a job and, if it has replies, of its requests, replies and round trips; `None` if it has no parts.
+    /// The numbers of a job, and of the latencies that its workload tells apart; `None` if it has no parts.
     pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
         let first = *self.of_job.get(job)? as usize;
         let end = self.of_job.get(job + 1).map_or(self.parts.len(), |&p| p as usize);
@@ -204,15 +200,9 @@ impl Tally {
             return;
         }
         parts.parts[first].count(batch, packet, latency, network);
-        if net.jobs.hot(job).reply_flits > 0 {
-            if packet.flags & REPLY == 0 {
-                parts.parts[first + REQUESTS].count(batch, packet, latency, network);
-            } else {
-                let round_trip = latency + u64::from(packet.request_age);
-                parts.parts[first + REPLIES].count(batch, packet, latency, network);
-                parts.parts[first + ROUND_TRIPS].count(batch, packet, round_trip, network);
-            }
-        }
+        net.jobs.hot(job).workload.latencies_of(packet, latency, &mut |which, latency| {
+            parts.parts[first + 1 + which].count(batch, packet, latency, network);
+        });
     }
 }
 

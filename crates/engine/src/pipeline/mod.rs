@@ -1,8 +1,8 @@
 pub mod arrive;
 pub mod block;
 pub mod choose;
-pub mod clock;
 pub mod control;
+pub mod deliveries;
 pub mod depart;
 pub mod discards;
 pub mod facade;
@@ -13,7 +13,6 @@ pub mod net;
 pub mod network_interface;
 pub mod posts;
 pub mod power;
-pub mod replies;
 pub mod routing_delay;
 pub mod spans;
 pub mod spy;

@@ -1,4 +1,4 @@
-//! What every block reads and nobody writes: coordinates, link classes, routing, sources' clocks.
+//! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
 
 use crate::api::age::Priority;
 use crate::api::common::Common;
@@ -6,11 +6,19 @@ use crate::api::compiled::Ahead;
 use crate::api::routing::{AnyRouting, Needs, hop_in_order};
 use crate::api::spec::FlowControl;
 use crate::api::subnetworks::Subnets;
+use crate::api::workload::Workload;
 use crate::base::unchecked::Hot;
-use crate::pipeline::clock::{Clock, NetJob};
 use crate::state::Packet;
 use crate::state::link_class::{Link, Trunk};
 use std::sync::Arc;
+
+/// What the loop knows of a job.
+#[derive(Debug)]
+pub struct NetJob {
+    pub workload: Arc<dyn Workload>,
+    /// Its sources hear of packets that are sent and delivered.
+    pub is_told: bool,
+}
 
 #[derive(Debug)]
 pub struct Net {
@@ -56,12 +64,11 @@ pub struct Net {
     pub routers_fail: bool,
     pub trunk: Trunk,
     pub jobs: Vec<NetJob>,
-    pub clocks: Vec<Clock>,
-    /// Rank and job of every terminal; empty if one job has all terminals in order.
+    /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](crate::state::NO_JOB).
     pub ranks: Vec<u32>,
     pub job_of: Vec<u16>,
-    /// Some job has replies.
-    pub replies: bool,
+    /// Some job hears of packets that are sent and delivered.
+    pub tells: bool,
     /// Deliveries are also counted by job or by time of creation (`job_tally.rs`).
     pub delivery_slow_path: bool,
     /// All packets have one flit, and none enters a ring that keeps a bubble.
@@ -95,6 +102,12 @@ pub struct Net {
 }
 
 impl Net {
+    /// Job of a terminal that is in one.
+    #[inline(always)]
+    pub fn job(&self, terminal: u32) -> usize {
+        if self.jobs.len() == 1 { 0 } else { usize::from(*self.job_of.hot(terminal as usize)) }
+    }
+
     /// Route key of a packet at the router it will reach next.
     #[inline(always)]
     pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {

@@ -1,8 +1,10 @@
-//! Sources: every terminal in a job has a clock that creates packets and an injection channel of one flit per cycle.
+//! Network interfaces: every terminal in a job has a source, which gives it packets, and an injection channel of one flit
+//! per cycle.
 //!
-//! The clock is virtual: the next packet is made when the previous one has left, with the creation time of an infinite
-//! queue. Nothing grows at overload; the backlog is counted at the end from the clock itself.
+//! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
+//! simulated time, so that no queue grows here.
 
+use crate::api::workload::{Counts, NOT_DUE, NewPacket};
 use crate::base::bits::pick16;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
@@ -12,8 +14,8 @@ use crate::state::{Flit, MEASURED, NONE, Packet, UNDECIDED};
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         let measured = u64::from(self.tally.inside(self.now));
-        if net.replies {
-            self.answer(net);
+        if net.tells {
+            self.deliver();
         }
         for word in 0..self.busy.0.len() {
             let mut bits = *self.busy.0.hot(word);
@@ -26,16 +28,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         while let Some((chunk, len)) = self.alarms.due(self.now) {
             for k in 0..len {
                 let t = self.alarms.item(chunk, k) as usize;
-                if net.replies {
-                    if self.wakes(t) {
-                        self.send_from::<SINGLE>(net, t, measured);
-                    }
-                } else if self.terminals.hot(t).next_packet <= self.now {
+                if net.tells && self.is_out_of_date(t) {
+                    continue;
+                }
+                let due = self.terminals.hot(t).due;
+                if due <= self.now {
                     if !SINGLE {
                         self.busy.set(t);
                     }
                     self.send_from::<SINGLE>(net, t, measured);
-                } else if self.terminals.hot(t).next_packet < u64::MAX {
+                } else {
                     self.sleep(t, self.now);
                 }
             }
@@ -43,26 +45,34 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Wakes terminal `t` when its next packet is created; at `from` at the earliest.
+    /// Whether the alarm of terminal `t` that goes off now was set before a delivery changed when its source is due.
+    #[inline(never)]
+    fn is_out_of_date(&self, t: usize) -> bool {
+        self.terminals.hot(t).alarm != self.now || !self.is_idle(t)
+    }
+
+    /// Wakes terminal `t` when its source is due; at `from` at the earliest.
     #[inline(always)]
     pub(crate) fn sleep(&mut self, t: usize, from: u64) {
-        let due = self.terminals.hot_mut(t).next_packet;
+        let terminal = self.terminals.hot_mut(t);
+        let due = terminal.due;
         if due <= from {
             self.busy.set(t);
-        } else {
-            self.busy.clear(t);
-            let at = due.min(self.now + self.alarms.horizon() - 1);
+            return;
+        }
+        self.busy.clear(t);
+        let at = due.min(self.now + self.alarms.horizon() - 1);
+        let is_set = terminal.alarm > self.now && terminal.alarm <= at;
+        if due != NOT_DUE && !is_set {
+            terminal.alarm = at;
             self.alarms.push(self.now, at, t as u32);
         }
     }
 
-    /// Sends one flit of terminal `t`, whose next packet is already created. `measured`: flits of this cycle that count.
+    /// Sends one flit of terminal `t`, which has a packet or is to get one. `measured`: flits of this cycle that count.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
-        if self.terminals.hot_mut(t).packet == NONE {
-            let has_one = if net.replies { self.take_up::<SINGLE>(net, t) } else { self.create::<SINGLE>(net, t) };
-            if !has_one {
-                return;
-            }
+        if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
+            return;
         }
         let terminal = self.terminals.hot_mut(t);
         let out = self.outs.hot_mut(terminal.out as usize);
@@ -100,10 +110,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         terminal.packet = NONE;
-        if net.replies {
-            return self.put_down(net, t);
+        if net.tells {
+            self.tell_sent(t);
         }
-        terminal.next_packet = net.next_packet(terminal, self.memory.hot_mut(t), terminal.next_packet, 0);
         self.sleep(t, self.now + 1);
     }
 
@@ -112,23 +121,32 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.busy.clear(t);
     }
 
-    /// Makes the packet of terminal `t` that was due; false if the pattern sends nothing from here.
+    /// Makes the packet that the source of terminal `t` gives; false if it gives none.
     #[inline(always)]
-    pub(crate) fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
+    fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
-        let clock = net.clocks.hot(terminal.clock as usize);
-        let Some(dst) = net.destination(clock, terminal.id, &mut terminal.targets) else {
-            self.skip(net, t);
+        let sources = self.sources.hot_mut(usize::from(terminal.job));
+        let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
+            self.sleep(t, self.now + 1);
             return false;
         };
-        let (router, port) = *net.terminal_at.hot(dst as usize);
-        let created = terminal.next_packet;
-        let measured = self.tally.inside(created);
+        let NewPacket { to, flits, created, tag, counts } = new;
+        let (router, port) = *net.terminal_at.hot(to as usize);
         let dest = *net.coords.hot(router as usize);
-        let seq = terminal.seq;
-        terminal.seq = seq.wrapping_add(1);
-        (terminal.left, terminal.vc) = (clock.packet_flits, u8::MAX);
+        let (own, measured, seq) = match counts {
+            Counts::IfCreatedInWindow => {
+                let number = terminal.made;
+                terminal.made = number.wrapping_add(1);
+                (true, self.tally.inside(created), number)
+            }
+            Counts::AsItsCause { measured } => {
+                let number = terminal.brought_about;
+                terminal.brought_about = number.wrapping_add(1);
+                (false, measured, !number)
+            }
+        };
         let src = terminal.id;
+        (terminal.left, terminal.vc) = (flits, u8::MAX);
         let id = self.new_packet(SINGLE);
         self.terminals.hot_mut(t).packet = id;
         let packet = self.packets.items.hot_mut(id as usize);
@@ -137,45 +155,37 @@ impl<const W: usize, const V: usize> Block<W, V> {
             target: dest,
             dest,
             src,
-            dst,
+            dst: to,
             seq,
-            len: clock.packet_flits,
+            len: flits,
             dst_port: port,
             flags: if measured { MEASURED } else { 0 },
+            tag,
             ..Packet::default()
         };
         if net.needs.draws_path {
             net.routing.inject(packet, net.seed);
         }
-        self.tally.created += u64::from(measured);
-        if net.creation_slow_path {
-            self.created_slow_path(net, t, id, measured);
+        if own {
+            let times = u64::from(measured);
+            self.tally.created.packets += times;
+            self.tally.created.flits += times * u64::from(flits);
+            if net.creation_slow_path {
+                self.created_slow_path(net, t, id, measured);
+            }
         }
         true
     }
 
-    /// Terminal `t` has made packet `id`, which is counted by its job or watched.
+    /// Terminal `t` has made packet `id` of its own, which is counted by its job or watched.
     #[inline(never)]
     fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
-        if net.delivery_slow_path {
-            let clock = self.terminals.hot(t).clock;
-            self.tally.parts.created(net.clocks.hot(clock as usize).job, measured);
+        if measured {
+            let flits = self.packets.items.hot(id as usize).len;
+            self.tally.parts.created(self.terminals.hot(t).job, flits);
         }
         if net.watches {
             self.watch_creation(net, t, id, measured);
-        }
-    }
-
-    /// The pattern sends nothing from terminal `t` now: its clock goes on.
-    #[cold]
-    fn skip(&mut self, net: &Net, t: usize) {
-        let waiting = self.answers.waiting(t);
-        let terminal = self.terminals.hot_mut(t);
-        terminal.next_packet = net.next_packet(terminal, self.memory.hot_mut(t), terminal.next_packet, waiting);
-        if net.replies {
-            self.sleep_until_due(t, self.now + 1);
-        } else {
-            self.sleep(t, self.now + 1);
         }
     }
 }

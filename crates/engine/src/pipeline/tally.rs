@@ -1,5 +1,6 @@
 //! What a block counts: integers that can be added in any order.
 
+use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::net::Net;
@@ -19,8 +20,9 @@ pub(crate) fn histogram() -> Histogram<u64> {
 pub struct Tally {
     /// First cycle of the measured window, and the first after it.
     pub window: (u64, u64),
-    /// Packets created in the window, and those of them that were delivered.
-    pub created: u64,
+    /// What terminals created of their own in the window.
+    pub created: Amount,
+    /// Packets that count in the window and were delivered.
     pub delivered: u64,
     /// Those of them that were discarded, and their flits.
     pub lost: u64,
@@ -43,7 +45,7 @@ impl Tally {
     pub fn new(window: (u64, u64), batches: usize, parts: Parts) -> Self {
         Self {
             window,
-            created: 0,
+            created: Amount::default(),
             delivered: 0,
             lost: 0,
             lost_flits: 0,

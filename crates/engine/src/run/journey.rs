@@ -145,7 +145,7 @@ pub(crate) fn all<const W: usize, const V: usize>(
     blocks.iter().flat_map(|b| &b.watch.stays).for_each(|stay| stays.entry(stay.name).or_default().push(stay));
     stays.values_mut().for_each(|own| own.sort_by_key(|stay| stay.hop));
     let maker = Maker { net, graph, stays, delay };
-    let made: BTreeMap<u32, u32> = blocks.iter().flat_map(|b| &b.terminals).map(|t| (t.id, t.seq)).collect();
+    let made: BTreeMap<u32, u32> = blocks.iter().flat_map(|b| &b.terminals).map(|t| (t.id, t.made)).collect();
     let mut births: Vec<&Birth> = blocks.iter().flat_map(|b| &b.watch.births).collect();
     births.sort_by_key(|birth| (birth.first, birth.packet.src));
     let name = |birth: &&Birth| (birth.packet.src, birth.packet.seq);

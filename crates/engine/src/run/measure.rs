@@ -4,14 +4,14 @@
 
 use crate::Progress;
 use crate::api::control::ControlCount;
+use crate::api::workload::Amount;
 use crate::network::simulation::Simulation;
-use crate::network::spec::{Job, Phases, Spec, Stop};
-use crate::pipeline::block::Block;
-use crate::pipeline::clock::{NEVER, is_steady};
+use crate::network::spec::{Phases, Spec, Stop};
+use crate::pipeline::net::NetJob;
 use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums};
 use crate::run::stall;
 use crate::run::steady::confidence95;
-use crate::state::{Account, NONE, Terminal};
+use crate::state::{Account, NO_JOB, NONE};
 
 /// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
 pub(crate) const LOOK: u64 = 1024;
@@ -22,14 +22,20 @@ const COMPLETE_LOOK: u64 = 32;
 const ACCEPTED_SHARE: f64 = 0.97;
 /// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
 const HOUSEKEEPING: u64 = 1 << 28;
-/// What has been offered: packets of all sources (or of each job), and their flits with those of replies.
+/// What each job has offered in the window, with all that deliveries bring about.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
-    /// Packets that the sources of each job created in the window.
-    pub by_job: Vec<u64>,
-    /// Packets, replies to them included, and their flits.
-    pub packets: u64,
-    pub flits: u64,
+    pub by_job: Vec<Amount>,
+}
+
+impl Offered {
+    pub fn packets(&self) -> u64 {
+        self.by_job.iter().map(|job| job.packets).sum()
+    }
+
+    pub fn flits(&self) -> u64 {
+        self.by_job.iter().map(|job| job.flits).sum()
+    }
 }
 
 /// Accepted flits at the middle of the window: what was on its way when the window began is no sign of saturation.
@@ -67,8 +73,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let window = (start, self.now);
         self.set_window(start, self.now);
         let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
-        // a source that waits for replies may make a packet of the window after it: counted now, not at its end
-        let offered = self.offered(spec);
+        // a source that waits for a delivery may make a packet of the window after it: counted now, not at its end
+        let offered = self.offered();
         let ending = self.explain(ending);
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
@@ -128,7 +134,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
                 let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
-                if confident || longer > start + window || self.falls_behind(spec, *middle) {
+                if confident || longer > start + window || self.falls_behind(*middle) {
                     break;
                 }
                 end = longer;
@@ -165,7 +171,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.net.jobs.iter().enumerate().all(|(j, job)| {
             let packets: u64 = tallies().map(|parts| parts.done(j).packets).sum();
             let last = tallies().map(|parts| parts.done(j).last).max().unwrap_or(0);
-            job.total.is_none_or(|total| packets == total && last < self.now)
+            job.workload.total().is_none_or(|total| packets == total && last < self.now)
         })
     }
 
@@ -203,12 +209,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     fn drain(&mut self, spec: &Spec, middle: Middle, watch: &mut Watch) -> Ending {
-        if self.falls_behind(spec, middle) {
+        if self.falls_behind(middle) {
             return Ending::Saturated;
         }
         let limit = self.now + spec.phases.drain_limit;
         loop {
-            if self.is_drained(spec) {
+            if self.is_drained() {
                 return Ending::Drained;
             }
             if self.now >= limit {
@@ -220,29 +226,29 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    /// Whether all packets of the window are delivered or discarded, and no clock has another one to make.
-    fn is_drained(&self, spec: &Spec) -> bool {
+    /// Whether all packets of the window are delivered or discarded, and no source has another one to make.
+    fn is_drained(&self) -> bool {
         let end = self.blocks[0].tally.window.1;
-        let packets = |(j, job): (usize, &Job)| self.created(j) * (1 + u64::from(job.reply.is_some()));
-        let clocks = || self.blocks.iter().flat_map(|b| &b.terminals).filter(|t| t.clock != NEVER);
-        let offered: u64 = spec.traffic.jobs.iter().enumerate().map(packets).sum();
-        self.delivered() + self.lost() == offered && clocks().all(|t| t.next_packet >= end)
+        let packets = |(j, job): (usize, &NetJob)| job.workload.in_all(self.created(j)).packets;
+        let offered: u64 = self.net.jobs.iter().enumerate().map(packets).sum();
+        self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
 
     /// Whether a steady load was accepted in the part of the window since its middle so much less than it was offered that
     /// it is no chance. A load that changes, or waits for the network, is judged by the drain alone.
-    fn falls_behind(&self, spec: &Spec, middle: Middle) -> bool {
+    fn falls_behind(&self, middle: Middle) -> bool {
         let (start, end) = self.blocks[0].tally.window;
-        if !is_steady(&spec.traffic) {
+        if !self.net.jobs.iter().all(|job| job.workload.is_steady()) {
             return false;
         }
-        let offered = self.offered(spec);
+        let offered = self.offered();
+        let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);
         let accepted = (self.accepted() - middle.accepted) as f64;
         let now = self.now.min(end);
         // flits count when they leave for the terminal, if they reach it within the window
         let span = (now + self.net.landing).min(end).saturating_sub(middle.cycle + self.net.landing);
-        let packets = offered.packets as f64 * span as f64 / (now - start).max(1) as f64;
-        let flits = offered.flits as f64 / (offered.packets as f64).max(1.0);
+        let flits = flits / packets.max(1.0);
+        let packets = packets * span as f64 / (now - start).max(1) as f64;
         // three standard deviations of a Bernoulli count keep short windows from looking saturated by chance
         accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt()
     }
@@ -260,62 +266,37 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.lost).sum()
     }
 
-    /// Packets of the window that the sources of job `j` have made.
-    fn created(&self, j: usize) -> u64 {
+    /// What the terminals of job `j` have created of their own in the window.
+    fn created(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.tally.parts.created_by(j).unwrap_or(b.tally.created)).sum()
     }
 
-    /// What the clocks have offered in the window so far.
-    fn offered(&self, spec: &Spec) -> Offered {
+    /// What the jobs have offered in the window so far.
+    fn offered(&self) -> Offered {
         let backlog = self.backlog(self.now.min(self.blocks[0].tally.window.1)).1;
-        let mut offered = Offered::default();
-        for (j, (job, waiting)) in spec.traffic.jobs.iter().zip(backlog).enumerate() {
-            let packets = self.created(j) + waiting;
-            offered.packets += packets * (1 + u64::from(job.reply.is_some()));
-            offered.flits += packets * job.flits_per_packet();
-            offered.by_job.push(packets);
-        }
-        offered
+        let in_all = |(j, waiting): (usize, Amount)| {
+            let mut own = self.created(j);
+            own += waiting;
+            self.net.jobs[j].workload.in_all(own)
+        };
+        Offered { by_job: backlog.into_iter().enumerate().map(in_all).collect() }
     }
 
-    /// Packets created before `until` but not injected, replies included; and by job those that were created in the
-    /// window, but not made yet: the clocks of the sources lag behind.
-    pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<u64>) {
-        let (mut all, mut measured) = (0, vec![0; self.net.jobs.len()]);
+    /// Packets that were created before `until` but are not injected; and by job what terminals created of their own in the
+    /// window, but have not given yet, since sources lag behind.
+    pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
+        let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
-            all += block.answers.queued(&block.packets.items);
-            for t in 0..block.terminals.len() {
-                if block.terminals[t].clock != NEVER {
-                    let job = self.net.job(block.terminals[t].id);
-                    let (waiting, in_window) = self.backlog_of(block, t, until);
-                    all += waiting;
-                    measured[job] += in_window;
-                }
+            for terminal in block.terminals.iter().filter(|t| t.job != NO_JOB) {
+                let j = usize::from(terminal.job);
+                let window = block.tally.window;
+                let waiting = block.sources[j].backlog(terminal.source as usize, terminal.due, until, window);
+                // the packet that is made, but whose head waits
+                all += waiting.packets + u64::from(terminal.packet != NONE && terminal.vc == u8::MAX);
+                in_window[j] += waiting.in_window;
             }
         }
-        (all, measured)
-    }
-
-    fn backlog_of(&self, block: &Block<W, V>, t: usize, until: u64) -> (u64, u64) {
-        let (mut terminal, mut memory) = (block.terminals[t].clone(), block.memory[t]);
-        let mut waiting = block.answers.waiting(t);
-        let mut next = |terminal: &mut Terminal, waiting| {
-            terminal.next_packet = self.net.next_packet(terminal, &mut memory, terminal.next_packet, waiting);
-        };
-        // the packet that is made, but whose head waits
-        let (mut all, mut measured) = (u64::from(terminal.packet != NONE && terminal.vc == u8::MAX), 0);
-        if terminal.packet != NONE && !block.answers.is_sending(t) {
-            // it draws its next gap when the tail of this packet leaves
-            next(&mut terminal, waiting);
-        }
-        while terminal.next_packet < until {
-            all += 1;
-            measured += u64::from(block.tally.inside(terminal.next_packet));
-            waiting += 1;
-            terminal.seq = terminal.seq.wrapping_add(1);
-            next(&mut terminal, waiting);
-        }
-        (all, measured)
+        (all, in_window)
     }
 
     /// A run that did not drain may hide packets that can never move.

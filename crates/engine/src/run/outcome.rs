@@ -128,30 +128,23 @@ pub struct ChannelCount {
     pub transitions: u64,
 }
 
-/// Requests, the replies to them, and both as one: from the creation of the request to the delivery of the reply.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Exchange {
-    pub requests: Measured,
-    pub replies: Measured,
-    pub round_trips: Measured,
-}
-
 /// One job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobOutcome {
     pub name: String,
     pub terminals: u32,
-    /// Flits offered, injected and delivered during the window; where there is more than one job or there are replies,
+    /// Flits offered, injected and delivered during the window; where there is more than one job or it has `latencies`,
     /// delivered flits count with the tail of their packet.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created in the window (and replies to such) that were neither delivered nor discarded when the run ended.
+    /// Packets created in the window (and what their deliveries brought about) that were neither delivered nor discarded when the run ended.
     pub missing_packets: u64,
     /// Packets created in the window that were discarded, as a router had failed.
     pub dropped_packets: u64,
     pub packets: Measured,
-    pub exchange: Option<Exchange>,
+    /// Latencies that the workload tells apart, by the names of their columns.
+    pub latencies: Vec<(&'static str, Measured)>,
     /// The batch: packets delivered in the whole run, of how many, and the cycle in which the last one came.
     pub batch: Option<Batch>,
 }
@@ -194,11 +187,11 @@ pub struct Outcome {
     pub window: u64,
     pub decisions: Decisions,
     pub terminals: u32,
-    /// Flits offered (created by the sources' clocks), injected and delivered during the window.
+    /// Flits offered (created by the workloads), injected and delivered during the window.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created by the end of the run but not yet injected, replies included.
+    /// Packets created by the end of the run but not yet injected.
     pub backlog_packets: u64,
     pub sums: PacketSums,
     /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,

@@ -4,14 +4,13 @@ use crate::network::series::order;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::pipeline::block::Block;
-use crate::pipeline::clock::NEVER;
 use crate::pipeline::control;
 use crate::pipeline::spans;
 use crate::pipeline::tally::Tally;
 use crate::run::journey;
 use crate::run::measure::Findings;
-use crate::run::outcome::{Batch, ChannelCount, Exchange, JobOutcome, Measured, Outcome, PacketSums};
-use crate::state::{Account, ChannelEnd};
+use crate::run::outcome::{Batch, ChannelCount, JobOutcome, Measured, Outcome, PacketSums};
+use crate::state::{Account, ChannelEnd, NO_JOB};
 use weft_topology::{Graph, Peer};
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -39,12 +38,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             window: end - start,
             decisions: found.decisions,
             terminals: spec.graph.terminals(),
-            offered_flits: found.offered.flits,
+            offered_flits: found.offered.flits(),
             injected_flits: tally.injected_flits,
             accepted_flits: tally.accepted_flits,
             backlog_packets: self.backlog(self.now).0,
             sums,
-            missing_packets: found.offered.packets - tally.delivered - tally.lost,
+            missing_packets: found.offered.packets() - tally.delivered - tally.lost,
             dropped_packets: tally.lost,
             dropped_flits: tally.lost_flits,
             batches: packets.batches,
@@ -77,7 +76,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     ) -> Vec<JobOutcome> {
         let mut injected = vec![0; spec.traffic.jobs.len()];
         for channel in channels.iter().filter(|c| c.from.is_none()) {
-            if self.net.job_of[channel.from_port as usize] != NEVER {
+            if self.net.job_of[channel.from_port as usize] != NO_JOB {
                 injected[self.net.job(channel.from_port)] += channel.flits.iter().sum::<u64>();
             }
         }
@@ -88,24 +87,19 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             parts.iter_mut().for_each(|part| part.batches.truncate(all.batches.len()));
             let mut parts = parts.into_iter();
             let packets = parts.next().unwrap_or_else(|| all.clone());
-            let exchange = match (parts.next(), parts.next(), parts.next()) {
-                (Some(requests), Some(replies), Some(round_trips)) => Some(Exchange { requests, replies, round_trips }),
-                _ => None,
-            };
+            let latencies = net.workload.latencies().iter().copied().zip(parts).collect();
             let (offered, done) = (found.offered.by_job[j], tally.parts.done(j));
             JobOutcome {
                 name: job.name.clone(),
                 terminals: job.terminals.len() as u32,
-                offered_flits: offered * job.flits_per_packet(),
+                offered_flits: offered.flits,
                 injected_flits: injected[j],
                 accepted_flits,
-                missing_packets: offered * (1 + u64::from(job.reply.is_some()))
-                    - packets.sums.packets
-                    - tally.parts.lost(j),
+                missing_packets: offered.packets - packets.sums.packets - tally.parts.lost(j),
                 dropped_packets: tally.parts.lost(j),
                 packets,
-                exchange,
-                batch: net.total.map(|packets| Batch {
+                latencies,
+                batch: net.workload.total().map(|packets| Batch {
                     delivered: done.packets,
                     packets,
                     completed: (done.packets == packets).then_some(done.last),

@@ -10,7 +10,6 @@ pub use link::{Account, LinkState};
 
 use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
-use rand_pcg::Pcg32;
 
 pub const NONE: u32 = u32::MAX;
 /// Key of a VC whose head asks for nothing: there is no head, or it holds an output VC already.
@@ -175,8 +174,6 @@ pub const DETOUR: u8 = 2;
 pub const WATCHED: u8 = 4;
 /// The packet is on a detour in the subnetwork that it crosses.
 pub const AROUND: u8 = 8;
-/// The packet is a reply.
-pub const REPLY: u8 = 0x80;
 
 /// A packet: one cache line, written by its source and by the routing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -190,7 +187,8 @@ pub struct Packet {
     pub dest: u64,
     pub src: u32,
     pub dst: u32,
-    /// Number of this packet at its source: (src, seq) names a packet.
+    /// Number of this packet at its source: (src, seq) names a packet. Packets that deliveries brought about are counted
+    /// down from the largest number.
     pub seq: u32,
     pub len: u16,
     pub dst_port: u8,
@@ -201,8 +199,8 @@ pub struct Packet {
     /// VC class inside the phase (dateline side, globals crossed).
     pub lane: u8,
     pub flags: u8,
-    /// Cycles from the creation of the request to that of this reply.
-    pub request_age: u32,
+    /// What its workload remembers of it.
+    pub tag: u32,
 }
 
 /// What a routing has written into a packet. Two packets to one destination with the same state at a router have the
@@ -248,24 +246,34 @@ pub struct Move {
     pub vc: u8,
 }
 
-/// A terminal as a source. At overload its clock lags behind the simulated time, so that no queue grows.
+/// `Terminal::job` of a terminal that is in no job.
+pub const NO_JOB: u16 = u16::MAX;
+
+/// The network interface of a terminal.
 #[derive(Debug, Clone)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Terminal {
-    pub gaps: Pcg32,
-    pub targets: Pcg32,
-    /// Creation time of the next packet.
-    pub next_packet: u64,
+    /// When its source is to be asked for the next packet.
+    pub due: u64,
+    /// When it wakes to do so, if it sleeps; other alarms of it in the wheel are out of date.
+    pub alarm: u64,
+    /// The packet that it injects, or `NONE`.
     pub packet: u32,
-    pub seq: u32,
+    /// Flits of that packet that have not left.
+    pub left: u16,
+    /// Its job, or [`NO_JOB`].
+    pub job: u16,
+    /// Number of its source among those of the job in this block.
+    pub source: u32,
     pub id: u32,
     /// Its injection channel.
     pub out: u32,
-    pub left: u16,
-    /// Index of its clock, `NEVER` if it is in no job.
-    pub clock: u16,
-    /// VC of the packet that it sends, `u8::MAX` before the head has left.
+    /// Packets of its own that it has made, and packets that deliveries brought about.
+    pub made: u32,
+    pub brought_about: u32,
+    /// VC of the packet that it injects, `u8::MAX` before the head has left.
     pub vc: u8,
+    /// It waits for a credit.
     pub waiting: bool,
 }
 
@@ -353,7 +361,6 @@ impl<T: Copy + Default + Linked> Pool<T> {
 const _: () = assert!(size_of::<OutputUnit<8>>() == 64);
 const _: () = assert!(size_of::<InputUnit<8>>() == 128);
 const _: () = assert!(size_of::<Packet>() == 64);
-const _: () = assert!(size_of::<Terminal>() == 64);
 
 /// The VCs whose head has this key.
 #[inline(always)]

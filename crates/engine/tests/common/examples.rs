@@ -229,6 +229,13 @@ pub const POLICIES: &[PolicyExample] = &[
     everywhere(HYPERX, SLAC, QUICK_STAGES),
 ];
 
+/// Every workload at least once (`conformance/workload.rs`).
+pub const WORKLOADS: &[&str] = &[
+    r#"{"open_loop": {}}"#,
+    r#"{"request_reply": {"packet": "3flits", "outstanding": 2}}"#,
+    r#"{"request_reply": {}}"#,
+];
+
 /// Every allocator at least once (`conformance/allocator.rs`).
 pub const ALLOCATORS: &[&str] = &[
     r#"{"islip": {"iterations": 2}}"#,

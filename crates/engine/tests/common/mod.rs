@@ -5,9 +5,11 @@ pub use examples::*;
 
 use weft_engine::outcome::Ending;
 use weft_engine::routing::grid::dimension_order::Dateline;
+use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
 use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl};
 use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, stream};
+use weft_units::Flits;
 
 /// The rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times
 /// as many. Every round asserts the same, however many there are.
@@ -61,6 +63,11 @@ pub fn fitting_policy(spec: &mut Spec, json: &str) {
     if sleepy && spec.graph.structure().groups.is_some() {
         spec.managed[2] = false; // links between groups
     }
+}
+
+/// Replies of so many flits, and so many requests of a terminal without a reply.
+pub fn request_reply(flits: u32, outstanding: Option<u32>) -> WorkloadConfig {
+    WorkloadConfig::RequestReply(RequestReply { packet: Flits(flits), outstanding })
 }
 
 pub fn allocator(spec: &mut Spec, json: &str) {

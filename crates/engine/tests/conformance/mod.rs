@@ -4,6 +4,7 @@
 mod allocator;
 mod policy;
 mod routing;
+mod workload;
 
 use crate::common::*;
 use weft_engine::Spec;

@@ -1,18 +1,17 @@
-//! Who sends what: jobs on their terminals, the phases of their load, batches and replies.
+//! Who sends what: jobs on their terminals, each with a workload.
 //!
 //! A terminal belongs to one job, or to none and is silent. Patterns speak of ranks: the rank of a terminal is its
 //! place in its job.
 
+use crate::api::workload::{JobSite, LoadPhase};
+use crate::models::workload::WorkloadConfig;
+use crate::pipeline::net::NetJob;
 use std::sync::Arc;
 use weft_traffic::{InjectionConfig, Pattern};
-use weft_units::{Cycles, Refusal};
+use weft_units::Refusal;
 
-/// The largest packet [flits]: lengths and credits are 16-bit numbers.
-const MAX_PACKET_FLITS: u32 = u16::MAX as u32;
 /// Every job has its own statistics in every block.
 pub const MAX_JOBS: usize = 256;
-/// Packets are numbered with 32 bits at their source.
-pub const MAX_BATCH: u32 = 1 << 31;
 
 /// Who sends what: one job or more.
 #[derive(Debug, Clone)]
@@ -34,28 +33,8 @@ pub struct Job {
     pub injection: InjectionConfig,
     /// Packets that each rank sends before it stops; `None` if ranks never stop.
     pub batch: Option<Vec<u32>>,
-    /// Every packet is a request that its destination answers.
-    pub reply: Option<Reply>,
-}
-
-/// The pattern and the load of a job from a cycle on.
-#[derive(Debug, Clone)]
-pub struct LoadPhase {
-    pub from: Cycles,
-    /// Among the ranks of the job.
-    pub pattern: Arc<Pattern>,
-    /// Offered load of each rank [flits/cycle], 0 to 1, without replies. It is used as it is: the pattern's relative
-    /// loads are included already.
-    pub load: Vec<f64>,
-}
-
-/// The answer to a request. It is created when the request is delivered, and sent before new requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reply {
-    /// Length of a reply [flits], 1 to 65,535.
-    pub flits: u32,
-    /// Most requests of a source that have no reply yet; with so many, its clock waits.
-    pub outstanding: Option<u32>,
+    /// What terminals do with patterns, loads and deliveries.
+    pub workload: WorkloadConfig,
 }
 
 impl Job {
@@ -64,12 +43,8 @@ impl Job {
         let load = vec![load; terminals.len()];
         let phases = vec![LoadPhase { from: 0, pattern, load }];
         let injection = InjectionConfig::default();
-        Self { name: name.to_owned(), terminals, phases, packet_flits, injection, batch: None, reply: None }
-    }
-
-    /// Flits of a packet and of the reply to it.
-    pub fn flits_per_packet(&self) -> u64 {
-        u64::from(self.packet_flits) + self.reply.map_or(0, |reply| u64::from(reply.flits))
+        let workload = WorkloadConfig::default();
+        Self { name: name.to_owned(), terminals, phases, packet_flits, injection, batch: None, workload }
     }
 
     /// Whether any phase loads `rank`.
@@ -79,9 +54,9 @@ impl Job {
 }
 
 impl TrafficSpec {
-    /// Lengths of all packets, replies included [flits].
+    /// Lengths of all packets [flits].
     pub fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
-        self.jobs.iter().flat_map(|job| [Some(job.packet_flits), job.reply.map(|reply| reply.flits)]).flatten()
+        self.jobs.iter().flat_map(|job| job.workload.model().lengths(job.packet_flits))
     }
 
     /// The longest packet [flits].
@@ -144,45 +119,33 @@ fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
 
 impl Job {
     fn check(&self, path: &str) -> Result<(), Refusal> {
-        let refuse = |key: &str, what: String, help: &str| Err(Refusal::new(format!("{path}.{key}"), what, help));
+        let site = JobSite { path: path.to_owned(), ..self.site(0, 0, 0) };
         if self.terminals.is_empty() {
-            return refuse(
-                "terminals",
-                format!("job `{}` has no terminals", self.name),
-                "give it one terminal or more",
-            );
+            let what = format!("job `{}` has no terminals", self.name);
+            return Err(site.refusal("terminals", what, "give it one terminal or more"));
         }
-        let lengths = [("packet", Some(self.packet_flits)), ("reply.packet", self.reply.map(|r| r.flits))];
-        for (key, flits) in lengths {
-            if flits.is_some_and(|flits| !(1..=MAX_PACKET_FLITS).contains(&flits)) {
-                let what = format!("a packet of {}flits; a packet has 1 to {MAX_PACKET_FLITS}", flits.unwrap_or(0));
-                return refuse(key, what, "write 1flit or more, and send longer messages as several packets");
-            }
+        site.check_length("packet", self.packet_flits)?;
+        self.workload.model().check(&site)
+    }
+
+    /// What job number `index` tells its workload.
+    fn site(&self, index: usize, cycle_fs: u128, seed: u64) -> JobSite<'_> {
+        JobSite {
+            path: format!("traffic.jobs.{index}"),
+            job: &self.name,
+            terminals: &self.terminals,
+            phases: &self.phases,
+            packet_flits: self.packet_flits,
+            injection: &self.injection,
+            batch: self.batch.as_deref(),
+            cycle_fs,
+            seed,
         }
-        if self.reply.is_some_and(|reply| reply.outstanding == Some(0)) {
-            return refuse("reply.outstanding", "0 requests at a time send none".into(), "write 1 or more");
-        }
-        let ranks = self.terminals.len();
-        let most = self.batch.as_ref().and_then(|batch| batch.iter().max());
-        if most.is_some_and(|&most| !(1..=MAX_BATCH).contains(&most)) {
-            let what = format!("{} packets of a terminal; a batch has 1 to {MAX_BATCH}", most.unwrap_or(&0));
-            return refuse("batch", what, "write 1 or more, or leave the batch out");
-        }
-        let sized = self.phases.iter().all(|phase| phase.load.len() == ranks);
-        if !sized || self.batch.as_ref().is_some_and(|batch| batch.len() != ranks) {
-            let what = format!("loads or batches of job `{}` are not one per rank ({ranks})", self.name);
-            return refuse("terminals", what, "give every rank its own");
-        }
-        if self.phases.first().is_none_or(|phase| phase.from != 0) {
-            return refuse("phases", format!("job `{}` has no phase from cycle 0 on", self.name), "add one");
-        }
-        for (k, pair) in self.phases.windows(2).enumerate() {
-            if pair[0].from >= pair[1].from {
-                let what = format!("it starts at cycle {}, the phase before it at {}", pair[1].from, pair[0].from);
-                // the first phase is the job's own pattern and load
-                return refuse(&format!("phases.{k}.from"), what, "write the phases in the order of their starts");
-            }
-        }
-        Ok(())
+    }
+
+    /// What the loop needs of job number `index`.
+    pub(crate) fn build(&self, index: usize, cycle_fs: u128, seed: u64) -> Result<NetJob, Refusal> {
+        let model = self.workload.model();
+        Ok(NetJob { workload: model.build(&self.site(index, cycle_fs, seed))?, is_told: model.awaits().is_some() })
     }
 }

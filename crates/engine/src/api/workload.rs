@@ -1,0 +1,214 @@
+//! Workloads: what the terminals of a job send, and when.
+//!
+//! [`WorkloadModel`] is the configuration, [`Workload`] what all blocks share of it at work, [`Sources`] the terminals of
+//! the job in one block. The network interface of a terminal asks its source for one packet at a time and injects it
+//! flit by flit. A source says when it is to be asked again: now, at a cycle, or not before a delivery. So a message that
+//! is longer than a packet is given packet by packet, and a delivery may make any number of messages ready.
+
+use crate::state::Packet;
+use std::fmt::Debug;
+use std::ops::AddAssign;
+use std::sync::Arc;
+use weft_traffic::{InjectionConfig, Pattern};
+use weft_units::{Cycles, Refusal};
+
+/// The largest packet [flits]: lengths and credits are 16-bit numbers.
+const MAX_PACKET_FLITS: u32 = u16::MAX as u32;
+/// Packets of a terminal at most: they are numbered with 32 bits.
+pub const MAX_BATCH: u32 = 1 << 31;
+
+/// `due` of a source that has nothing to send before a delivery, or never again.
+pub const NOT_DUE: u64 = u64::MAX;
+
+/// The pattern and the load of a job from a cycle on.
+#[derive(Debug, Clone)]
+pub struct LoadPhase {
+    pub from: Cycles,
+    /// Among the ranks of the job.
+    pub pattern: Arc<Pattern>,
+    /// Offered load of each rank [flits/cycle], 0 to 1, without what follows from deliveries. It is used as it is: the
+    /// pattern's relative loads are included already.
+    pub load: Vec<f64>,
+}
+
+/// The job for which a workload is to work.
+#[derive(Debug)]
+pub struct JobSite<'a> {
+    /// Dotted path of the job in the scenario.
+    pub path: String,
+    /// Its name, for messages.
+    pub job: &'a str,
+    /// The terminal of each rank.
+    pub terminals: &'a [u32],
+    pub phases: &'a [LoadPhase],
+    /// Packet length [flits].
+    pub packet_flits: u32,
+    pub injection: &'a InjectionConfig,
+    /// Packets that each rank sends before it stops.
+    pub batch: Option<&'a [u32]>,
+    pub cycle_fs: u128,
+    pub seed: u64,
+}
+
+impl JobSite<'_> {
+    /// A refusal at a key of the job.
+    pub fn refusal(&self, key: &str, what: String, help: &str) -> Refusal {
+        Refusal::new(format!("{}.{key}", self.path), what, help)
+    }
+
+    /// Refuses a packet length [flits] that is written at `key`.
+    pub fn check_length(&self, key: &str, flits: u32) -> Result<(), Refusal> {
+        if (1..=MAX_PACKET_FLITS).contains(&flits) {
+            return Ok(());
+        }
+        let what = format!("a packet of {flits}flits; a packet has 1 to {MAX_PACKET_FLITS}");
+        Err(self.refusal(key, what, "write 1flit or more, and send longer messages as several packets"))
+    }
+}
+
+/// Packets, and their flits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amount {
+    pub packets: u64,
+    pub flits: u64,
+}
+
+impl AddAssign for Amount {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.flits += other.flits;
+    }
+}
+
+impl std::iter::Sum for Amount {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::default(), |mut sum, amount| {
+            sum += amount;
+            sum
+        })
+    }
+}
+
+/// Whether a packet counts in the measured window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// If it was created in the window. It is offered load of its own.
+    IfCreatedInWindow,
+    /// If the packet did whose delivery brought it about. It belongs to what that one offered ([`Workload::in_all`]).
+    AsItsCause { measured: bool },
+}
+
+/// A packet that a source gives to the network interface.
+#[derive(Debug, Clone, Copy)]
+pub struct NewPacket {
+    /// Its destination, a terminal.
+    pub to: u32,
+    /// Length [flits].
+    pub flits: u16,
+    /// When it was created: at the latest now, and earlier if the packets before it took long to leave.
+    pub created: u64,
+    /// For the workload itself: `Packet::tag`.
+    pub tag: u32,
+    pub counts: Counts,
+}
+
+/// What terminals wait for under a workload.
+#[derive(Debug, Clone, Copy)]
+pub struct Awaits {
+    /// In one word, for messages.
+    pub what: &'static str,
+    /// How a scenario does without.
+    pub remedy: &'static str,
+}
+
+/// The configuration of a workload.
+pub trait WorkloadModel {
+    /// What terminals wait for; `None`: nothing, and then sources are not told of packets that are sent or delivered.
+    fn awaits(&self) -> Option<Awaits>;
+
+    /// Lengths of all packets [flits], if those that terminals send of their own have `packet_flits`.
+    fn lengths(&self, packet_flits: u32) -> Vec<u32> {
+        vec![packet_flits]
+    }
+
+    /// Refuses a job for which it can't work, but for loads that the injection process refuses (`build` does).
+    fn check(&self, site: &JobSite) -> Result<(), Refusal>;
+
+    /// The workload at work, for a job that passed `check`.
+    fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal>;
+}
+
+/// A terminal of a job: its number in the network, and its rank in the job.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub terminal: u32,
+    pub rank: u32,
+}
+
+/// A workload at work.
+pub trait Workload: Debug + Send + Sync {
+    /// The sources of the terminals of one block, numbered in this order.
+    fn sources(&self, here: &[Place]) -> Box<dyn Sources>;
+
+    /// What `own` packets, which terminals create of their own, come to with all that their deliveries bring about.
+    fn in_all(&self, own: Amount) -> Amount {
+        own
+    }
+
+    /// Packets to be delivered in the whole run, if the workload ends by itself.
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the offered load is the same random process at any time, whatever the network does.
+    fn is_steady(&self) -> bool {
+        false
+    }
+
+    /// Latencies that are counted apart for this workload, by the names of their columns in the results.
+    fn latencies(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Calls `count` with each of these latencies (its place in `latencies`, cycles) to which a delivered packet adds.
+    fn latencies_of(&self, _packet: &Packet, _latency: u64, _count: &mut dyn FnMut(usize, u64)) {}
+}
+
+/// What a source would have given before a cycle if each packet had left when it was created.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Backlog {
+    /// Packets that wait at the source, those that deliveries brought about included.
+    pub packets: u64,
+    /// Those that the source created of its own in the window.
+    pub in_window: Amount,
+}
+
+/// The terminals of a job that are in one block, as the network interface asks them. `due` of a source is the cycle from
+/// which on it is to be asked for a packet, or [`NOT_DUE`]. It is kept by the network interface; the source changes it
+/// whenever it is called.
+pub trait Sources: Debug + Send + Sync {
+    /// The first cycle in which `source` is due.
+    fn start(&mut self, source: usize) -> u64;
+
+    /// The packet that `source`, which is due, gives in cycle `now`; `None` if it gives none after all. `due` is then
+    /// when it gives the next one, or what `sent` sets.
+    fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket>;
+
+    /// The tail of the packet that was given last has been injected in cycle `now`.
+    fn sent(&mut self, _source: usize, _due: &mut u64, _now: u64) {}
+
+    /// `packet` has been delivered to the terminal of `source` in cycle `now`, perhaps while a packet of that is being
+    /// injected.
+    fn delivered(&mut self, _source: usize, _packet: &Packet, _due: &mut u64, _now: u64) {}
+
+    /// What waits at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of
+    /// the measured window, and the first after it.
+    fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog;
+
+    /// Whether `source` has created all packets of its own before cycle `until`, and they have left. `in_hand`: the packet
+    /// that is being injected.
+    fn finished(&self, _source: usize, due: u64, in_hand: Option<&Packet>, until: u64) -> bool {
+        due >= until && in_hand.is_none_or(|packet| packet.created >= until)
+    }
+}

@@ -1,0 +1,226 @@
+//! The clocks of terminals that create packets at random times: when, and for whom, through the phases of a job.
+//!
+//! A clock is virtual: it is read when the packet before has left, and may lag behind the simulated time. Nothing grows
+//! at overload; the backlog is counted from the clock itself.
+
+use crate::api::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place};
+use crate::base::unchecked::Hot;
+use rand_pcg::Pcg32;
+use std::sync::Arc;
+use weft_traffic::{Pattern, Process, stream};
+use weft_units::Refusal;
+
+/// Purposes of the random streams of a terminal: the gaps between its packets, and their destinations.
+const GAPS: u64 = 1;
+const TARGETS: u64 = 2;
+
+/// What the terminals with the same load share in one phase.
+#[derive(Debug)]
+struct Rate {
+    /// `None`: silent in this phase.
+    process: Option<Process>,
+    pattern: Arc<Pattern>,
+    packet_flits: u16,
+    phase: u32,
+    /// Creations before this cycle need no second look.
+    plain_until: u64,
+    /// End of the phase.
+    until: u64,
+}
+
+/// What the clocks of a job share.
+#[derive(Debug)]
+pub struct Clocks {
+    rates: Vec<Rate>,
+    /// Rates by phase and rank.
+    rate_of: Vec<Vec<u16>>,
+    /// Start of each phase.
+    starts: Vec<u64>,
+    /// Packets of each rank, if the job is a batch.
+    batch: Option<Vec<u32>>,
+    /// Terminals by rank; empty if these are the same numbers.
+    terminals: Vec<u32>,
+    /// Each cycle creates a packet with the same probability, whatever happened before.
+    memoryless: bool,
+    seed: u64,
+}
+
+/// The clock of a terminal.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    gaps: Pcg32,
+    targets: Pcg32,
+    /// What its injection process remembers between packets.
+    memory: u64,
+    rank: u32,
+    /// Packets created so far.
+    made: u32,
+    /// Its rate in the present phase.
+    rate: u16,
+}
+
+impl Clocks {
+    /// Refuses batches, loads and phases that make no sense.
+    pub fn check(site: &JobSite) -> Result<(), Refusal> {
+        let (ranks, job) = (site.terminals.len(), site.job);
+        let most = site.batch.and_then(|batch| batch.iter().max());
+        if let Some(&most) = most.filter(|&most| !(1..=MAX_BATCH).contains(most)) {
+            let what = format!("{most} packets of a terminal; a batch has 1 to {MAX_BATCH}");
+            return Err(site.refusal("batch", what, "write 1 or more, or leave the batch out"));
+        }
+        let sized = site.phases.iter().all(|phase| phase.load.len() == ranks);
+        if !sized || site.batch.is_some_and(|batch| batch.len() != ranks) {
+            let what = format!("loads or batches of job `{job}` are not one per rank ({ranks})");
+            return Err(site.refusal("terminals", what, "give every rank its own"));
+        }
+        if site.phases.first().is_none_or(|phase| phase.from != 0) {
+            return Err(site.refusal("phases", format!("job `{job}` has no phase from cycle 0 on"), "add one"));
+        }
+        for (k, pair) in site.phases.windows(2).enumerate() {
+            if pair[0].from >= pair[1].from {
+                let what = format!("it starts at cycle {}, the phase before it at {}", pair[1].from, pair[0].from);
+                // the first phase is the job's own pattern and load
+                let key = format!("phases.{k}.from");
+                return Err(site.refusal(&key, what, "write the phases in the order of their starts"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The clocks of a job. `may_wait`: a clock may have to wait although its next packet is due.
+    pub fn new(site: &JobSite, may_wait: bool) -> Result<Self, Refusal> {
+        let ends = site.phases[1..].iter().map(|phase| phase.from).chain([u64::MAX]);
+        let (mut rates, mut rate_of) = (Vec::new(), Vec::with_capacity(site.phases.len()));
+        let watched = site.batch.is_some() || may_wait;
+        let path = format!("{}.injection.{}", site.path, site.injection.name());
+        for (p, (phase, until)) in site.phases.iter().zip(ends).enumerate() {
+            let mut loads = phase.load.clone();
+            loads.sort_by(f64::total_cmp);
+            loads.dedup();
+            let first = rates.len();
+            for &load in &loads {
+                let process = || site.injection.build(load, site.packet_flits, site.cycle_fs, &path);
+                rates.push(Rate {
+                    process: if load > 0.0 { Some(process()?) } else { None },
+                    pattern: phase.pattern.clone(),
+                    packet_flits: site.packet_flits as u16,
+                    phase: p as u32,
+                    plain_until: if watched { 0 } else { until },
+                    until,
+                });
+            }
+            if rates.len() >= usize::from(u16::MAX) {
+                return Err(Refusal::new(
+                    "traffic",
+                    format!("more than {} different loads of terminals and phases", u16::MAX - 1),
+                    "give more terminals the same load",
+                ));
+            }
+            let place = |load: &f64| loads.partition_point(|l| l.total_cmp(load).is_lt());
+            rate_of.push(phase.load.iter().map(|load| (first + place(load)) as u16).collect());
+        }
+        let numbered = (0..).zip(site.terminals).all(|(rank, &terminal)| rank == terminal);
+        Ok(Self {
+            rates,
+            rate_of,
+            starts: site.phases.iter().map(|phase| phase.from).collect(),
+            batch: site.batch.map(<[u32]>::to_vec),
+            terminals: if numbered { Vec::new() } else { site.terminals.to_vec() },
+            memoryless: site.injection.model().is_memoryless(),
+            seed: site.seed,
+        })
+    }
+
+    /// Packets that all clocks create, if the job is a batch.
+    pub fn total(&self) -> Option<u64> {
+        self.batch.as_ref().map(|batch| batch.iter().map(|&n| u64::from(n)).sum())
+    }
+
+    /// Whether packets are created with the same probability in every cycle.
+    pub fn is_steady(&self) -> bool {
+        self.starts.len() == 1 && self.batch.is_none() && self.memoryless
+    }
+
+    /// The clock of a terminal.
+    pub fn clock(&self, Place { terminal, rank }: Place) -> Clock {
+        let component = u64::from(terminal);
+        let (gaps, targets) = (stream(self.seed, component, GAPS), stream(self.seed, component, TARGETS));
+        Clock { gaps, targets, memory: 0, rank, made: 0, rate: self.rate_of[0][rank as usize] }
+    }
+
+    /// The first creation of a clock.
+    pub fn start(&self, clock: &mut Clock) -> u64 {
+        let first = match &self.rates[usize::from(clock.rate)].process {
+            Some(process) => {
+                clock.memory = process.start(&mut clock.gaps);
+                process.first(&mut clock.memory, &mut clock.gaps)
+            }
+            None => NOT_DUE,
+        };
+        self.settle(clock, 0, first, false)
+    }
+
+    /// The packet that is created in cycle `created`; `None` if the pattern sends nothing now.
+    #[inline(always)]
+    pub fn packet(&self, clock: &mut Clock, created: u64) -> Option<NewPacket> {
+        let rate = self.rates.hot(usize::from(clock.rate));
+        let rank = rate.pattern.destination(clock.rank, &mut clock.targets)?;
+        let to = if self.terminals.is_empty() { rank } else { *self.terminals.hot(rank as usize) };
+        clock.made = clock.made.wrapping_add(1);
+        Some(NewPacket { to, flits: rate.packet_flits, created, tag: 0, counts: Counts::IfCreatedInWindow })
+    }
+
+    /// The creation after one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
+    #[inline(always)]
+    pub fn after(&self, clock: &mut Clock, after: u64, waits: bool) -> u64 {
+        let rate = self.rates.hot(usize::from(clock.rate));
+        let Some(process) = &rate.process else { return NOT_DUE };
+        let at = process.next(after, &mut clock.memory, &mut clock.gaps);
+        if at < rate.plain_until { at } else { self.settle(clock, after, at, waits) }
+    }
+
+    /// The creation after cycle `after` that the clock has drawn for cycle `at`, if its job goes on until then; what
+    /// passes the end of a phase is drawn again from there (exact for a process without memory).
+    #[inline(never)]
+    fn settle(&self, clock: &mut Clock, after: u64, mut at: u64, waits: bool) -> u64 {
+        let rank = clock.rank as usize;
+        if waits || self.batch.as_ref().is_some_and(|batch| clock.made >= batch[rank]) {
+            return NOT_DUE;
+        }
+        let mut rate = &self.rates[usize::from(clock.rate)];
+        while at >= rate.until {
+            let phase = rate.phase as usize + 1;
+            let Some(&start) = self.starts.get(phase) else { return NOT_DUE };
+            clock.rate = self.rate_of[phase][rank];
+            rate = &self.rates[usize::from(clock.rate)];
+            at = rate.process.as_ref().map_or(NOT_DUE, |process| {
+                clock.memory = process.start(&mut clock.gaps);
+                process.next(after.max(start - 1), &mut clock.memory, &mut clock.gaps)
+            });
+        }
+        at
+    }
+
+    /// The packets that the clock creates before cycle `until`, from that in cycle `next` on. `waits`: whether it has to
+    /// wait after one more packet.
+    pub fn backlog(
+        &self,
+        mut clock: Clock,
+        mut next: u64,
+        until: u64,
+        window: (u64, u64),
+        mut waits: impl FnMut() -> bool,
+    ) -> Backlog {
+        let mut backlog = Backlog::default();
+        while next < until {
+            backlog.packets += 1;
+            if (window.0..window.1).contains(&next) {
+                let flits = u64::from(self.rates[usize::from(clock.rate)].packet_flits);
+                backlog.in_window += Amount { packets: 1, flits };
+            }
+            clock.made = clock.made.wrapping_add(1);
+            next = self.after(&mut clock, next, waits());
+        }
+        backlog
+    }
+}

@@ -1,0 +1,19 @@
+//! Workloads, what the terminals of a job send and when: the registry. `clocks.rs`: packets at random times, which the
+//! members share.
+
+weft_units::registry! {
+    /// Every workload.
+    pub enum WorkloadConfig as WorkloadModel:
+    "open_loop" => open_loop::OpenLoop,
+    "request_reply" => request_reply::RequestReply,
+}
+
+mod clocks;
+
+use crate::api::workload::WorkloadModel;
+
+impl Default for WorkloadConfig {
+    fn default() -> Self {
+        Self::OpenLoop(open_loop::OpenLoop {})
+    }
+}

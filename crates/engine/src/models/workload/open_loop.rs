@@ -1,0 +1,87 @@
+//! Terminals create packets at random times, whatever the network does.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
+//! open-loop measurement with infinite source queues.
+//! # Parameters
+//! None of its own. Of the job: pattern and load \[flits/cycle\] of each phase, packet length \[flits\], injection process,
+//! batch \[packets\].
+//! # Guarantees
+//! When a packet is created, and its destination, depends only on the seed and its terminal. A source that falls behind
+//! loses nothing: its next packet is made when the one before has left, with the creation time of an infinite queue.
+//! # Not modelled
+//! Source queues of finite length.
+//! # Validation
+//! `engine/tests/conformance/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: phases, jobs
+//! and batches. `engine/tests/determinism.rs`: the stream of a terminal is its own.
+
+use super::clocks::{Clock, Clocks};
+use crate::api::workload::{Awaits, Backlog, JobSite, NewPacket, Place, Sources, Workload, WorkloadModel};
+use crate::base::unchecked::Hot;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// Terminals create packets at random times, whatever the network does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenLoop {}
+
+impl WorkloadModel for OpenLoop {
+    fn awaits(&self) -> Option<Awaits> {
+        None
+    }
+
+    fn check(&self, site: &JobSite) -> Result<(), Refusal> {
+        Clocks::check(site)
+    }
+
+    fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
+        Ok(Arc::new(Runtime { clocks: Arc::new(Clocks::new(site, false)?) }))
+    }
+}
+
+#[derive(Debug)]
+struct Runtime {
+    clocks: Arc<Clocks>,
+}
+
+impl Workload for Runtime {
+    fn sources(&self, here: &[Place]) -> Box<dyn Sources> {
+        let terminals = here.iter().map(|&place| self.clocks.clock(place)).collect();
+        Box::new(Terminals { clocks: self.clocks.clone(), terminals })
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.clocks.total()
+    }
+
+    fn is_steady(&self) -> bool {
+        self.clocks.is_steady()
+    }
+}
+
+#[derive(Debug)]
+struct Terminals {
+    clocks: Arc<Clocks>,
+    terminals: Vec<Clock>,
+}
+
+/// `due` of a source is the creation time of its next packet.
+impl Sources for Terminals {
+    fn start(&mut self, source: usize) -> u64 {
+        self.clocks.start(&mut self.terminals[source])
+    }
+
+    fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
+        let clock = self.terminals.hot_mut(source);
+        let packet = self.clocks.packet(clock, *due);
+        *due = self.clocks.after(clock, *due, false);
+        packet
+    }
+
+    fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {
+        self.clocks.backlog(self.terminals[source].clone(), due, until, window, || false)
+    }
+}

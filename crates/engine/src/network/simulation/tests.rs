@@ -1,0 +1,118 @@
+//! A workload that is in no registry: a terminal sends when something is delivered to it, and only then.
+
+use super::Simulation;
+use crate::api::workload::{Backlog, Counts, NOT_DUE, NewPacket, Place, Sources, Workload};
+use crate::network::assemble;
+use crate::network::spec::{Execution, Spec, Stop};
+use crate::pipeline::net::NetJob;
+use crate::run::outcome::{Ending, Outcome};
+use crate::state::Packet;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Terminal 0 starts; each delivery at a terminal makes its packets to all its heirs ready.
+#[derive(Debug, Clone, Copy)]
+struct Relay {
+    /// To whom a terminal sends after its n-th delivery, from 1 on, among so many terminals.
+    heirs: fn(terminal: u32, n: u32, terminals: u32) -> Vec<u32>,
+    terminals: u32,
+    /// Packets in all.
+    total: u64,
+}
+
+#[derive(Debug)]
+struct Runner {
+    terminal: u32,
+    deliveries: u32,
+    /// Packets that are ready: to whom, and since when.
+    ready: VecDeque<(u32, u64)>,
+}
+
+#[derive(Debug)]
+struct Runners {
+    relay: Relay,
+    runners: Vec<Runner>,
+}
+
+impl Workload for Relay {
+    fn sources(&self, here: &[Place]) -> Box<dyn Sources> {
+        let runner = |place: &Place| Runner { terminal: place.terminal, deliveries: 0, ready: VecDeque::new() };
+        Box::new(Runners { relay: *self, runners: here.iter().map(runner).collect() })
+    }
+
+    fn total(&self) -> Option<u64> {
+        Some(self.total)
+    }
+}
+
+impl Runners {
+    /// What another delivery in cycle `now` makes ready.
+    fn pass_on(&mut self, source: usize, now: u64) -> u64 {
+        let runner = &mut self.runners[source];
+        runner.deliveries += 1;
+        let heirs = (self.relay.heirs)(runner.terminal, runner.deliveries, self.relay.terminals);
+        runner.ready.extend(heirs.into_iter().map(|to| (to, now)));
+        self.due(source)
+    }
+
+    fn due(&self, source: usize) -> u64 {
+        self.runners[source].ready.front().map_or(NOT_DUE, |&(_, created)| created)
+    }
+}
+
+impl Sources for Runners {
+    fn start(&mut self, source: usize) -> u64 {
+        if self.runners[source].terminal == 0 { self.pass_on(source, 0) } else { NOT_DUE }
+    }
+
+    fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
+        let (to, created) = self.runners[source].ready.pop_front()?;
+        *due = self.due(source);
+        Some(NewPacket { to, flits: 3, created, tag: 0, counts: Counts::IfCreatedInWindow })
+    }
+
+    fn delivered(&mut self, source: usize, _packet: &Packet, due: &mut u64, now: u64) {
+        *due = self.pass_on(source, now);
+    }
+
+    fn backlog(&self, source: usize, _due: u64, until: u64, _window: (u64, u64)) -> Backlog {
+        let waiting = self.runners[source].ready.iter().filter(|&&(_, created)| created < until);
+        Backlog { packets: waiting.count() as u64, ..Backlog::default() }
+    }
+}
+
+/// The relay on 4 x 3 routers of 2 terminals, in so many blocks.
+fn run(relay: Relay, blocks: usize) -> Outcome {
+    let topology = serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).unwrap();
+    let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"dimension_order": {}}"#).unwrap()).unwrap();
+    spec.set_packet(3);
+    (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 100_000, Stop::Complete);
+    let job = NetJob { workload: Arc::new(relay), is_told: true };
+    let net = assemble::net_with(&spec, |_| Ok(vec![job])).unwrap();
+    let out = Simulation::<1, 8>::of(net, &spec, Execution { threads: 1, blocks }).unwrap().run(&spec, &());
+    assert_eq!((&out.ending, out.missing_packets, out.backlog_packets), (&Ending::Drained, 0, 0));
+    assert_eq!((out.sums.packets, out.sums.flits, out.offered_flits), (relay.total, 3 * relay.total, 3 * relay.total));
+    out
+}
+
+/// A token goes round all terminals 5 times: each sends in the cycle in which it gets the token, so the time of the run is
+/// the sum of all latencies.
+#[test]
+fn a_token_goes_round_a_ring() {
+    let ring = |terminal: u32, n: u32, terminals: u32| if n > 5 { vec![] } else { vec![(terminal + 1) % terminals] };
+    let relay = Relay { heirs: ring, terminals: 24, total: 5 * 24 };
+    let (one, three) = (run(relay, 1), run(relay, 3));
+    assert_eq!(one.jobs[0].batch.and_then(|batch| batch.completed), Some(one.sums.latency));
+    assert_eq!((one.cycles, one.sums), (three.cycles, three.sums));
+}
+
+/// A message goes to all terminals along a binary tree: a delivery makes two packets ready.
+#[test]
+fn a_broadcast_reaches_every_terminal() {
+    let tree = |terminal: u32, _: u32, terminals: u32| {
+        [2 * terminal + 1, 2 * terminal + 2].into_iter().filter(|&child| child < terminals).collect()
+    };
+    let relay = Relay { heirs: tree, terminals: 24, total: 23 };
+    let (one, three) = (run(relay, 1), run(relay, 3));
+    assert_eq!((one.cycles, one.sums), (three.cycles, three.sums));
+}

@@ -1,0 +1,65 @@
+//! Workloads that hear of packets that are sent and delivered.
+//!
+//! A tail is granted its last channel some cycles before it is delivered. Its packet waits in a calendar wheel until
+//! then, since the terminal may answer in the very cycle of the delivery.
+
+use crate::base::unchecked::Hot;
+use crate::pipeline::block::Block;
+use crate::state::{NO_JOB, NONE};
+
+/// A packet on its way to a terminal of the block.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Delivery {
+    packet: u32,
+    terminal: u32,
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Packet `packet` leaves output `o`, to be delivered at cycle `at`, and its workload is to hear of it.
+    pub(crate) fn announce(&mut self, o: usize, packet: u32, at: u64) {
+        let injection = self.ins.hot(o).upstream as usize;
+        let terminal = self.outs.hot(injection).router;
+        self.deliveries.push(self.now, at, Delivery { packet, terminal });
+    }
+
+    /// Tells workloads of the packets that are delivered in this cycle.
+    #[inline(never)]
+    pub(crate) fn deliver(&mut self) {
+        while let Some((first, len)) = self.deliveries.due(self.now) {
+            for k in 0..len {
+                let Delivery { packet, terminal } = self.deliveries.item(first, k);
+                let t = terminal as usize;
+                let terminal = self.terminals.hot_mut(t);
+                let sources = self.sources.hot_mut(usize::from(terminal.job));
+                let delivered = self.packets.items.hot(packet as usize);
+                sources.delivered(terminal.source as usize, delivered, &mut terminal.due, self.now);
+                self.packets.remove(packet);
+                if self.is_idle(t) {
+                    self.sleep(t, self.now);
+                }
+            }
+            self.deliveries.release(self.now);
+        }
+    }
+
+    /// Tells the workload that terminal `t` has injected the tail of a packet.
+    #[inline(never)]
+    pub(crate) fn tell_sent(&mut self, t: usize) {
+        let terminal = self.terminals.hot_mut(t);
+        let sources = self.sources.hot_mut(usize::from(terminal.job));
+        sources.sent(terminal.source as usize, &mut terminal.due, self.now);
+    }
+
+    /// Whether all sources have created the packets of their own that they create before cycle `until`, and injected them.
+    pub(crate) fn sources_finished(&self, until: u64) -> bool {
+        self.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
+            let in_hand = (terminal.packet != NONE).then(|| &self.packets.items[terminal.packet as usize]);
+            self.sources[usize::from(terminal.job)].finished(terminal.source as usize, terminal.due, in_hand, until)
+        })
+    }
+
+    /// Whether terminal `t` has nothing to inject before its source is due.
+    pub(crate) fn is_idle(&self, t: usize) -> bool {
+        !self.busy.contains(t) && !self.terminals.hot(t).waiting
+    }
+}
