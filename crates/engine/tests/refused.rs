@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use weft_engine::routing::{RoutingConfig, any_graph::table::Table};
-use weft_engine::spec::{FlowControl, Reply};
+use weft_engine::spec::FlowControl;
 use weft_engine::{Spec, check};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};
 use weft_units::{InputFile, Refusal};
@@ -181,11 +181,11 @@ fn a_bubble_needs_buffers_for_two_packets_on_links_of_rings() {
 #[test]
 fn a_bubble_needs_packets_of_one_length() {
     let mut spec = bubbles();
-    spec.traffic.jobs[0].reply = Some(Reply { flits: 1, outstanding: None });
+    spec.traffic.jobs[0].workload = request_reply(1, None);
     let refusal = check(&spec).unwrap_err();
     assert_eq!(refusal.path, "routing.dimension_order");
     assert!(refusal.what.contains("1 to 5 flits"), "{refusal}");
-    spec.traffic.jobs[0].reply = Some(Reply { flits: 5, outstanding: None });
+    spec.traffic.jobs[0].workload = request_reply(5, None);
     check(&spec).unwrap();
 }
 
