@@ -116,7 +116,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             // `take_vc` gives the VC to the head whose turn it is
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            let room = self.common.open_to::<SINGLE, V>(self.outs.hot(p), self.available_vcs::<SINGLE>(p), class);
+            let room = self.open_to::<SINGLE>(p, class);
             let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
             if !SINGLE {
                 self.ins.hot_mut(i).hold(v, p, vc);

@@ -65,6 +65,12 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         if closed { 0 } else { out.available_vcs::<SINGLE>() }
     }
 
+    /// VCs that heads of a class may take at output `p`.
+    #[inline(always)]
+    pub fn open_to<const SINGLE: bool>(&self, p: usize, class: usize) -> u16 {
+        self.common.open_to::<SINGLE, V>(self.outs.hot(p), self.available_vcs::<SINGLE>(p), class)
+    }
+
     /// Inputs that could send to output `p` now.
     #[inline(always)]
     pub fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {

@@ -1,8 +1,8 @@
 //! Rings that keep a bubble (Carrion et al. 1997, Puente et al. 2001): what a run must be like for them.
 //!
-//! A packet that enters a ring leaves room for one more in the buffer it takes, and one that moves on gives back as much
-//! as it takes. So somewhere in the ring there is always room for a packet, and the packet behind it can move. This counts
-//! in places of a packet: it holds if packets are whole in a buffer, and all equally long.
+//! A packet that enters a ring leaves room for one more in the buffer it takes, and one that moves on gives back as
+//! much as it takes. So somewhere in the ring there is always room for a packet, and the packet behind it can move.
+//! This counts in places of a packet: it holds if packets are whole in a buffer, and all equally long.
 
 use crate::api::routing::Needs;
 use crate::network::spec::{FlowControl, Spec};
@@ -23,7 +23,7 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
         return Err(Refusal::new(
             "router.flow_control",
             format!("wormhole, but under {name} each ring keeps room for one packet, which must fit into one buffer"),
-            "write router.flow_control: virtual_cut_through, or let the routing avoid deadlock without bubbles",
+            "write router.flow_control: virtual_cut_through, or choose a routing (or dateline) without bubbles",
         ));
     }
     let (shortest, longest) = (spec.traffic.lengths().min().unwrap_or(1), spec.traffic.longest());
@@ -31,10 +31,10 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
         return Err(Refusal::new(
             format!("routing.{name}"),
             format!(
-                "packets (and replies) of {shortest} to {longest} flits, but each ring keeps room for one packet, which \
-                 shorter packets would split into gaps that are too small for a packet of {longest} flits"
+                "packets (and replies) of {shortest} to {longest} flits, but each ring keeps room for one packet, and \
+                 shorter packets would split it into gaps that are too small for one of {longest} flits"
             ),
-            "give all packets and replies the same length, or let the routing avoid deadlock without bubbles",
+            "give all packets and replies the same length, or choose a routing (or dateline) without bubbles",
         ));
     }
     let least = room_to_enter(spec);
@@ -43,11 +43,11 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
             return Err(Refusal::new(
                 format!("links.{}.buffer", spec.graph.class_names()[c]),
                 format!(
-                    "{} flits, but under {name} a packet enters a ring only where two packets of {longest} flits fit: 2 x \
-                     {longest} = {least} flits",
+                    "{} flits, but under {name} a packet enters a ring only where two packets fit: 2 x {longest} = \
+                     {least} flits",
                     link.buffer
                 ),
-                format!("set buffer to at least {least}flits, or let the routing avoid deadlock without bubbles"),
+                format!("set buffer to at least {least}flits, or choose a routing (or dateline) without bubbles"),
             ));
         }
     }

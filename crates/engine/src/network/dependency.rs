@@ -63,8 +63,8 @@ pub(crate) fn refuse_cycle(graph: &Graph, routing: &dyn Routing, classes: &Class
         if d.ring_entries.is_empty() {
             "choose a routing (or dateline) with enough VC classes, or set allow_dependency_cycle: true to study the deadlock"
         } else {
-            "let every hop into a ring, from terminals too, be on the VC class that enters it, and every other hop round it \
-             on the class that moves on; or set allow_dependency_cycle: true to study the deadlock"
+            "let every hop into a ring, from terminals too, be on the VC class that enters it, and every hop round it on \
+             the class that moves on; or set allow_dependency_cycle: true to study the deadlock"
         },
     ))
 }
@@ -377,8 +377,8 @@ impl<'a> Dependencies<'a> {
         format!("router {router} port {port} to {to} class {}", node % self.classes)
     }
 
-    /// A cycle, if there is one, where each ring that keeps a bubble is one node: nodes without a way in are removed until
-    /// none is left.
+    /// A cycle, if there is one, where each ring that keeps a bubble is one node: nodes without a way in are removed
+    /// until none is left.
     pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
         let nodes = self.edges.len() / self.words;
         let (mut indegree, rings) = (vec![0u32; nodes], self.rings());

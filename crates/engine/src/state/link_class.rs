@@ -28,8 +28,8 @@ impl Link {
         (0..).zip(credits).all(|(vc, &free)| self.all >> vc & 1 == 0 || free == self.buffer)
     }
 
-    /// Of the VCs that are `open` to heads of some class at output `out`, those that heads of `class` may take. `SINGLE`:
-    /// no class enters rings.
+    /// Of the VCs that are `open` to heads of some class at output `out`, those that heads of `class` may take.
+    /// `SINGLE`: no class enters rings.
     #[inline(always)]
     pub fn open_to<const SINGLE: bool, const V: usize>(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
         let vcs = open & self.vcs_of.hot(class);

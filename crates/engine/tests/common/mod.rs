@@ -95,8 +95,8 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
     (spec.router.delay, spec.router.vc_realloc, spec.router.speedup) = (delay, vc_realloc, speedup);
 }
 
-/// Packets of `flits`; with virtual cut-through in buffers that hold at least one (two, where rings keep a bubble), else
-/// streaming through `buffer`.
+/// Packets of `flits`; with virtual cut-through in buffers that hold at least one (two, where rings keep a bubble),
+/// else streaming through `buffer`.
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.set_packet(flits);
     // worms are refused where they could not always reach their escape

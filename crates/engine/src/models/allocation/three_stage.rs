@@ -85,7 +85,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
                 (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0 && usize::from(*out.holder.hot(vc)) == i << 4 | v
             } else {
                 let (p, class) = self.common.split(key);
-                HEADS && key != UNDECIDED && self.common.open_to::<SINGLE, V>(self.outs.hot(p), self.available_vcs::<SINGLE>(p), class) != 0
+                HEADS && key != UNDECIDED && self.open_to::<SINGLE>(p, class) != 0
             };
             vcs |= u16::from(may) << v;
         }

@@ -117,9 +117,9 @@ impl Grid {
             .sum()
     }
 
-    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 past the dateline of a ring, or 1
-    /// into a ring that keeps a bubble.
-    /// If the destination is half way round a ring, the packet draws its direction as it enters the dimension.
+    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 past the dateline of a ring,
+    /// or 1 into a ring that keeps a bubble. If the destination is half way round a ring, the packet draws its
+    /// direction as it enters the dimension.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
         let entering = packet.dim != d as u8 + 1;

@@ -1,10 +1,10 @@
 //! Rings that keep a bubble (bubble flow control), in the check of dependencies.
 //!
-//! A cycle of channels is such a ring if it closes only by hops that move on, each channel has one next channel in it, and
-//! all other hops into it, those of new packets too, enter it. Entering needs room for one packet more than moving on, so
-//! the ring never fills up, and its packets can't all wait for each other (`network/bubbles.rs`). What its packets may
-//! still wait for is outside. So the whole ring counts as one node, whose hops round the ring are no dependencies; whatever
-//! leads from it back to it closes a cycle, as elsewhere.
+//! A cycle of channels is such a ring if it closes only by hops that move on, each channel has one next channel in it,
+//! and all other hops into it, those of new packets too, enter it. Entering needs room for one packet more than moving
+//! on, so the ring never fills up, and its packets can't all wait for each other (`network/bubbles.rs`). What its
+//! packets may still wait for is outside. So the whole ring counts as one node, whose hops round the ring are no
+//! dependencies; whatever leads from it back to it closes a cycle, as elsewhere.
 
 use super::{Dependencies, Node};
 use crate::api::routing::RingEntry;

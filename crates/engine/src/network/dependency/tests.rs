@@ -190,8 +190,8 @@ fn a_routing_that_names_no_hop_is_refused_with_the_place() {
     assert!(refusal.what.starts_with("wanders names no hop at router "), "{refusal}");
 }
 
-/// On a ring of four, which keeps a bubble in each direction. Packets go up; or down, if there are `both` ways and their
-/// destination has an odd number.
+/// On a ring of four, which keeps a bubble in each direction. Packets go up; or down, if there are `both` ways and
+/// their destination has an odd number.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     /// VC classes of the first hop in a direction and of those after it; 1 enters, 0 moves on.

@@ -1,25 +1,27 @@
 //! Dimension order: dimension 0 first, each dimension finished before the next.
 //!
 //! # Source
-//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` is the static class choice of BookSim2's torus. `bubble`
-//! is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9), 2001.
+//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` is the static class choice of BookSim2's torus.
+//! `bubble` is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9),
+//! 2001.
 //! # Parameters
-//! dateline: how the rings of a torus are kept free of deadlock (`crossing` and `entry`: two VC classes; `bubble`: room for
-//! two packets to enter a ring, for one to move on in it; `none`: they are not).
+//! dateline: how the rings of a torus are kept free of deadlock (`crossing` and `entry`: two VC classes; `bubble`: room
+//! for two packets to enter a ring, for one to move on in it; `none`: they are not).
 //! # Guarantees
-//! Minimal, in order per source and destination and VC; one VC class, two on a torus with a dateline. With `bubble` all VCs
-//! of a link serve all packets, and one is enough; each direction of each ring always has room for a packet in one of its
-//! buffers. That needs virtual cut-through, buffers for two packets, and packets of one length; other runs are refused.
+//! Minimal, in order per source and destination and VC; one VC class, two on a torus with a dateline. With `bubble` all
+//! VCs of a link serve all packets, and one is enough; each direction of each ring always has room for a packet in one
+//! of its buffers. That needs virtual cut-through, buffers for two packets, and packets of one length; other runs are
+//! refused.
 //! # Not modelled
-//! Ties: half way round a ring every packet draws its direction. `bubble`: fairness. Packets in a ring go before packets
-//! that enter it, which wait as long as the ring stays full.
+//! Ties: half way round a ring every packet draws its direction. `bubble`: fairness. Packets in a ring go before
+//! packets that enter it, which wait as long as the ring stays full.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: bounds under tornado are reached; `engine/tests/stall.rs`: without dateline a ring is
 //! refused, and stalls if forced, and with `bubble` it does not stall in buffers of two packets.
-//! `network/bubbles/tests.rs`: in every cycle each ring has its bubble. `bubble` has no rows of a peer. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of
-//! `tests/data/golden/booksim.csv`.
+//! `network/bubbles/tests.rs`: in every cycle each ring has its bubble. `bubble` has no rows of a peer. BookSim2: the
+//! rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv`.
 
 use crate::models::routing::on_grid::{Grid, Line};
 use crate::models::routing::{Classes, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
@@ -47,8 +49,8 @@ pub enum Dateline {
     Crossing,
     /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
     Entry,
-    /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two packets,
-    /// and moves on where there is room for one.
+    /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two
+    /// packets, and moves on where there is room for one.
     Bubble,
     /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
     None,
