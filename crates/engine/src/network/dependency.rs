@@ -103,7 +103,7 @@ impl<'a> Dependencies<'a> {
 
     /// Enters every dependency between channels that packets of this routing can cause, as its proof says.
     pub(crate) fn enter(&mut self, routing: &dyn Routing, proof: Proof) -> Result<(), Lost> {
-        match self.from_starts(proof) {
+        match self.seen_from_starts(proof) {
             Proof::EveryState => return self.every_state(routing),
             Proof::Rises { link_first, or } => {
                 if !self.rises(routing, link_first)? {

@@ -34,7 +34,7 @@ impl Rings {
 
 impl Dependencies<'_> {
     /// With rings the check has to see where packets start, because their first hop has to enter.
-    pub(super) fn from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
+    pub(super) fn seen_from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
         match proof {
             Proof::Packets { .. } | Proof::Turns(_) | Proof::TurnsTo { .. } | Proof::Escapes
                 if !self.ring_entries.is_empty() =>
