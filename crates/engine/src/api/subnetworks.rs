@@ -107,13 +107,6 @@ impl Subnets {
         self.ports[d] + c - u8::from(c > own)
     }
 
-    /// The member behind `port` of member `own`.
-    #[inline(always)]
-    pub fn over(&self, d: usize, own: u8, port: u8) -> u8 {
-        let k = port - self.ports[d];
-        k + u8::from(k >= own)
-    }
-
     /// The router that is member `c`, seen from router `router`, which is member `own`.
     pub fn router(&self, router: u32, d: usize, own: u8, c: u8) -> u32 {
         router - u32::from(own) * self.strides[d] + u32::from(c) * self.strides[d]

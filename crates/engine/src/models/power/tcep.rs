@@ -40,9 +40,14 @@
 //! always-on when nothing is switched, connected at every cycle, nothing lost over random load steps, the same on any
 //! number of blocks. `power/tcep/link_model.rs`: all orders of messages between two ends. `power/tcep/partition.rs`: Fig. 6.
 
+mod activation;
 mod agent;
+mod answers;
+mod channel;
+mod deactivation;
 mod duties;
 mod epoch;
+mod hub;
 mod link;
 mod message;
 mod meters;

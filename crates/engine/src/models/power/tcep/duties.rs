@@ -2,6 +2,7 @@
 
 use super::Phase;
 use super::agent::Team;
+use super::meters::Counts;
 use crate::api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Probes};
 use crate::api::control::Arrival;
 use crate::base::unchecked::Hot;
@@ -106,7 +107,7 @@ impl Agents for Team {
     }
 
     fn went_around(&self, port: usize) -> (u32, u32) {
-        let meter = self.meters.of(port);
-        (meter.sent_around, meter.came_around)
+        let Counts { sent_around, came_around, .. } = self.meters.counts(port, 0);
+        (sent_around, came_around)
     }
 }

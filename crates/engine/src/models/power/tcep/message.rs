@@ -61,8 +61,8 @@ pub(crate) struct Message {
     pub about: u8,
     /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
     pub flag: bool,
-    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above all of it (`epoch::FIRST`, `CUT`).
-    /// `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
+    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above all of it (`activation::FIRST`,
+    /// `CUT`). `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
     pub value: u32,
 }
 
@@ -94,7 +94,7 @@ impl Team {
     /// The packet, as it is recorded.
     fn describe(&self, cycle: u64, r: usize, m: Message) -> ControlPacket {
         let (d, from) = (usize::from(m.net), self.routers[r].id);
-        let router = |c: u8| self.nets.router(from, d, m.from, c);
+        let router = |c: u8| self.rules.nets.router(from, d, m.from, c);
         let about = matches!(m.kind, Kind::ActivateYours | Kind::State | Kind::Fault).then(|| router(m.about));
         let is_request = matches!(m.kind, Kind::Activate | Kind::ActivateYours | Kind::Deactivate);
         ControlPacket {
@@ -105,7 +105,7 @@ impl Team {
             about,
             value: is_request.then_some(m.value),
             flag: m.flag,
-            class: self.nets.classes[d],
+            class: self.rules.nets.classes[d],
             arrival: None,
         }
     }
@@ -142,9 +142,9 @@ impl Team {
         let d = usize::from(message.net);
         let own = self.member(r, d);
         let view = channels.views().of(r);
-        let active = view.row(&self.nets, d, own);
+        let active = view.row(&self.rules.nets, d, own);
         let hub = view.hub(d);
-        let between = view.between(&self.nets, d, own, message.to);
+        let between = view.between(&self.rules.nets, d, own, message.to);
         let next = if active >> message.to & 1 != 0 {
             message.to
         } else if between >> hub & 1 != 0 {
@@ -172,7 +172,7 @@ impl Team {
 
     /// Sends a packet of router `r` to all other members of its subnetwork.
     pub(super) fn send_to_all(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
-        for to in self.nets.others(usize::from(message.net), message.from) {
+        for to in self.rules.nets.others(usize::from(message.net), message.from) {
             let message = Message { to, ..message };
             match self.rules.config.tables {
                 Tables::Broadcast => self.send(channels, r, message),
@@ -187,8 +187,8 @@ impl Team {
     /// Another router hears the message without a packet.
     fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         let d = usize::from(message.net);
-        let router = self.nets.router(self.routers[r].id, d, self.member(r, d), message.to);
-        channels.tell(router, self.nets.classes[d], frame);
+        let router = self.rules.nets.router(self.routers[r].id, d, self.member(r, d), message.to);
+        channels.tell(router, self.rules.nets.classes[d], frame);
     }
 
     /// A packet, or a message on a side channel, has come.
@@ -211,7 +211,7 @@ impl Team {
         if message.to != self.member(r, d) {
             self.forward(channels, r, message, frame);
         } else if !channels.is_dead(r) {
-            let sender = self.nets.router(self.routers[r].id, d, message.to, message.from);
+            let sender = self.rules.nets.router(self.routers[r].id, d, message.to, message.from);
             channels.note_arrival(sender, &frame);
             self.take(channels, r, message);
         }

@@ -3,7 +3,7 @@
 //! (`pipeline/faults.rs`).
 
 use super::agent::Team;
-use super::epoch::{CUT, FIRST};
+use super::activation::{CUT, FIRST};
 use super::message::{Kind, Message};
 use crate::api::agents::{Breakage, Cause, Channels, Parked};
 use crate::state::LinkState;
@@ -36,7 +36,7 @@ impl Team {
     /// Whether output `o` of router `r` leads to another member of a subnetwork.
     pub(super) fn is_member(&self, r: usize, o: usize) -> bool {
         let port = (o - self.routers[r].base) as u8;
-        self.nets.behind(port, |d| self.member(r, d)).is_some()
+        self.rules.nets.behind(port, |d| self.member(r, d)).is_some()
     }
 
     fn fail(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
@@ -58,7 +58,7 @@ impl Team {
         if drains {
             channels.set_timer(o, channels.now() + 1);
         }
-        self.healthy.set(&self.nets, r, d, (own, c), false);
+        self.healthy.set(&self.rules.nets, r, d, (own, c), false);
         self.spread(channels, r, Kind::Fault, (d, own, c), true);
         self.elect(channels, r, d);
     }
@@ -74,7 +74,7 @@ impl Team {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;
         if !self.links[o].is_broken() {
-            self.healthy.set(&self.nets, r, d, (own, c), true);
+            self.healthy.set(&self.rules.nets, r, d, (own, c), true);
             self.spread(channels, r, Kind::Fault, (d, own, c), false);
         }
         if again && channels.dead_ends(o) == 0 {
@@ -95,15 +95,15 @@ impl Team {
         m: Message,
     ) {
         let (d, link) = (usize::from(m.net), (m.from, m.about));
-        let known = self.stamps[r * self.nets.pairs() + self.nets.pair(d, m.from, m.about)];
+        let known = self.stamps[r * self.rules.nets.pairs() + self.rules.nets.pair(d, m.from, m.about)];
         if !self.is_news(r, m) {
             return;
         }
         channels.warn(r);
-        self.healthy.set(&self.nets, r, d, link, !m.flag);
+        self.healthy.set(&self.rules.nets, r, d, link, !m.flag);
         // a link that returns is off, as before, unless a later message of that cycle has come first
         if m.flag || m.value != known {
-            channels.views_mut().set(&self.nets, r, d, link, false);
+            channels.views_mut().set(&self.rules.nets, r, d, link, false);
         }
         self.elect(channels, r, d);
     }
@@ -125,8 +125,8 @@ impl Team {
         if dead >> c & 1 != 0 {
             return u32::MAX;
         }
-        let whole = self.healthy.of(r).row(&self.nets, d, c);
-        (self.nets.all(d) & !(1 << c) & !dead & !whole).count_ones()
+        let whole = self.healthy.of(r).row(&self.rules.nets, d, c);
+        (self.rules.nets.all(d) & !(1 << c) & !dead & !whole).count_ones()
     }
 
     /// Whether no link of the star of subnetwork `d` is broken, so that links outside the star may go off.
@@ -151,7 +151,7 @@ impl Team {
             return;
         }
         let hub = channels.views().of(r).hub(d);
-        let best = (0..self.nets.widths[d]).min_by_key(|&c| (self.missing(channels, r, d, c), c)).unwrap_or(hub);
+        let best = (0..self.rules.nets.widths[d]).min_by_key(|&c| (self.missing(channels, r, d, c), c)).unwrap_or(hub);
         let next = (self.missing(channels, r, d, best) < self.missing(channels, r, d, hub)).then_some(best);
         self.routers[r].next_hub[d] = next;
         channels.views_mut().set_hub(r, d, hub, next.unwrap_or(hub));
@@ -166,8 +166,8 @@ impl Team {
         if !self.faults {
             return;
         }
-        for k in 0..self.managed.len() {
-            let d = self.managed[k];
+        let rules = self.rules.clone();
+        for &d in &rules.managed {
             if let Some(next) = self.routers[r].next_hub[d] {
                 self.keep_star(channels, r, d, next);
                 self.crown(channels, r, d);
@@ -187,10 +187,10 @@ impl Team {
     /// to both have not failed.
     fn over(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         let (view, own) = (self.healthy.of(r), self.member(r, d));
-        if view.row(&self.nets, d, own) >> to & 1 != 0 {
+        if view.row(&self.rules.nets, d, own) >> to & 1 != 0 {
             return Some(to);
         }
-        let between = view.between(&self.nets, d, own, to) & !self.dead_members(channels, r, d);
+        let between = view.between(&self.rules.nets, d, own, to) & !self.dead_members(channels, r, d);
         (between != 0).then(|| between.trailing_zeros() as u8)
     }
 
@@ -205,10 +205,10 @@ impl Team {
         channels: &mut dyn Channels,
         r: usize,
     ) -> bool {
-        for k in 0..self.managed.len() {
-            let d = self.managed[k];
+        let rules = self.rules.clone();
+        for &d in &rules.managed {
             let view = channels.views().of(r);
-            let misses = |&(to, x): &(u8, u8)| to != x && view.row(&self.nets, d, x) >> to & 1 == 0;
+            let misses = |&(to, x): &(u8, u8)| to != x && view.row(&self.rules.nets, d, x) >> to & 1 == 0;
             let ways = self.parked(channels, r, d).filter_map(|to| Some((to, self.over(channels, r, d, to)?)));
             let Some((about, x)) = ways.filter(misses).min() else { continue };
             let o = self.output(r, d, x);
@@ -244,10 +244,10 @@ impl Team {
         let value = channels.now() as u32;
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };
         let (whole, active) = {
-            let row = |views: &crate::api::subnetworks::Views| views.of(r).row(&self.nets, d, own);
+            let row = |views: &crate::api::subnetworks::Views| views.of(r).row(&self.rules.nets, d, own);
             (row(&self.healthy), row(channels.views()))
         };
-        for about in self.nets.others(d, own).filter(|&c| c != to) {
+        for about in self.rules.nets.others(d, own).filter(|&c| c != to) {
             let flag = whole >> about & 1 == 0;
             self.send(channels, r, Message { kind: Kind::Fault, about, flag, ..link });
             if active >> about & 1 != 0 {

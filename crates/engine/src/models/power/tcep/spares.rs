@@ -37,7 +37,7 @@ impl Team {
     /// the least traffic, then the member furthest from the hub.
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
-        for &d in self.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
+        for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
             let on = |o: &usize| self.links[*o].end.state == LinkState::On;
             let outputs = self.by_rank(channels, r, d).map(|c| self.output(r, d, c)).filter(on);
             let link = |output| {
@@ -98,6 +98,6 @@ impl Team {
         });
         let around = self.outputs(r, d).map(|o| f64::from(self.links[o].around));
         let sent = direct.sum::<f64>() / self.long_epoch() + around.sum::<f64>() / self.rules.epoch as f64;
-        sent / (f64::from(self.nets.widths[d]) - 1.0).max(1.0)
+        sent / (f64::from(self.rules.nets.widths[d]) - 1.0).max(1.0)
     }
 }
