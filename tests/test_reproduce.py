@@ -524,7 +524,8 @@ def test_bad_input_is_refused(
     (tmp_path / "figures" / "figures").touch()
     (tmp_path / "report" / "report-3.html").mkdir(parents=True)
     places = {name: tmp_path / name for name in ("file", "sweep", "figures", "report")}
-    assert main(["reproduce", *(each.format(**places) for each in arguments)]) == 2
+    status = 1 if what == "can't hold a reproduction" else 2  # nothing can be written there
+    assert main(["reproduce", *(each.format(**places) for each in arguments)]) == status
     told = capsys.readouterr().err
     assert what in told
     assert "= help:" in told
@@ -571,9 +572,7 @@ def test_papers_are_listed_without_loading_them() -> None:
 def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
     for quick in (True, False):
         for _, sets in each.sweeps(quick=quick):
-            sweep = weft.load(PAPER.path(f"{each.name}.yaml"), set=sets)
-            for point in sweep.points:
-                point.check()
+            assert weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
     assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"tcep-{each.name.replace('_', '-')}"
 
 

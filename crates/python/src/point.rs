@@ -50,16 +50,10 @@ impl Point {
         self.inner.resolved_yaml()
     }
 
-    /// Checks that the routing goes with the network and the policy, that links have enough VCs, and that channels do
-    /// not depend on each other in a cycle.
+    /// Checks what `expand` does not: that the routing goes with the network and the policy, that links have enough VCs,
+    /// and that channels do not depend on each other in a cycle.
     fn check_network(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.inner.check_network()).map_err(|problem| errors::scenario_error(py, problem))
-    }
-
-    /// Checks sizes and units of the whole scenario; `check_network` and `imply` check the routing too.
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.inner.spec()).map_err(|problem| errors::scenario_error(py, problem))?;
-        Ok(())
     }
 
     /// Checks everything that can be checked before the run, and says what the point implies.

@@ -69,7 +69,9 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
             what = (
                 f"the oracle needs a grid with a link between any two routers of a line: {network['topology']} is none"
             )
-            raise ScenarioError.saying(what, "take a hyperx or a full_mesh", "topology")
+            raise ScenarioError.saying(
+                what, "take a topology whose lines are fully connected (`weft list topology`)", "topology"
+            )
         found.append(Answer(point, own, oracle.find(network["widths"], point.traffic_matrix(), target, hub)))
     return found
 

@@ -221,7 +221,7 @@ def _dvfs(options: argparse.Namespace) -> Answered:
 
 
 def _add_oracle(kinds: Commands) -> None:
-    about = "links of a HyperX that carry the traffic of a scenario, found on a fluid model"
+    about = "links of a HyperX or full mesh that suffice for the traffic of a scenario, in a fluid model"
     parser = _kind(kinds, "oracle", about, "examples/quickstart.yaml --target 0.75 --out oracle.yaml", _oracle)
     arguments.add_scenario(parser)
     target = "highest load of a channel in flits/cycle (default: 0.75)"

@@ -202,10 +202,7 @@ def _refused(
 
 
 def _check(scenario: Scenario) -> float | None:
-    points = scenario.points()
-    for point in points:
-        point.check()
-    found: float | None = points[0].imply()["zero_load_latency_cycles"]
+    found: float | None = scenario.points()[0].imply()["zero_load_latency_cycles"]
     return found
 
 
