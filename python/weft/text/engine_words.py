@@ -25,7 +25,7 @@ def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, st
 WAITING_REASONS = explained(
     _engine.WAITING_REASONS,
     {
-        "link_asleep": "the link is asleep",
+        "link_asleep": "the link is off, waking or going off",
         "vc_held": "its VCs are held",
         "output_held": "the output sends another packet",
         "no_credit": "no credit",
@@ -40,6 +40,7 @@ STALL_CAUSES = explained(
         "no_room": "no room over its link",
         "held": "the output VC is held",
         "behind": "its own flits are ahead",
+        "closed": "the power policy has closed its link",
     },
 )
 # Tables of a point that a scenario has to ask for.

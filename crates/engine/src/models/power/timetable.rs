@@ -330,7 +330,7 @@ impl Clerks {
         } else if channels.is_held(o) {
             channels.set_timer(o, now + 1);
         } else {
-            channels.shut(o);
+            channels.close(o);
             channels.enter(o, LinkState::Draining);
             channels.set_timer(o, is_down);
         }
