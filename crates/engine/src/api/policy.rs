@@ -117,7 +117,10 @@ impl Site<'_> {
         for name in &named.0 {
             match names.iter().position(|other| other == name) {
                 None => {
-                    return refuse(format!("the topology has no link class `{name}`"), format!("write one of: {valid}"));
+                    return refuse(
+                        format!("the topology has no link class `{name}`"),
+                        format!("write one of: {valid}"),
+                    );
                 }
                 Some(0) => {
                     return refuse(
