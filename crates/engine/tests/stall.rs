@@ -75,7 +75,7 @@ fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
     // each is where the one before waits, and what it waits for is at the far end of a link of its router
     for (k, waiting) in stall.wait_for.iter().enumerate() {
         let next = &stall.wait_for[(k + 1) % stall.wait_for.len()];
-        assert_eq!(waiting.cause.queue(), next.at, "{:?}", stall.wait_for);
+        assert_eq!(waiting.cause.queue(), Some(next.at), "{:?}", stall.wait_for);
         if let Cause::NoRoom { port, to } = waiting.cause {
             let far = weft_topology::Peer::Router { router: to.router, port: to.port.into() };
             assert_eq!(spec.graph.ports(waiting.at.router)[port as usize].peer, far);

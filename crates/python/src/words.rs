@@ -61,6 +61,7 @@ fn stall_cause(cause: &Cause) -> (&'static str, Option<Cause>) {
     match cause {
         Cause::NoRoom { .. } => ("no_room", Some(Cause::Held { by: NOWHERE })),
         Cause::Held { .. } => ("held", Some(Cause::Behind { queue: NOWHERE })),
-        Cause::Behind { .. } => ("behind", None),
+        Cause::Behind { .. } => ("behind", Some(Cause::Closed { port: 0, to: 0 })),
+        Cause::Closed { .. } => ("closed", None),
     }
 }

@@ -255,19 +255,20 @@ fn series_rows(channels: &Channels, classes: &[Arc<str>], spec: &Spec) -> Vec<(O
     classes.iter().enumerate().map(|(class, name)| (Some(name.clone()), count(class) as u32)).collect()
 }
 
-/// One member of a wait-for cycle.
+/// A packet of a stalled network, and what it waits for.
 fn waiting(waiting: &Waiting) -> Value {
     let queue = |q: &Queue| json!({ "router": q.router, "port": q.port, "vc": q.vc });
     let (reason, output) = match waiting.cause {
         Cause::NoRoom { port, .. } => ("no_room", Some(port)),
         Cause::Held { .. } => ("held", None),
         Cause::Behind { .. } => ("behind", None),
+        Cause::Closed { port, .. } => ("closed", Some(port)),
     };
     json!({
         "packet": waiting.packet.map(|p| json!({ "seq": p.seq, "src": p.src, "dst": p.dst })),
         "at": queue(&waiting.at),
         "reason": reason,
         "output": output,
-        "waits_for": queue(&waiting.cause.queue()),
+        "waits_for": waiting.cause.queue().as_ref().map(queue),
     })
 }

@@ -32,7 +32,7 @@ fn parameters_without_sense_are_named_with_the_remedy() {
     check(&with("{high: 75}"), &["power.policy.slac.high", "75 is no share", "at most 1"]);
     // a cycle is 1.6 ns
     check(&with("{wake_per_link: 1ns}"), &["power.policy.slac.wake_per_link", "0.625 cycles", "write 1.6ns"]);
-    check(&with("{averaging: 0cycles}"), &["power.policy.slac.averaging", "write at least 1cycle"]);
+    check(&with("{averaging: 0cycles}"), &["power.policy.slac.averaging", "write at least 1 cycle"]);
 }
 
 #[test]

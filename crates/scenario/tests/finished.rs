@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
+use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
     Batch, Cause, ChannelCount, ControlKind, ControlPacket, Decisions, Ending, JobOutcome, Measured, PacketName,
@@ -145,7 +146,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["packet_latency_p50_cycles"], 20);
     assert_eq!((&s["packet_latency_min_cycles"], &s["packet_latency_p90_cycles"]), (&20.into(), &50.into()));
     assert_eq!(s["packet_latency_max_cycles"], 50);
-    assert_eq!(s["latency_histogram"], serde_json::json!([[20, 2], [30, 1], [50, 1]]));
+    assert_eq!(s["latency_histogram"], json!([[20, 2], [30, 1], [50, 1]]));
     assert_eq!(s["hops_mean"], 1.0);
     assert_eq!((&s["missing_packets"], &s["dropped_packets"]), (&1.into(), &0.into()));
     // Static: (100 + 100 + 75 + 0) * 2 fJ; dynamic: 120 * 10 fJ.
@@ -238,13 +239,21 @@ fn a_stall_is_told_in_words() {
     let to = Queue { router: 5, ..at };
     let packet = Some(PacketName { seq: 7, src: 3, dst: 9 });
     let waiting = Waiting { packet, at, cause: Cause::NoRoom { port: 6, to } };
-    let stall = Stall { cycle: 77, packets: 3, wait_for: vec![waiting] };
+    let closed = Waiting { packet: None, at: to, cause: Cause::Closed { port: 3, to: 8 } };
+    let stall = Stall { cycle: 77, packets: 3, wait_for: vec![waiting, closed] };
     let finished = finished(Ending::Stalled(stall));
     let words = "stalled at cycle 77: 3 packets can never move again\n\
         packet 7 of terminal 3 to terminal 9 in router 4 port 2 VC 1 waits for room over its link 4 -> 5 (output 6) in \
-        router 5 port 2 VC 1";
+        router 5 port 2 VC 1\n\
+        a packet whose head is ahead in router 5 port 2 VC 1 waits for its link 5 -> 8 (output 3), closed by the power policy";
     assert_eq!(finished.stalled.as_deref(), Some(words));
     assert_eq!(finished.summary["ending"], "stalled");
+    let waits = &finished.summary["stall_wait_for"];
+    assert_eq!((&waits[0]["waits_for"]["router"], &waits[0]["reason"]), (&json!(5), &json!("no_room")));
+    assert_eq!(
+        (&waits[1]["waits_for"], &waits[1]["reason"], &waits[1]["output"]),
+        (&json!(null), &json!("closed"), &json!(3))
+    );
 }
 
 /// The rows of a Parquet file.

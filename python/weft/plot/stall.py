@@ -1,4 +1,7 @@
-"""The wait-for cycle of a stalled network: queues on a circle, and arrows from each to the one that it waits for."""
+"""What the packets of a stalled network wait for: queues on a circle, and arrows from each to the one that it waits for.
+
+Where the last one waits for a link that the power policy has closed, no arrow goes from it.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def stalled(spot: Spot) -> list[dict[str, Any]]:
-    """The queues of the wait-for cycle; each waits for the next one.
+    """Members of the wait-for cycle, or of the chain to a closed link, each waiting for the next.
 
     Raises
     ------
@@ -105,7 +108,7 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
         "linewidth": 1.3,
         "color": colour,
     }
-    if count > 1:
+    if count > 1 and member["waits_for"] is not None:
         path = FancyArrowPatch((x, y), end, connectionstyle=f"arc3,rad={bend}", linestyle=dashes, **arrow)
         path.set_gid(f"wait {number}")
         axes.add_patch(path)

@@ -25,7 +25,7 @@ def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, st
 WAITING_MEANINGS = explained(
     _engine.WAITING_REASONS,
     {
-        "link_asleep": "the link is asleep",
+        "link_asleep": "the link is off, waking or going off",
         "vc_held": "other packets hold its VCs",
         "output_held": "the output sends another packet",
         "no_credit": "no credit",
@@ -40,6 +40,7 @@ STALL_MEANINGS = explained(
         "no_room": "no room in the buffer behind its link",
         "held": "another packet holds the output VC",
         "behind": "its next flits are still in a queue upstream",
+        "closed": "the power policy has closed its link",
     },
 )
 # Tables of a point that a scenario has to ask for.

@@ -6,6 +6,7 @@ use crate::api::subnetworks::Views;
 use crate::state::{Flit, LinkState, Packet};
 use std::any::Any;
 use std::fmt::Debug;
+use weft_topology::Peer;
 
 /// What the agents of a block are built from. Channels and routers are numbered within their block.
 #[derive(Debug)]
@@ -24,6 +25,10 @@ pub struct ChannelSite {
     pub router: u32,
     /// State in cycle 0.
     pub state: LinkState,
+    /// What it leads to: for a channel between routers the router, numbered in the whole network, and the port.
+    pub peer: Peer,
+    /// Link class; `Site::class_name` has its name.
+    pub class: u8,
     /// It leads to a router, and the policy may switch links of its class.
     pub managed: bool,
     /// Flits that fit into the buffer at its far end, and as many into the buffer of the opposite channel of the same
@@ -60,8 +65,12 @@ pub trait Agents: Any + Debug + Send {
     /// Timers that end in this cycle, in ascending order.
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
-    /// A head begins to ask for a channel that is not on. (Heads that waited when the channel was shut are not told of again:
-    /// [`Channels::is_wanted`] knows of all.)
+    /// No packet holds a VC of these channels any more, which are closed (in ascending order). A channel that no packet held
+    /// when it was closed is told of in the same cycle, after the timers.
+    fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
+
+    /// A head begins to ask for a channel that is closed. (Heads that waited when the channel was closed are not told of
+    /// again: [`Channels::is_wanted`] knows of all.)
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
     /// Since the last cycle packets have chosen these links, which were about to go off (in ascending order).
@@ -158,14 +167,15 @@ pub trait Channels {
 
     // ---- states -----------------------------------------------------------------------------------------------------
     fn state(&self, channel: usize) -> LinkState;
-    /// The channel enters a state. Packets may use it after `open`, and no longer after `shut`, whatever its state.
+    /// The channel enters a state. This is for the account of its energy: which packets may use it is up to `open` and
+    /// `close`.
     fn enter(&mut self, channel: usize, state: LinkState);
-    /// Packets may use the channel, which was shut, from now on. Requires that all flits that were granted it have left
-    /// (`free_for` is not below 0). Then call `look_again`, if heads may wait for it.
+    /// From now on no head may take a VC of the channel. Packets that hold one finish; [`Agents::drained`] tells when the
+    /// last of them has left the router. Flits that were granted the link may still wait for it then (`free_for`).
+    fn close(&mut self, channel: usize);
+    /// Heads may take VCs of the channel, which was closed, from now on, whether or not it has drained. Then call
+    /// `look_again`, if heads may wait for it.
     fn open(&mut self, channel: usize);
-    /// Packets may not use the channel any more. Requires that no packet holds one of its VCs (`is_held`): a VC that is freed
-    /// later would be open again.
-    fn shut(&mut self, channel: usize);
     /// Heads that wait for the channel, and those that choose at its router, look again.
     fn look_again(&mut self, channel: usize);
 
@@ -236,12 +246,17 @@ pub trait Network {
     fn blocks(&self) -> usize;
     /// The agents of a block.
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
-    /// The channel enters a state. Packets may use it after `open`, and no longer after `shut`, whatever its state.
+    /// As [`Channels::enter`].
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
+    /// As [`Channels::close`]. The agents of the block, if there are some, are told when the channel has drained; the
+    /// overseer sees it when it acts next (`is_held`).
+    fn close(&mut self, channel: u32);
+    /// As [`Channels::open`].
     fn open(&mut self, channel: u32);
-    fn shut(&mut self, channel: u32);
-    /// Whether a head asks for the channel, or a packet holds one of its VCs.
-    fn is_busy(&self, channel: u32) -> bool;
+    /// Whether some head asks for the channel.
+    fn is_wanted(&self, channel: u32) -> bool;
+    /// Whether a packet holds one of its VCs.
+    fn is_held(&self, channel: u32) -> bool;
     fn credits_are_home(&self, channel: u32) -> bool;
     /// Tells the routing how many stages are on for packets that are routed from now on.
     fn publish_stages(&mut self, stages: u8);

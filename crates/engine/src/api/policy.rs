@@ -5,8 +5,8 @@ use crate::api::agents::{Agents, BlockSite, Overseer};
 use crate::state::LinkState;
 use std::fmt::Debug;
 use std::sync::Arc;
-use weft_topology::Graph;
-use weft_units::{Cycles, Refusal};
+use weft_topology::{Graph, Peer};
+use weft_units::{Cycles, LinkClasses, Refusal};
 
 /// Knowledge of links that are off: a routing needs it, a policy offers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,6 +79,77 @@ impl Site<'_> {
     pub fn coords(&self) -> Vec<u64> {
         (self.coords)(self.graph)
     }
+
+    /// The channels between routers, in the order of their numbers.
+    pub fn channels(&self) -> impl Iterator<Item = NetworkChannel> {
+        (0..self.graph.routers()).flat_map(move |router| {
+            let ports = (self.graph.port_base(router)..).zip(self.graph.ports(router));
+            ports.filter_map(move |(number, port)| match port.peer {
+                Peer::Router { router: to, port: to_port } => {
+                    Some(NetworkChannel { number, from: router, to: (to, to_port), class: port.class })
+                }
+                Peer::Terminal(_) | Peer::Unused => None,
+            })
+        })
+    }
+
+    /// The name of a link class.
+    pub fn class_name(&self, class: usize) -> &str {
+        &self.graph.class_names()[class]
+    }
+
+    /// The managed classes of links between routers that `named` names, all where it is `None`; each once. Refuses, at
+    /// `path`, names of others.
+    pub fn managed_classes(&self, named: Option<&LinkClasses>, path: &str) -> Result<Vec<usize>, Refusal> {
+        let names = self.graph.class_names();
+        let managed: Vec<usize> = (1..names.len()).filter(|&class| self.managed[class]).collect();
+        if managed.is_empty() {
+            let what = "the policy has no link to switch: no class of links between routers is managed";
+            return Err(Refusal::new("power.manages", what, "name such a class, or write policy: always_on"));
+        }
+        let Some(named) = named.filter(|named| !named.has_all()) else { return Ok(managed) };
+        let valid = managed.iter().map(|&class| names[class].as_str()).collect::<Vec<_>>().join(", ");
+        let refuse = |what: String, help: String| Err(Refusal::new(path, what, help));
+        if named.0.is_empty() {
+            return refuse("no class".into(), format!("leave it out for all, or name some of: {valid}"));
+        }
+        let mut numbers = Vec::new();
+        for name in &named.0 {
+            match names.iter().position(|other| other == name) {
+                None => {
+                    return refuse(
+                        format!("the topology has no link class `{name}`"),
+                        format!("write one of: {valid}"),
+                    );
+                }
+                Some(0) => {
+                    return refuse(
+                        "terminal links always stay on in this version".into(),
+                        format!("write one of: {valid}"),
+                    );
+                }
+                Some(class) if !self.managed[class] => {
+                    let what = format!("the policy does not manage {name}: power.manages leaves it out");
+                    return refuse(what, format!("add {name} to power.manages, or write one of: {valid}"));
+                }
+                Some(class) if numbers.contains(&class) => {}
+                Some(class) => numbers.push(class),
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+/// A channel between two routers, as the whole network numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetworkChannel {
+    /// Its number for an overseer.
+    pub number: u32,
+    pub from: u32,
+    /// Router and port at its far end.
+    pub to: (u32, u16),
+    /// Link class, with the name [`Site::class_name`].
+    pub class: u8,
 }
 
 /// The configuration of a policy. Each also declares `OFFERS`, a constant: what it offers, which does not depend on

@@ -75,6 +75,11 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         first as usize
     }
 
+    /// Whether nothing is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.ends.iter().all(|&end| end == EMPTY)
+    }
+
     /// The first chunk due at `cycle`: its first item and their number; `None` when nothing is left.
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {

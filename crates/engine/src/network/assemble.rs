@@ -618,6 +618,7 @@ fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> 
         rr_in: 0,
         rr_vc: 0,
         kind: ChannelEnd::Local,
+        closed: false,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::pipeline::control::{Control, Place};
 use crate::pipeline::faults::Faults;
 use crate::state::{ChannelEnd, LinkState, OutputUnit, Router};
 use std::sync::Arc;
+use weft_topology::Port;
 use weft_units::Refusal;
 
 /// What a policy may know of the network that it is to work on.
@@ -76,15 +77,19 @@ impl Builder<'_> {
         self.switch_off(block);
         let routers = block.routers.iter();
         let router = |r: &Router<W>| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
-        let channel = |out: &OutputUnit<V>| ChannelSite {
+        let graph = &self.spec.graph;
+        let ports = block.routers.iter().flat_map(|r| graph.ports(r.id));
+        let channel = |(out, port): (&OutputUnit<V>, &Port)| ChannelSite {
             router: out.router,
             state: LinkState::of(out.state),
+            peer: port.peer,
+            class: out.class,
             managed: self.manages(out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
         let site = BlockSite {
             routers: routers.map(router).collect(),
-            channels: block.outs[..block.ins.len()].iter().map(channel).collect(),
+            channels: block.outs[..block.ins.len()].iter().zip(ports).map(channel).collect(),
             single: self.net.single,
             faults: self.net.faults,
         };
@@ -107,7 +112,8 @@ impl Builder<'_> {
             let from = block.routers[block.outs[o].router as usize].id;
             let state = self.policy.first_state(from, block.next_router[o]);
             if state != LinkState::On {
-                (block.outs[o].state, block.outs[o].free_vcs) = (state as u8, 0);
+                let out = &mut block.outs[o];
+                (out.state, out.free_vcs, out.closed) = (state as u8, 0, true);
             }
         }
         let Some(nets) = &self.net.subnets else { return };

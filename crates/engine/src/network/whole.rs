@@ -38,18 +38,24 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
     fn open(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
         let Block { power, outs, now, .. } = &mut self.blocks[block];
-        power.open(o, &mut outs[o], *now);
+        power.open_channel(o, &mut outs[o], *now);
     }
 
-    fn shut(&mut self, channel: u32) {
+    fn close(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
-        self.blocks[block].outs[o].free_vcs = 0;
+        let Block { power, outs, .. } = &mut self.blocks[block];
+        power.close_channel(o, &mut outs[o]);
     }
 
-    fn is_busy(&self, channel: u32) -> bool {
+    fn is_wanted(&self, channel: u32) -> bool {
+        let (block, o) = self.place(channel);
+        self.blocks[block].outs[o].requested != 0
+    }
+
+    fn is_held(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
         let Block { power, outs, .. } = &self.blocks[block];
-        outs[o].free_vcs != power.all_vcs[o] || outs[o].requested != 0
+        power.held_vcs(o, &outs[o]) != 0
     }
 
     fn credits_are_home(&self, channel: u32) -> bool {

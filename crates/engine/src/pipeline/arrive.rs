@@ -170,7 +170,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if open != 0 && (net.class_bits == 0 || net.open_to::<SINGLE, V>(out, open, class) != 0) {
             self.routers.hot_mut(r).vc_requests.set(p);
             self.active.set(r);
-        } else if out.state != LinkState::On as u8 {
+        } else if out.closed {
             self.wait_for_link(net, o);
         }
     }

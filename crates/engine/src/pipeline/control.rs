@@ -67,6 +67,11 @@ impl Control {
         self.arriving.is_empty_at(now)
     }
 
+    /// No packet is under way.
+    pub fn is_empty(&self) -> bool {
+        self.arriving.is_empty()
+    }
+
     /// The window begins.
     pub fn begin(&mut self) {
         self.counts = self.counts.take().map(|counts| ControlCount::new(counts.kinds));

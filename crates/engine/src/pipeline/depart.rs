@@ -169,9 +169,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
         let out = self.outs.hot_mut(o);
         if tail {
-            out.free_vcs |= 1 << vc;
-            if out.requested != 0 {
-                self.routers.hot_mut(r).vc_requests.set(p);
+            if out.closed {
+                self.power.leave_closed(o, vc);
+            } else {
+                out.free_vcs |= 1 << vc;
+                if out.requested != 0 {
+                    self.routers.hot_mut(r).vc_requests.set(p);
+                }
             }
         }
         if tail || dry {

@@ -33,11 +33,12 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn open(&mut self, channel: usize) {
         let Block { power, outs, now, .. } = &mut *self.block;
-        power.open(channel, &mut outs[channel], *now);
+        power.open_channel(channel, &mut outs[channel], *now);
     }
 
-    fn shut(&mut self, channel: usize) {
-        self.block.outs[channel].free_vcs = 0;
+    fn close(&mut self, channel: usize) {
+        let Block { power, outs, .. } = &mut *self.block;
+        power.close_channel(channel, &mut outs[channel]);
     }
 
     fn look_again(&mut self, channel: usize) {
@@ -62,7 +63,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn is_held(&self, channel: usize) -> bool {
-        self.block.outs[channel].free_vcs != self.block.power.all_vcs[channel]
+        self.block.power.held_vcs(channel, &self.block.outs[channel]) != 0
     }
 
     fn free_for(&self, channel: usize) -> i32 {

@@ -1,5 +1,5 @@
 //! The accounts of the channels of a block, and its agents at work: once per cycle they hear of faults, control packets,
-//! wishes of packets and timers, in this order.
+//! wishes of packets, timers and channels that have drained, in this order.
 
 use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels, Probes};
 use crate::api::policy::Policy;
@@ -17,7 +17,9 @@ pub struct Power {
     /// One per output port.
     pub accounts: Vec<Account>,
     /// All VCs of each channel.
-    pub(crate) all_vcs: Vec<u16>,
+    all_vcs: Vec<u16>,
+    /// Of a closed channel: the VCs that packets still hold.
+    held: Vec<u16>,
     /// States over time, where they are recorded.
     pub(crate) log: Option<SpanLog>,
     /// The channels of each router, where it is counted how long all of them are off.
@@ -26,6 +28,12 @@ pub struct Power {
     pub(crate) timers: Timers,
     /// Shadow links that packets have chosen.
     pub(crate) wanted_back: Vec<u32>,
+    /// The block has agents, who are told when a channel has drained.
+    has_agents: bool,
+    /// Closed channels that have drained since the agents were told last.
+    drained: Vec<u32>,
+    /// Scratch: those that they are told of.
+    told: Vec<u32>,
 }
 
 impl Power {
@@ -33,17 +41,21 @@ impl Power {
     pub(crate) fn new(all_vcs: Vec<u16>, spans: Option<usize>) -> Self {
         Self {
             accounts: vec![Account::default(); all_vcs.len()],
+            held: vec![0; all_vcs.len()],
             all_vcs,
             log: spans.map(SpanLog::new),
             routers: None,
             probes: Probes::default(),
             timers: Timers::new(0),
             wanted_back: Vec::new(),
+            has_agents: false,
+            drained: Vec::new(),
+            told: Vec::new(),
         }
     }
 
     pub(crate) fn nothing_due(&self, now: u64) -> bool {
-        self.timers.nothing_due(now) && self.wanted_back.is_empty()
+        self.timers.nothing_due(now) && self.wanted_back.is_empty() && self.drained.is_empty()
     }
 
     /// Moves channel `o` to another state.
@@ -60,10 +72,46 @@ impl Power {
         }
     }
 
-    /// Packets may use channel `o`, which was shut.
-    pub(crate) fn open<const V: usize>(&self, o: usize, out: &mut OutputUnit<V>, now: u64) {
-        out.free_vcs = self.all_vcs[o];
-        out.next_free = now as u32;
+    /// No head may take a VC of channel `o` from now on.
+    pub(crate) fn close_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
+        if out.closed {
+            return;
+        }
+        self.held[o] = self.all_vcs[o] & !out.free_vcs;
+        (out.free_vcs, out.closed) = (0, true);
+        self.note_drained(o);
+    }
+
+    /// Heads may take VCs of channel `o` again. For as long as it was closed it was not free for a flit.
+    pub(crate) fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
+        if !out.closed {
+            return;
+        }
+        out.free_vcs = self.all_vcs[o] & !std::mem::take(&mut self.held[o]);
+        out.closed = false;
+        // behind the flits that wait for the link
+        if (out.next_free.wrapping_sub(now as u32) as i32) < 0 {
+            out.next_free = now as u32;
+        }
+    }
+
+    /// A packet has left VC `vc` of channel `o`, which was closed meanwhile.
+    #[cold]
+    pub(crate) fn leave_closed(&mut self, o: usize, vc: usize) {
+        self.held[o] &= !(1 << vc);
+        self.note_drained(o);
+    }
+
+    /// The agents will be told of closed channel `o`, if no packet holds a VC of it.
+    fn note_drained(&mut self, o: usize) {
+        if self.held[o] == 0 && self.has_agents {
+            self.drained.push(o as u32);
+        }
+    }
+
+    /// VCs of channel `o` that packets hold.
+    pub(crate) fn held_vcs<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> u16 {
+        if out.closed { self.held[o] } else { self.all_vcs[o] & !out.free_vcs }
     }
 
     /// Starts the account of the window at `now`, over all channels.
@@ -112,6 +160,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.probes = agents.probes();
         self.power.timers = Timers::new(site.channels.len() + site.routers.len());
         self.power.wanted_back.reserve(site.channels.len());
+        self.power.drained.reserve(site.channels.len());
+        self.power.told.reserve(site.channels.len());
+        self.power.has_agents = true;
         self.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
     }
@@ -121,6 +172,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let Some(mut agents) = self.agents.take() else { return };
         act(&mut *agents, &mut Facade { block: self, net });
         self.agents = Some(agents);
+    }
+
+    /// The agents of this block will do nothing, unless a packet moves.
+    pub(crate) fn is_policy_at_rest(&self) -> bool {
+        let Power { timers, wanted_back, drained, .. } = &self.power;
+        let nothing_set = timers.none_is_set() && wanted_back.is_empty() && drained.is_empty();
+        self.agents.is_none() || nothing_set && self.control.is_empty() && self.faults.nothing_due(u64::MAX)
     }
 
     /// Everything that is due for the agents in this cycle.
@@ -139,6 +197,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.receive_control(net);
         self.pass_on_wishes(net);
         self.end_timers(net);
+        self.pass_on_drained(net);
         if net.faults {
             self.find_ways(net);
         }
@@ -166,9 +225,27 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.timers.give_back(ended);
     }
 
-    /// A head waits for channel `o`, which is not on.
+    /// In ascending order. A channel that was opened again meanwhile is not told of.
+    fn pass_on_drained(&mut self, net: &Net) {
+        if self.power.drained.is_empty() {
+            return;
+        }
+        let mut told = std::mem::take(&mut self.power.told);
+        std::mem::swap(&mut told, &mut self.power.drained);
+        told.sort_unstable();
+        told.dedup();
+        told.retain(|&o| self.outs[o as usize].closed && self.power.held[o as usize] == 0);
+        self.with_agents(net, |agents, channels| agents.drained(&told, channels));
+        told.clear();
+        self.power.told = told;
+    }
+
+    /// A head waits for channel `o`, which is closed.
     #[cold]
     pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
         self.with_agents(net, |agents, channels| agents.wanted(o, channels));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,10 @@ impl Timers {
         self.wheel.is_empty_at(now)
     }
 
+    pub fn none_is_set(&self) -> bool {
+        self.comes_up.iter().all(|&at| at == NEVER)
+    }
+
     /// Timer `who` ends at cycle `at`, not before the next one.
     pub fn set(&mut self, who: usize, now: u64, at: u64) {
         self.ends[who] = at;

@@ -10,7 +10,6 @@ use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::pipeline::spy::{Spy, Weighed};
-use crate::state::LinkState;
 use crate::state::{ChannelEnd, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
 use serde::Serialize;
 
@@ -21,7 +20,7 @@ const CHOICES: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// The link is off, or on its way to off or on.
+    /// The power policy has closed the link: it is off, on its way to off or on, or about to go off.
     LinkAsleep,
     /// Other packets hold all VCs that it may take.
     VcHeld,
@@ -326,7 +325,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let vcs = net.links[out.class as usize].vcs_of[class];
         let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
-        let reason = if out.state != LinkState::On as u8 && out.free_vcs == 0 {
+        let reason = if out.closed {
             Reason::LinkAsleep
         } else if out.free_vcs & vcs == 0 {
             Reason::VcHeld

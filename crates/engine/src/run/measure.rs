@@ -187,7 +187,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 return Some(Ending::Interrupted);
             }
             if watch.nothing_moved(self.now, self.flit_hops())
-                && let Some(stall) = stall::find(&self.net, &self.blocks)
+                && let Some(stall) = stall::find(self)
             {
                 return Some(Ending::Stalled(stall));
             }
@@ -302,7 +302,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// A run that did not drain may hide packets that can never move.
     fn explain(&self, ending: Ending) -> Ending {
         match ending {
-            Ending::Saturated => stall::find(&self.net, &self.blocks).map_or(Ending::Saturated, Ending::Stalled),
+            Ending::Saturated => stall::find(self).map_or(Ending::Saturated, Ending::Stalled),
             other => other,
         }
     }

@@ -23,13 +23,14 @@ pub enum Ending {
     Interrupted,
 }
 
-/// The wait-for cycle of a stalled network.
+/// What the packets of a stalled network wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stall {
     pub cycle: u64,
     /// Packets that can never move again.
     pub packets: u64,
-    /// The cycle: each waits for the queue of the next, the last for that of the first.
+    /// Each waits for the queue of the next, and the last for that of the first: a cycle. If the last waits for a channel that
+    /// the power policy has closed, it is a chain.
     pub wait_for: Vec<Waiting>,
 }
 
@@ -67,15 +68,18 @@ pub enum Cause {
     Held { by: Queue },
     /// Its next flits are still in a queue upstream.
     Behind { queue: Queue },
+    /// The power policy has closed the channel of output `port`, to router `to`, and will not open it: it waits for nothing.
+    Closed { port: u32, to: u32 },
 }
 
 impl Cause {
-    /// The queue that must move first.
-    pub fn queue(&self) -> Queue {
+    /// The queue that must move first, if that would help.
+    pub fn queue(&self) -> Option<Queue> {
         match *self {
-            Self::NoRoom { to, .. } => to,
-            Self::Held { by } => by,
-            Self::Behind { queue } => queue,
+            Self::NoRoom { to, .. } => Some(to),
+            Self::Held { by } => Some(by),
+            Self::Behind { queue } => Some(queue),
+            Self::Closed { .. } => None,
         }
     }
 }
@@ -104,6 +108,9 @@ impl Display for Waiting {
             }
             Cause::Held { by } => write!(f, " waits for an output VC that is held from {by}"),
             Cause::Behind { queue } => write!(f, " waits for its own flits in {queue}"),
+            Cause::Closed { port, to } => {
+                write!(f, " waits for its link {} -> {to} (output {port}), closed by the power policy", self.at.router)
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
-//! Which packets can never move again, and the wait-for cycle among them in words.
+//! Which packets can never move again, and what they wait for in words.
 //!
 //! A head can move if one of the VCs it may use is free with room, or will be: because the packet that holds it, or the
-//! packets in the buffer behind it, can move. Ejection, sources, waking links and everything still on a wire can move.
-//! What is left when no more can be marked is deadlocked.
+//! packets in the buffer behind it, can move. Ejection, sources and everything still on a wire can move. So can a head that
+//! waits for a channel that the power policy has closed, as long as the policy has something to do: it may open the channel.
+//! What is left when no more can be marked is stuck: in a cycle, or behind a channel that stays closed.
 
 use crate::api::routing::Hop;
+use crate::network::simulation::Simulation;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
@@ -17,14 +19,16 @@ type Queue = (usize, usize, usize);
 struct Map<'a, const W: usize, const V: usize> {
     net: &'a Net,
     blocks: &'a [Block<W, V>],
+    /// The power policy opens no channel unless a packet moves.
+    policy_rests: bool,
     /// Credits on their way, as (block, output, VC); flits on their way, as queues.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
 
-/// The deadlocked packets, if there are any.
-pub(crate) fn find<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> Option<Stall> {
-    let map = Map::new(net, blocks);
+/// The packets that can never move, if there are any.
+pub(crate) fn find<const W: usize, const V: usize>(simulation: &Simulation<W, V>) -> Option<Stall> {
+    let map = Map::new(&simulation.net, &simulation.blocks, simulation.is_policy_at_rest());
     let mut stuck: HashSet<Queue> = map.queues().collect();
     loop {
         let moving: Vec<Queue> = stuck
@@ -37,27 +41,30 @@ pub(crate) fn find<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W,
         }
         moving.iter().for_each(|q| _ = stuck.remove(q));
     }
-    let &start = stuck.iter().min()?;
-    let mut path = vec![start];
-    loop {
-        let next = *map.waits_for(path[path.len() - 1])?.iter().filter(|d| stuck.contains(d)).min()?;
+    let mut path = vec![*stuck.iter().min()?];
+    let (from, last) = loop {
+        let Some(next) = map.waits_for(path[path.len() - 1])?.into_iter().filter(|d| stuck.contains(d)).min() else {
+            break (0, None);
+        };
         if let Some(from) = path.iter().position(|&p| p == next) {
-            let cycle = &path[from..];
-            let wait_for = (0..cycle.len()).map(|k| map.waiting(cycle[k], cycle[(k + 1) % cycle.len()])).collect();
-            return Some(Stall { cycle: blocks[0].now, packets: map.packets(&stuck), wait_for });
+            break (from, Some(next));
         }
         path.push(next);
-    }
+    };
+    let path = &path[from..];
+    let next = path[1..].iter().copied().map(Some).chain([last]);
+    let wait_for = path.iter().zip(next).map(|(&q, next)| map.waiting(q, next)).collect();
+    Some(Stall { cycle: simulation.now(), packets: map.packets(&stuck), wait_for })
 }
 
 impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
-    fn new(net: &'a Net, blocks: &'a [Block<W, V>]) -> Self {
+    fn new(net: &'a Net, blocks: &'a [Block<W, V>], policy_rests: bool) -> Self {
         let (mut credits, mut flits) = (HashSet::new(), HashSet::new());
         for (b, block) in blocks.iter().enumerate() {
             block.credits.for_each(|w| _ = credits.insert((b, (w >> 4) as usize, (w & 15) as usize)));
             block.flits.for_each(|f| _ = flits.insert((b, (f.to >> 4) as usize, (f.to & 15) as usize)));
         }
-        Self { net, blocks, credits, flits }
+        Self { net, blocks, policy_rests, credits, flits }
     }
 
     fn queues(&self) -> impl Iterator<Item = Queue> + '_ {
@@ -70,7 +77,8 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         })
     }
 
-    /// Queues one of which must move before the head of `q` can; `None` if it can move (or need not wait).
+    /// Queues one of which must move before the head of `q` can; `None` if it can move (or need not wait), none if it never
+    /// can.
     fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
         let block = &self.blocks[b];
         let port = &block.ins[i];
@@ -118,24 +126,22 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
-        // a channel that drains may stay open to packets that were on their way to it
-        if out.state != crate::state::LinkState::On as u8 && out.free_vcs == 0 {
+        if out.closed && !self.policy_rests {
             return None;
+        }
+        let held = self.blocks[b].power.held_vcs(o, out);
+        let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
+        if out.closed || self.net.hold_switch && held != 0 {
+            // the policy hears when these have left; or the output finishes another packet first, whatever VC is free
+            return Some((0..V).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];
         let allowed = link.vcs_of[usize::from(hop.class)];
         let room = if link.entering >> hop.class & 1 == 0 { self.net.room } else { link.room_to_enter };
         let mut on = Vec::new();
-        if self.net.hold_switch && out.free_vcs != link.all {
-            // the output finishes another packet first, whatever VC is free
-            let held = (0..V).filter(|vc| (link.all & !out.free_vcs) >> vc & 1 != 0);
-            on.extend(held.map(|vc| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15))));
-            return Some(on);
-        }
         for vc in (0..V).filter(|vc| allowed >> vc & 1 != 0) {
-            if out.free_vcs >> vc & 1 == 0 {
-                let holder = out.holder[vc];
-                on.push((b, base + usize::from(holder >> 4), usize::from(holder & 15)));
+            if held >> vc & 1 != 0 {
+                on.push(holder(vc));
             } else if out.credits[vc] >= room {
                 return None;
             } else {
@@ -195,22 +201,32 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         count
     }
 
-    fn waiting(&self, q: Queue, next: Queue) -> Waiting {
+    /// What the head of `q` waits for: the queue `next`, or a channel that stays closed.
+    fn waiting(&self, q: Queue, next: Option<Queue>) -> Waiting {
         let (b, i, v) = q;
         let block = &self.blocks[b];
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
         // once the head has gone on, perhaps to another block, the record may be another packet's
         let packet = (segment.sent == 0).then(|| &block.packets.items[segment.packet as usize]);
-        let (at, to) = (self.place(q), self.place(next));
-        let cause = if to.router == at.router {
-            Cause::Held { by: to }
-        } else if port.requests[v] == NO_REQUEST && self.body_behind(q) == Some(next) {
-            Cause::Behind { queue: to }
-        } else {
-            Cause::NoRoom { port: self.output_to(next), to }
+        let at = self.place(q);
+        let cause = match next.map(|next| (next, self.place(next))) {
+            None => self.closed(q),
+            Some((_, to)) if to.router == at.router => Cause::Held { by: to },
+            Some((next, to)) if port.requests[v] == NO_REQUEST && self.body_behind(q) == Some(next) => {
+                Cause::Behind { queue: to }
+            }
+            Some((next, to)) => Cause::NoRoom { port: self.output_to(next), to },
         };
         Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
+    }
+
+    /// The first of the channels that the head of `q` may take: all of them are closed.
+    fn closed(&self, q: Queue) -> Cause {
+        let block = &self.blocks[q.0];
+        let (port, hops) = (&block.ins[q.1], self.hops(q));
+        let first = hops.first().map_or(0, |hop| hop.port);
+        Cause::Closed { port: first.into(), to: block.next_router[port.base as usize + usize::from(first)] }
     }
 
     fn place(&self, (b, i, v): Queue) -> outcome::Queue {
@@ -232,3 +248,6 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         o - self.blocks[b].routers[out.router as usize].base
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,7 +48,7 @@ pub struct OutputUnit<const V: usize> {
     pub credits: [u16; V],
     /// Input port << 4 | input VC of the packet that holds the VC.
     pub holder: [u16; V],
-    /// VCs that no packet holds; 0 while packets may not use the channel.
+    /// VCs that a head may take, as no packet holds them; 0 while the channel is closed.
     pub free_vcs: u16,
     /// VCs whose holder has a flit waiting in this router.
     pub vcs_with_flit: u16,
@@ -72,6 +72,8 @@ pub struct OutputUnit<const V: usize> {
     pub rr_in: u8,
     pub rr_vc: u8,
     pub kind: ChannelEnd,
+    /// The power policy lets no head take a VC. Packets that held one when it was closed finish (`Power::held`).
+    pub closed: bool,
 }
 
 /// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and what the head of each queue

@@ -37,14 +37,11 @@ impl IdleTimeout {
 
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let path = "power.policy.idle_timeout";
-        let idle = self.idle.cycles(cycle_fs, &format!("{path}.idle"))?;
-        let transition = self.transition.cycles(cycle_fs, &format!("{path}.transition"))?;
-        for (name, cycles) in [("idle", idle), ("transition", transition)] {
-            if cycles == 0 {
-                return Err(Refusal::new(format!("{path}.{name}"), "0 cycles", "write at least 1cycle"));
-            }
-        }
-        Ok(Times { idle, transition })
+        let cycles = |name: &str, time: Time| {
+            let path = format!("{path}.{name}");
+            Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
+        };
+        Ok(Times { idle: cycles("idle", self.idle)?, transition: cycles("transition", self.transition)? })
     }
 }
 
@@ -137,7 +134,7 @@ impl Watchers {
         } else if (free_for as u64) < idle {
             channels.set_timer(o, now - free_for as u64 + idle);
         } else {
-            channels.shut(o);
+            channels.close(o);
             channels.enter(o, LinkState::Draining);
             channels.set_timer(o, now + self.times.transition);
         }

@@ -71,7 +71,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     }
     let mut others = (1..site.managed.len()).filter(|&class| site.managed[class]);
     if let Some(class) = others.find(|&class| !nets.classes[..nets.count].contains(&(class as u8))) {
-        let name = &site.graph.class_names()[class];
+        let name = site.class_name(class);
         let what = format!("{policy} can't switch {name} links: their routers are not all neighbours");
         return Err(Refusal::new("power.manages", what, format!("leave {name} out of manages")));
     }

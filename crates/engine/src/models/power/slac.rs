@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use sequencer::Sequencer;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_topology::{Graph, Line, Peer};
+use weft_topology::{Graph, Line};
 use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.slac";
@@ -106,10 +106,7 @@ impl Slac {
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let cycles = |name: &str, time: &Time| {
             let path = format!("{PATH}.{name}");
-            match time.cycles(cycle_fs, &path)? {
-                0 => Err(Refusal::new(path, "0 cycles", "write at least 1cycle")),
-                cycles => Ok(cycles),
-            }
+            Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
         };
         Ok(Times {
             wake_per_link: cycles("wake_per_link", &self.wake_per_link)?,
@@ -220,15 +217,4 @@ fn check_shape(graph: &Graph) -> Result<(), Refusal> {
         format!("slac switches rows and columns of a hyperx of two dimensions, but this is {other}"),
         "choose another policy, or topology: {hyperx: {widths: [8, 8], terminals_per_router: 8}}",
     ))
-}
-
-/// Channels to other routers, with the stage of their links.
-fn channels<'a>(site: &'a Site, rows: &'a [u8]) -> impl Iterator<Item = (u32, usize)> + 'a {
-    (0..site.graph.routers()).flat_map(move |router| {
-        let ports = (site.graph.port_base(router)..).zip(site.graph.ports(router));
-        ports.filter_map(move |(channel, port)| match port.peer {
-            Peer::Router { router: peer, .. } => Some((channel, stage_of(rows, router, peer))),
-            _ => None,
-        })
-    })
 }

@@ -1,9 +1,10 @@
 //! The agents of SLaC: they count in each block how full the input buffers have been, and how many packets are under
 //! way. The sequencer reads these counts.
 
-use crate::api::agents::{Agents, Arrivals, BlockSite, Departures, Probes};
+use crate::api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
 use crate::base::unchecked::Hot;
 use crate::state::Packet;
+use weft_topology::Peer;
 
 /// The flits in an input buffer, all VCs, and their integral over time.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,7 +55,9 @@ impl Agents for Gauge {
 
 impl Gauge {
     pub fn new(site: &BlockSite, stages: usize) -> Self {
-        let inputs = site.channels.iter().enumerate().filter(|(_, channel)| channel.managed);
+        // the channel of an output and that of the input of the same port have the same link
+        let is_between_routers = |channel: &ChannelSite| matches!(channel.peer, Peer::Router { .. });
+        let inputs = site.channels.iter().enumerate().filter(|(_, channel)| is_between_routers(channel));
         let inputs = inputs.map(|(i, input)| (i, site.routers[input.router as usize].id, input.buffer)).collect();
         Self { inputs, ..Self::of(site.channels.len(), stages) }
     }

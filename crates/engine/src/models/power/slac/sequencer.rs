@@ -1,7 +1,7 @@
 //! The sequencer, the overseer of SLaC: it sees all routers at the end of each averaging window, and switches one stage
 //! at a time.
 
-use super::{Gauge, Initial, Runtime, channels};
+use super::{Gauge, Initial, Runtime, stage_of};
 use crate::api::agents::{Network, Overseer};
 use crate::api::policy::Site;
 use crate::state::LinkState;
@@ -69,7 +69,9 @@ impl Overseer for Sequencer {
 impl Sequencer {
     pub fn new(policy: Runtime, site: &Site) -> Self {
         let mut stages = vec![Vec::new(); policy.stages];
-        channels(site, &policy.rows).for_each(|(channel, stage)| stages[stage].push(channel));
+        for channel in site.channels() {
+            stages[stage_of(&policy.rows, channel.from, channel.to.0)].push(channel.number);
+        }
         // a column alone has no links in its last row
         stages.truncate(stages.iter().rposition(|stage| !stage.is_empty()).map_or(1, |last| last + 1));
         let asked = if policy.initial == Initial::AllOn { vec![None; stages.len() - 1] } else { Vec::new() };
@@ -129,7 +131,7 @@ impl Sequencer {
         for &channel in &self.stages[stage] {
             match state {
                 LinkState::On => network.open(channel),
-                LinkState::Off => network.shut(channel),
+                LinkState::Off => network.close(channel),
                 LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
             }
             network.enter(channel, state, now);
@@ -145,7 +147,8 @@ impl Sequencer {
         }
         let mut home = true;
         for &channel in &self.stages[stage] {
-            assert!(!network.is_busy(channel), "a packet that no one counts holds or wants a channel");
+            let is_busy = network.is_wanted(channel) || network.is_held(channel);
+            assert!(!is_busy, "a packet that no one counts holds or wants a channel");
             home &= network.credits_are_home(channel);
         }
         home

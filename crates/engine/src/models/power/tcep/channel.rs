@@ -46,7 +46,7 @@ impl Team {
                 self.routers[r].moved = true;
                 channels.set_timer(o, now + 1);
             }
-            LinkState::Off => channels.shut(o),
+            LinkState::Off => channels.close(o),
             LinkState::Waking => {
                 self.routers[r].moved = true;
                 channels.set_timer(o, now + self.rules.wake);

@@ -1,0 +1,59 @@
+//! Refusals about times show the value as it was written, and how many cycles it is.
+
+use crate::refusal::GOOD;
+use weft_scenario::expand;
+
+/// What is wrong with the good scenario, in which a cycle is 1.6 ns, after an edit and with more lines.
+fn refused(edit: (&str, &str), more: &str) -> String {
+    let text = GOOD.replace(edit.0, edit.1) + more;
+    match expand("bad.yaml", &text, &[]) {
+        Err(diagnostic) => diagnostic.text,
+        Ok(points) => points[0].check_network().expect_err("the scenario is bad").text,
+    }
+}
+
+fn timetable(row: &str) -> String {
+    format!("power: {{policy: {{timetable: {{off: [{row}], period: 160ns, transition: 8ns}}}}}}\n")
+}
+
+#[track_caller]
+fn check(error: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(error.contains(part), "{part} is not in:\n{error}");
+    }
+}
+
+#[test]
+fn a_model_shows_times_with_their_cycles() {
+    let error = refused(("", ""), &timetable("{from: 96ns, until: 48ns}"));
+    let what = "48ns (30 cycles of 1.6ns) is not after from, 96ns (60 cycles of 1.6ns)";
+    check(&error, &["power.policy.timetable.off.0.until", what, "write 208ns (130 cycles of 1.6ns) for the next"]);
+    // who writes cycles reads cycles
+    let error = refused(("", ""), &timetable("{from: 60cycles, until: 30cycles}"));
+    check(&error, &["30 cycles is not after from, 60 cycles", "write 130 cycles for the next period"]);
+    let window = refused(("", ""), "measure: {window: 16ns}\n");
+    check(&window, &["measure.batches", "a window of 16ns (10 cycles of 1.6ns) can't be cut into"]);
+}
+
+#[test]
+fn what_the_engine_refuses_in_cycles_is_told_as_it_was_written() {
+    let error = refused(("latency: 10cycles", "latency: 2ms"), "");
+    check(&error, &["links.", ".latency: 1250000 cycles", "note: 2ms is 1250000 cycles of 1.6ns"]);
+    let warmup = "measure: {warmup: auto, warmup_limit: 8us}\n";
+    let what = "a warm-up of at most 5000 cycles can't end by itself";
+    check(&refused(("", ""), warmup), &[what, "note: 8us is 5000 cycles of 1.6ns"]);
+    // where no time in seconds was written there is nothing to add
+    let error = refused(("latency: 10cycles", "latency: 1250000cycles"), "");
+    assert!(error.contains(".latency: 1250000 cycles") && !error.contains("1.6ns is"), "{error}");
+    assert!(!error.contains("cycles of"), "{error}");
+}
+
+#[test]
+fn a_policy_takes_one_link_class_without_a_list() {
+    let text = GOOD.to_owned() + &timetable("{classes: dim0, from: 48ns, until: 96ns}");
+    let list = GOOD.to_owned() + &timetable("{classes: [dim0], from: 48ns, until: 96ns}");
+    let hash = |text: &str| expand("a.yaml", text, &[]).expect("sound")[0].hash.clone();
+    assert_eq!(hash(&text), hash(&list));
+    let error = refused(("", ""), &timetable("{classes: dim7, from: 48ns, until: 96ns}"));
+    check(&error, &["power.policy.timetable.off.0.classes", "no link class `dim7`", "write one of: dim0, dim1"]);
+}
