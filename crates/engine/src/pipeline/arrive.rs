@@ -5,7 +5,7 @@ use crate::api::view::{Queues, Told};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ChannelEnd, Flit, LinkState, NO_REQUEST, NONE, Segment, UNDECIDED};
+use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {

@@ -1,4 +1,4 @@
-//! When the state of a link's end changes (`link.rs`), the channel of its output follows: the agent opens or shuts it,
+//! When the state of a link's end changes (`link.rs`), the channel of its output follows: the agent opens or closes it,
 //! sets a timer, and tells the other members.
 
 use super::Phase;
