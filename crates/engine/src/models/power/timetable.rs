@@ -71,7 +71,7 @@ impl Timetable {
         let transition = above_zero("transition", &self.transition)?;
         let period = self.period.as_ref().map(|period| above_zero("period", period)).transpose()?;
         if self.off.is_empty() {
-            let help = "add a row, such as {from: 20us, until: 60us}, or write policy: always_on";
+            let help = format!("add a row, such as {{from: 20us, until: 60us}}, or {}", super::leave_links_on());
             return Err(Refusal::new(format!("{PATH}.off"), "no row: all links stay on for ever", help));
         }
         let mut rows = Vec::new();
@@ -117,7 +117,8 @@ impl Row {
         let valid = managed.iter().map(|&class| names[class].as_str()).collect::<Vec<_>>().join(", ");
         if managed.is_empty() {
             let what = "the timetable has no link to switch: no class of links between routers is managed";
-            return Err(Refusal::new("power.manages", what, "name such a class, or write policy: always_on"));
+            let help = format!("name such a class, or {}", super::leave_links_on());
+            return Err(Refusal::new("power.manages", what, help));
         }
         let Some(classes) = &self.classes else { return Ok(managed) };
         if classes.is_empty() {

@@ -15,6 +15,7 @@
 //! refused, and stalls if forced. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of
 //! `tests/data/golden/booksim.csv`.
 
+pub use crate::models::routing::on_grid::Dateline;
 use crate::models::routing::on_grid::{Grid, Line};
 use crate::models::routing::{Classes, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
 use crate::state::Packet;
@@ -32,19 +33,6 @@ pub struct DimensionOrder {
     pub dateline: Dateline,
 }
 
-/// VC class in a ring.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Dateline {
-    /// Class 0 until the wrap link, class 1 on it and after.
-    #[default]
-    Crossing,
-    /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
-    Entry,
-    /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
-    None,
-}
-
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -54,7 +42,7 @@ pub struct Runtime {
 
 impl RoutingModel for DimensionOrder {
     type Routing = Runtime;
-    const ROUTES: &'static str = "grids of routers (hyperx, torus, mesh)";
+    const ROUTES: &'static str = "grids of routers, all lines of one kind";
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()
