@@ -19,7 +19,7 @@
 //! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
-use crate::models::routing::on_dragonfly::{group, index};
+use crate::models::routing::on_dragonfly::{group, in_groups, index};
 use crate::models::routing::{
     Cost, Decides, Draws, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
 };
@@ -119,6 +119,10 @@ impl Routing for Runtime {
             reads_group: self.global,
             ..Needs::default()
         }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
     }
 
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {

@@ -163,9 +163,9 @@ fn channels_of_one_number_of_stages_and_of_all_together_close_no_cycle() {
         let graph = hyperx(columns, rows);
         for via in CHOICES {
             let every = with_every_stage(&graph, via);
-            let mut together = Dependencies::new(&graph, &every[0], &vec![1, 1, 1]);
+            let mut together = Dependencies::new(&graph, &vec![1, 1, 1]);
             for routing in &every {
-                let mut alone = Dependencies::new(&graph, routing, &vec![1, 1, 1]);
+                let mut alone = Dependencies::new(&graph, &vec![1, 1, 1]);
                 assert!(alone.rises(routing, false).unwrap());
                 alone.every_state(routing).unwrap();
                 assert_eq!(alone.find_cycle(), None, "{routing:?}");
