@@ -118,7 +118,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     ("traffic", "injection.rs", "InjectionConfig"),
 ];
 
-/// Names of models that are ordinary words, which a message may contain.
+/// Names of models that are ordinary words, which a message or the path of a module may contain.
 const WORDS: &[&str] =
     &["graph", "matrix", "mesh", "minimal", "mix", "static", "table", "transpose", "uniform", "within"];
 
@@ -180,13 +180,13 @@ impl Member {
     /// Whether a line names it, in code or in the words of a text.
     fn is_named(&self, code: &str, text: &str, in_registry: bool) -> bool {
         let Self { config, name, module, variant, .. } = self;
-        let paths = [format!("{config}::{variant}"), format!("{module}::{variant}"), format!("::{module}::")];
+        let ordinary = WORDS.contains(&name.as_str());
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        let in_code =
-            paths.iter().any(|path| code.split(path.as_str()).skip(1).any(|rest| path.ends_with(':') || ends(rest)));
-        let word = |word: &str| word == name;
-        let in_text = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(word);
-        in_code && !in_registry || in_text && !WORDS.contains(&name.as_str())
+        let path = |path: String| code.split(path.as_str()).skip(1).any(ends);
+        let in_module = !ordinary && code.contains(&format!("::{module}::"));
+        let in_code = in_module || path(format!("{config}::{variant}")) || path(format!("{module}::{variant}"));
+        let in_text = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+        in_code && !in_registry || in_text && !ordinary
     }
 }
 
