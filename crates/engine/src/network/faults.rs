@@ -267,3 +267,40 @@ pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusa
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::routing::{Hop, Needs};
+    use crate::api::walk::Step;
+    use crate::network::assemble;
+
+    /// A routing that knows no subnetwork.
+    #[derive(Debug)]
+    struct Aimless;
+
+    impl Routing for Aimless {
+        fn needs(&self) -> Needs {
+            Needs::default()
+        }
+
+        fn next(&self, _: u64, packet: &mut Packet, _: u64) -> Option<Hop> {
+            Some(Hop::to_terminal(packet))
+        }
+
+        fn steps(&self, _: u64, packet: &Packet, _: u64) -> Vec<Step> {
+            vec![Step::deliver(packet)]
+        }
+    }
+
+    #[test]
+    fn faults_are_refused_under_a_routing_that_does_not_say_where_a_packet_aims() {
+        let topology = serde_json::from_str(r#"{"full_mesh": {"routers": 4, "terminals_per_router": 1}}"#).unwrap();
+        let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"pal": {}}"#).unwrap()).unwrap();
+        assert_eq!(check_aim(&spec, &Aimless), Ok(()), "no faults");
+        spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 5, until: None }];
+        assert_eq!(check_aim(&spec, &*assemble::routing(&spec).unwrap()), Ok(()));
+        let refusal = check_aim(&spec, &Aimless).unwrap_err();
+        assert!(refusal.what.contains("a packet from router 0 that lost its link would not find another"), "{refusal}");
+    }
+}
