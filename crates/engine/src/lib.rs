@@ -23,22 +23,10 @@ pub use models::{allocation, power, routing, workload};
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
 pub use pipeline::watch;
+pub use run::measure::Progress;
 pub use run::outcome::{self, Outcome};
 pub use run::{journey, steady};
 use weft_units::Refusal;
-
-/// Hears of the progress of a run, and can stop it.
-pub trait Progress: Sync {
-    /// Called now and then with the cycle reached and the cycles expected in all; `false` stops the run.
-    fn tick(&self, cycle: u64, of: u64) -> bool;
-}
-
-/// For runs that nobody watches.
-impl Progress for () {
-    fn tick(&self, _: u64, _: u64) -> bool {
-        true
-    }
-}
 
 /// Checks that the spec can run: the topology and the routing fit, links have enough VCs, channels do not depend on
 /// each other in a cycle, the policy goes with the routing.

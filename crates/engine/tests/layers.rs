@@ -1,19 +1,16 @@
-//! Who may import whom in the engine. Rooms are the folders of `src`; a file imports its own room and those below.
+//! Who may import whom in the engine: rooms are the folders of `src`, and a file imports its own room and those below.
+//! And who may name a model: only the files of its own folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use weft_engine::allocation::AllocatorConfig;
-use weft_engine::power::PolicyConfig;
-use weft_engine::routing::RoutingConfig;
-use weft_engine::workload::WorkloadConfig;
 
 /// The rooms from the lowest to the highest; those of one line do not import each other.
 const LAYERS: &[&[&str]] =
     &[&["base"], &["state"], &["api"], &["pipeline", "models"], &["network"], &["run", "explain"]];
 
-/// The source files by their path below `src`, without what is compiled for tests only.
-fn sources() -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The source files by their path below `crates/NAME/src`, without what is compiled for tests only.
+fn sources(of: &str) -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src");
     let (mut files, mut folders) = (BTreeMap::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -41,16 +38,23 @@ fn layer(room: &str) -> Option<usize> {
     LAYERS.iter().position(|rooms| rooms.contains(&room))
 }
 
-/// What is wrong with the imports of a file of `room`: each room that it may not import, with the line.
-fn wrong_imports(room: &str, text: &str) -> Vec<String> {
+/// What is wrong with the imports of a file: each path that leads to a room that it may not import, or to none, with the
+/// line. `name`: the file, below `src`.
+fn wrong_imports(name: &str, text: &str) -> Vec<String> {
+    let (room, inside) = name.split_once('/').expect("a source file lies in a room");
     let own = layer(room).unwrap_or_else(|| panic!("the room {room} has no place in LAYERS of tests/layers.rs"));
+    // `super` leads out of the room from a file that lies directly in it (`ROOM/mod.rs` is the room itself)
+    let depth = inside.split('/').filter(|part| *part != "mod.rs").count();
     let mut wrong = Vec::new();
     for line in code(text) {
         for rest in line.split("crate::").skip(1) {
             let other: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-            if other != room && layer(&other).is_some_and(|other| other >= own) {
+            if other != room && layer(&other).is_none_or(|other| other >= own) {
                 wrong.push(format!("{other}: {}", line.trim()));
             }
+        }
+        if line.contains(&"super::".repeat(depth + 1)) {
+            wrong.push(format!("super: {}", line.trim()));
         }
     }
     wrong
@@ -58,48 +62,197 @@ fn wrong_imports(room: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn every_file_imports_only_rooms_below_its_own() {
-    for (name, text) in sources() {
-        let Some((room, _)) = name.split_once('/') else {
-            assert_eq!(name, "lib.rs", "a source file lies in a room");
+    for (name, text) in sources("engine") {
+        if name == "lib.rs" {
             continue;
-        };
-        let wrong = wrong_imports(room, &text);
-        assert!(wrong.is_empty(), "{name} of the room {room} imports {}", wrong.join("; "));
+        }
+        let wrong = wrong_imports(&name, &text);
+        assert!(wrong.is_empty(), "{name} imports {}", wrong.join("; "));
     }
 }
 
 #[test]
 fn a_wrong_import_is_found() {
     let upward = "use crate::base::bits::Bits;\nuse crate::network::spec::Spec;\n";
-    assert_eq!(wrong_imports("pipeline", upward), ["network: use crate::network::spec::Spec;"]);
+    assert_eq!(wrong_imports("pipeline/net.rs", upward), ["network: use crate::network::spec::Spec;"]);
     let sideways = "fn f(net: &crate::pipeline::net::Net) {}";
-    assert_eq!(wrong_imports("models", sideways).len(), 1);
-    assert!(wrong_imports("network", &format!("{upward}{sideways}")).is_empty());
-    assert!(wrong_imports("api", "// as crate::run::measure does").is_empty(), "a comment imports nothing");
+    assert_eq!(wrong_imports("models/mod.rs", sideways).len(), 1);
+    assert!(wrong_imports("network/spec.rs", &format!("{upward}{sideways}")).is_empty());
+    assert!(wrong_imports("api/view.rs", "// as crate::run::measure does").is_empty(), "a comment imports nothing");
 }
 
-/// The loop, the network and the run know traits: a member of a family is named in the folder of its family only.
+/// `lib.rs` re-exports names of all rooms: through these a file could reach any room.
 #[test]
-fn no_model_is_named_outside_its_folder() {
-    let variant = |name: &str| {
-        let word = |word: &str| word[..1].to_uppercase() + &word[1..];
-        name.split('_').map(word).collect::<String>()
+fn an_import_that_does_not_begin_with_a_room_is_found() {
+    for line in [
+        "use crate::{network::spec::Spec};",
+        "use crate::Spec;",
+        "use crate::power::PolicyConfig;",
+        "fn f() -> crate::Outcome {",
+        "use crate::*;",
+        "use super::super::network::spec::Spec;",
+    ] {
+        assert_eq!(wrong_imports("pipeline/net.rs", line).len(), 1, "{line}");
+    }
+    assert!(wrong_imports("pipeline/net.rs", "use super::block::Block;").is_empty());
+    assert!(wrong_imports("models/routing/grid/pal.rs", "use super::super::best::Best;").is_empty());
+    assert_eq!(wrong_imports("models/routing/grid/pal.rs", "use super::super::super::super::api::x;").len(), 1);
+}
+
+/// The walks of checks and explanations do not count the links that a packet has crossed: a routing that went by them
+/// would not be followed.
+#[test]
+fn no_model_reads_what_only_the_loop_counts() {
+    for (name, text) in sources("engine").iter().filter(|(name, _)| name.starts_with("models/")) {
+        assert!(!code(text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");
+    }
+}
+
+/// The families, the crate and file of their registries, and the name of their configurations.
+const FAMILIES: &[(&str, &str, &str)] = &[
+    ("engine", "models/routing/mod.rs", "RoutingConfig"),
+    ("engine", "models/power/mod.rs", "PolicyConfig"),
+    ("engine", "models/allocation/mod.rs", "AllocatorConfig"),
+    ("engine", "models/workload/mod.rs", "WorkloadConfig"),
+    ("topology", "models/mod.rs", "TopologyConfig"),
+    ("traffic", "pattern.rs", "PatternConfig"),
+    ("traffic", "injection.rs", "InjectionConfig"),
+];
+
+/// Names of models that are ordinary words, which a message or the path of a module may contain.
+const WORDS: &[&str] =
+    &["graph", "matrix", "mesh", "minimal", "mix", "static", "table", "transpose", "uniform", "within"];
+
+/// Files that may name a model: (crate/file, model, reason).
+const EXCEPTIONS: &[(&str, &str, &str)] =
+    &[("scenario/bill.rs", "always_on", "a column: the energy of a network whose links are always on")];
+
+/// A registered model.
+struct Member {
+    registry: &'static str,
+    config: &'static str,
+    name: String,
+    module: String,
+    variant: String,
+    /// The registry is in the engine.
+    ours: bool,
+}
+
+/// `("name", "module", "Type")` of a line of a registry.
+fn registration(line: &str) -> Option<(&str, &str, &str)> {
+    let (name, path) = line.trim().strip_prefix('"')?.strip_suffix(',')?.split_once("\" => ")?;
+    let (module, variant) = path.split_once("::")?;
+    Some((name, module, variant))
+}
+
+fn members() -> Vec<Member> {
+    let of_family = |&(of, registry, config): &(&str, &'static str, &'static str)| {
+        let text = sources(of).remove(registry).expect("a registry");
+        let member = |(name, module, variant): (&str, &str, &str)| Member {
+            registry,
+            config,
+            name: name.into(),
+            module: module.into(),
+            variant: variant.into(),
+            ours: of == "engine",
+        };
+        text.lines().filter_map(registration).map(member).collect::<Vec<_>>()
     };
-    let families = [
-        ("RoutingConfig", RoutingConfig::NAMES),
-        ("PolicyConfig", PolicyConfig::NAMES),
-        ("AllocatorConfig", AllocatorConfig::NAMES),
-        ("WorkloadConfig", WorkloadConfig::NAMES),
-    ];
-    for (name, text) in sources().iter().filter(|(name, _)| !name.starts_with("models/")) {
-        for (family, names) in families {
-            for model in names {
-                let variant = format!("{family}::{}", variant(model));
-                let module = format!("::{model}::");
-                let quoted = format!("\"{model}\"");
-                let named = |line: &&str| [&variant, &module, &quoted].iter().any(|named| line.contains(*named));
-                assert_eq!(code(text).find(named), None, "{name} names the model {model}");
+    FAMILIES.iter().flat_map(of_family).collect()
+}
+
+impl Member {
+    /// The folder of the family, from which a path below `src` leads to a file; `None` for a file elsewhere.
+    fn in_family<'a>(&self, file: &'a str) -> Option<&'a str> {
+        file.strip_prefix(self.registry.strip_suffix("mod.rs").filter(|_| self.ours)?)
+    }
+
+    /// Whether a file of the engine is its own or of its folder: a file or folder of its name, or a neighbour of that
+    /// below the folder of the family.
+    fn is_at_home(&self, file: &str, files: &BTreeMap<String, String>) -> bool {
+        let Some(inside) = self.in_family(file) else { return false };
+        let own = format!("{}.rs", self.module);
+        let neighbours =
+            |folder: &str| files.contains_key(&format!("{}{folder}/{own}", &file[..file.len() - inside.len()]));
+        inside.split('/').any(|part| part == own || part == self.module)
+            || inside.split_once('/').is_some_and(|(folder, _)| neighbours(folder))
+    }
+
+    /// Whether a line names it, in code or in the words of a text.
+    fn is_named(&self, code: &str, text: &str, in_registry: bool) -> bool {
+        let Self { config, name, module, variant, .. } = self;
+        let ordinary = WORDS.contains(&name.as_str());
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let path = |path: String| code.split(path.as_str()).skip(1).any(ends);
+        let in_module = !ordinary && code.contains(&format!("::{module}::"));
+        let in_code = in_module || path(format!("{config}::{variant}")) || path(format!("{module}::{variant}"));
+        let in_text = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+        in_code && !in_registry || in_text && !ordinary
+    }
+}
+
+/// Code and text of each line: what stands outside and inside of quotes.
+fn quoted(text: &str) -> Vec<(String, String)> {
+    let mut inside = false;
+    let split = |line: &str| {
+        let (mut code, mut words) = (String::new(), String::new());
+        for (k, part) in line.replace("\\\"", "").replace("'\"'", "").split('"').enumerate() {
+            inside ^= k > 0;
+            let side = if inside { &mut words } else { &mut code };
+            side.push_str(part);
+            side.push(' ');
+            if !inside && part.contains("//") {
+                break;
+            }
+        }
+        (code.split("//").next().unwrap_or_default().to_owned(), words)
+    };
+    text.lines().map(split).collect()
+}
+
+/// The members that a file names although it is not of their folder, with the line.
+fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<String, String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for ((code, words), line) in quoted(text).into_iter().zip(text.lines()) {
+        for member in members.iter().filter(|_| registration(line).is_none()) {
+            let at_home = |other: &Member| other.name == member.name && of == "engine" && other.is_at_home(file, files);
+            let excepted =
+                EXCEPTIONS.iter().any(|(place, model, _)| *place == format!("{of}/{file}") && *model == member.name);
+            let in_registry = of == "engine" && file == member.registry;
+            if !excepted && !members.iter().any(at_home) && member.is_named(&code, &words, in_registry) {
+                found.push(format!("{}: {}", member.name, line.trim()));
             }
         }
     }
+    found
+}
+
+/// Models go together by what they need and offer: a model is named in its own folder only, and topologies, patterns
+/// and injections nowhere in the engine and the scenario.
+#[test]
+fn no_model_is_named_outside_its_folder() {
+    let members = members();
+    assert!(members.iter().any(|member| member.module == "hyperx") && members.len() > 40, "registries are read");
+    for of in ["engine", "scenario"] {
+        let files = sources(of);
+        for (file, text) in &files {
+            let found = named(&members, of, file, text, &files);
+            assert!(found.is_empty(), "{of}/{file} names {}", found.join("; "));
+        }
+    }
+}
+
+#[test]
+fn a_named_model_is_found() {
+    let (files, members) = (sources("engine"), members());
+    let names = |file: &str, line: &str| named(&members, "engine", file, line, &files).len();
+    assert_eq!(names("network/spec.rs", "PatternConfig::Uniform(weft_traffic::pattern::uniform::Uniform {})"), 1);
+    assert_eq!(names("network/faults.rs", "\"there are none\", \"take a hyperx or a dragonfly\""), 2);
+    assert_eq!(names("models/power/timetable.rs", "let help = \"write policy: always_on\";"), 1);
+    assert_eq!(names("models/power/mod.rs", "let help = \"write policy: always_on\";"), 1);
+    assert_eq!(names("models/power/mod.rs", "Self::AlwaysOn(always_on::AlwaysOn {})"), 0, "a family knows its default");
+    assert_eq!(names("models/routing/grid/ugal.rs", "use super::valiant::Runtime; // as torus"), 0, "of one folder");
+    assert_eq!(names("models/routing/on_grid.rs", "pub use super::grid::dimension_order::Dateline;"), 1);
+    assert_eq!(names("models/power/tcep/agent.rs", "\"tcep\""), 0);
+    assert_eq!(names("run/stall.rs", "let tables: Vec<tcep::Tcep> = split('\"');"), 1);
 }

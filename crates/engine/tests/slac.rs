@@ -357,9 +357,14 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
         spec
     };
     let cube = r#"{"hyperx": {"widths": [3, 3, 3], "terminals_per_router": 1}}"#;
-    refused(&with(cube, UGAL_P, STAGES), "power.policy.slac", "a hyperx of 3 dimensions", "another policy");
-    refused(&with(TORUS, DOR, STAGES), "power.policy.slac", "hyperx of two dimensions", "topology: {hyperx");
-    refused(&with(cube, SLAC, ALWAYS_ON), "routing.slac", "a hyperx of two dimensions", "choose");
+    refused(&with(cube, UGAL_P, STAGES), "power.policy.slac", "a grid of 3 dimensions", "another policy");
+    refused(
+        &with(TORUS, DOR, STAGES),
+        "power.policy.slac",
+        "rows and columns of routers that are all neighbours",
+        "hyperx",
+    );
+    refused(&with(cube, SLAC, ALWAYS_ON), "routing.slac", "grids of two dimensions", "choose");
     let blind = with(HYPERX, UGAL_P, STAGES);
     refused(&blind, "power.policy.slac", "ugal_p is blind to link states", "routing: slac");
     refused(&with(HYPERX, SLAC, IDLE_TIMEOUT), "routing.slac", "idle_timeout switches", "slac or always_on");

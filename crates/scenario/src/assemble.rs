@@ -22,7 +22,7 @@ impl Scenario {
             return Err(Refusal::new("flit", "a flit of 0 bits carries nothing", "write its size, such as 48b"));
         }
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
-        self.resolve_links(graph.class_names())?;
+        self.resolve_links(&graph)?;
         self.resolve_managed(graph.class_names())?;
         self.measure.resolve(&clock, self.power.policy.settling_period(&graph, clock.cycle_fs)?);
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));

@@ -4,7 +4,7 @@ use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
 use crate::diagnostic::suggestion;
 use weft_engine::spec::{LinkClass, RouterSpec};
-use weft_topology::TopologyConfig;
+use weft_topology::Graph;
 use weft_units::{Flits, Refusal, Time};
 
 /// The properties of a class that neither the class nor `links.default` sets.
@@ -16,7 +16,8 @@ const TERMINAL_LATENCY: Time = Time::Cycles(1);
 
 impl Scenario {
     /// Writes out every field of every class.
-    pub(crate) fn resolve_links(&mut self, classes: &[String]) -> Result<(), Refusal> {
+    pub(crate) fn resolve_links(&mut self, graph: &Graph) -> Result<(), Refusal> {
+        let classes = graph.class_names();
         let known = |name: &str| name == "default" || classes.iter().any(|class| class == name);
         if let Some(unknown) = self.links.keys().find(|name| !known(name)) {
             let valid: Vec<_> = std::iter::once("default").chain(classes.iter().map(String::as_str)).collect();
@@ -24,15 +25,13 @@ impl Scenario {
             return Err(Refusal::new(format!("links.{unknown}"), what, suggestion(unknown, "its classes", &valid)));
         }
         let written = self.links.get("default").cloned().unwrap_or_default();
-        let from_file = matches!(self.topology, TopologyConfig::GraphFile(_));
-        for class in classes {
+        for (class, &stated) in classes.iter().zip(graph.class_latencies()) {
             let mut own = self.links.remove(class).unwrap_or_default();
             if own.latency.is_none() {
-                own.latency = match class.strip_prefix("latency").and_then(|cycles| cycles.parse().ok()) {
-                    // the file says how long these links are
-                    Some(cycles) if from_file => Some(Time::Cycles(cycles)),
-                    _ if class == "terminal" && written.latency.is_none() => Some(TERMINAL_LATENCY),
-                    _ => None,
+                own.latency = match stated {
+                    Some(cycles) => Some(Time::Cycles(cycles)),
+                    None if class == "terminal" && written.latency.is_none() => Some(TERMINAL_LATENCY),
+                    None => None,
                 };
             }
             // A class that sets its latency but no credit latency has credits as slow as its own flits, not as those of

@@ -235,7 +235,10 @@ impl Scenario {
 
 impl Plan<'_> {
     fn job(&self, clock: &Clock) -> Result<spec::Job, Refusal> {
-        let (config, path) = self.pattern.as_ref().ok_or_else(|| self.missing("pattern", "pattern: uniform"))?;
+        let (config, path) = self
+            .pattern
+            .as_ref()
+            .ok_or_else(|| self.missing("pattern", &format!("pattern: {}", PatternConfig::default().name())))?;
         let mut pattern = build(config, &self.population, path)?;
         let ranks = self.terminals.len();
         let load = match &self.load {

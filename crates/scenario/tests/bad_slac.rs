@@ -38,7 +38,7 @@ fn parameters_without_sense_are_named_with_the_remedy() {
 #[test]
 fn the_policy_needs_two_dimensions_all_their_links_and_its_routing() {
     let cube = refused_on("widths: [4, 4, 2]", "ugal_p", "{policy: slac}");
-    check(&cube, &["power.policy.slac", "this is a hyperx of 3 dimensions", "choose another policy"]);
+    check(&cube, &["power.policy.slac", "this is a grid of 3 dimensions", "choose another policy"]);
     let blind = refused_with("ugal_p", "{policy: slac}");
     check(&blind, &["power.policy.slac", "ugal_p is blind to link states", "set routing: slac"]);
     let partly = refused_with("slac", "{policy: slac, manages: [dim0]}");

@@ -87,6 +87,12 @@ weft_units::registry! {
     "matrix" => matrix::Matrix,
 }
 
+impl Default for PatternConfig {
+    fn default() -> Self {
+        Self::Uniform(uniform::Uniform::default())
+    }
+}
+
 impl PatternConfig {
     /// The pattern among `population`. Refuses what the population can't send at `path` (the dotted path of this
     /// pattern in the scenario).

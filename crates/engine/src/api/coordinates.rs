@@ -1,34 +1,42 @@
-//! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router.
+//! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router. They come
+//! from a view of the topology, which the routing names in its `coordinates`.
 
 use crate::state::link_class::Trunk;
-use weft_topology::{Graph, Levels, Line, Structure};
+use weft_topology::{Graph, Line};
 
-/// Coordinates of every router. Grid: one byte per dimension. Groups: group << 16 | index. Tree: level and digits. Else
-/// 0.
-pub fn of_all(graph: &Graph) -> Vec<u64> {
-    let of_router = |r: u32| match graph.structure() {
-        Structure { grid: Some(grid), .. } => {
-            grid.coordinates(r).enumerate().map(|(d, c)| u64::from(c) << (8 * d)).sum()
-        }
-        Structure { groups: Some(groups), .. } => {
-            let (group, index) = groups.places[r as usize];
-            u64::from(group) << 16 | u64::from(index)
-        }
-        Structure { levels: Some(levels), .. } => in_tree(r, levels).unwrap_or(0),
-        Structure { grid: None, groups: None, levels: None } => 0,
-    };
-    (0..graph.routers()).map(of_router).collect()
+/// On a grid: one byte per dimension, dimension 0 lowest.
+pub fn on_grid(graph: &Graph) -> Option<Vec<u64>> {
+    let grid = graph.structure().grid.as_ref()?;
+    let packed = |r: u32| grid.coordinates(r).enumerate().map(|(d, c)| u64::from(c) << (8 * d)).sum();
+    Some((0..graph.routers()).map(packed).collect())
 }
 
-/// Coordinates in a tree: digit i of the position in byte i, the level in byte 7.
+/// In groups: group << 16 | index.
+pub fn in_groups(graph: &Graph) -> Option<Vec<u64>> {
+    let groups = graph.structure().groups.as_ref()?;
+    Some(groups.places.iter().map(|&(group, index)| u64::from(group) << 16 | u64::from(index)).collect())
+}
+
+/// In a tree: digit i of the position in byte i, the level in byte 7.
+pub fn in_tree(graph: &Graph) -> Option<Vec<u64>> {
+    let levels = graph.structure().levels.as_ref()?;
+    let of_router = levels.of_router.iter().zip(&levels.tree.as_ref()?.digits);
+    Some(of_router.map(|(&level, &digits)| u64::from(level) << LEVEL | u64::from_le_bytes(digits)).collect())
+}
+
+/// The numbers of the routers.
+pub fn numbers(graph: &Graph) -> Vec<u64> {
+    (0..u64::from(graph.routers())).collect()
+}
+
+/// In the first of these views that the graph offers; the numbers of the routers where it offers none.
+pub fn of_all(graph: &Graph) -> Vec<u64> {
+    on_grid(graph).or_else(|| in_groups(graph)).or_else(|| in_tree(graph)).unwrap_or_else(|| numbers(graph))
+}
+
+/// Where the level and the digits stand in the coordinates of a tree.
 pub const LEVEL: u32 = 56;
 pub const DIGITS: u64 = (1 << LEVEL) - 1;
-
-/// Coordinates of a router of a tree; `None` if the levels are no tree.
-fn in_tree(router: u32, levels: &Levels) -> Option<u64> {
-    let digits = levels.tree.as_ref()?.digits[router as usize];
-    Some(u64::from(levels.of_router[router as usize]) << LEVEL | u64::from_le_bytes(digits))
-}
 
 /// The digits of a position (or of any number), one per byte.
 pub fn digits(mut number: u32, k: u32) -> u64 {

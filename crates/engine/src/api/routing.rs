@@ -106,8 +106,10 @@ pub trait Routing: Debug + Send + Sync {
     /// What it asks of the engine. The engine asks this once per run.
     fn needs(&self) -> Needs;
 
-    /// One number per router. The engine hands it to the routing as `at` and in `Packet::dest`. By default these are
-    /// the coordinates that the topology gives its routers.
+    /// One number per router, each another one. The engine hands it to the routing as `at` and in `Packet::dest`. By
+    /// default these are coordinates on the grid of the network, else in its groups, else in its tree, else the numbers of
+    /// the routers. A routing that computes with another view than the first of these names it
+    /// ([`coordinates`](super::coordinates)).
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
         super::coordinates::of_all(graph)
     }
@@ -144,7 +146,8 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} names no hop ahead, and has no `each_step` that would")
     }
 
-    /// A head has got a VC for `hop`. The routing may remember that in the packet ([`Needs::remembers`]).
+    /// A head has got a VC for `hop`. The routing may remember that in the packet ([`Needs::remembers`]). Checks and
+    /// explanations call this, too, for each hop of `next` and `steps`.
     fn taken(&self, _packet: &mut Packet, _hop: Hop) {}
 
     /// What the router at `at` posts on the board ([`Needs::posts`]): its numbers, at the start of a cycle.
@@ -205,7 +208,12 @@ pub trait Routing: Debug + Send + Sync {
         false
     }
 
-    /// The hop that a head may always fall back on ([`Proof::Escapes`]).
+    /// Whether every hop that it may take is on a shortest path, and it may take all of these.
+    fn is_minimal(&self) -> bool {
+        false
+    }
+
+    /// The hop that a head may always fall back on ([`Proof::Escapes`]); `None` only at the destination router.
     fn escape(&self, _at: u64, _dest: u64) -> Option<Hop> {
         None
     }
@@ -233,7 +241,8 @@ pub trait Routing: Debug + Send + Sync {
         false
     }
 
-    /// The leg of the packet inside the subnetwork where it is, or the hop that leads out of it.
+    /// The leg of the packet inside the subnetwork where it is, or the hop that leads out of it. A routing that knows
+    /// subnetworks ([`LinkKnowledge::Subnetworks`]) names it; faults are refused under one that does not.
     fn aim(&self, _at: u64, packet: &Packet, _seed: u64) -> Result<Leg, Hop> {
         Err(Hop::to_terminal(packet))
     }
@@ -302,11 +311,13 @@ impl<R: Routing + 'static> AnyRouting for R {
     }
 }
 
-impl dyn AnyRouting {
+impl dyn AnyRouting + '_ {
     /// In words: how an adaptive routing chooses.
     pub fn rule(&self) -> &'static str {
-        if self.needs().decides == Decides::EachStep {
+        if matches!(self.proof(), Proof::Escapes) {
             "in every step the one with the most credits among those with room; the last, its escape, if none has"
+        } else if self.needs().decides == Decides::EachStep {
+            "in every step anew, by the credits"
         } else if self.draws_ties() {
             "the least cost; a hash of the packet decides between equal ones"
         } else {
@@ -314,10 +325,24 @@ impl dyn AnyRouting {
         }
     }
 
+    /// Every hop that the packet may take at `at`, and what it remembers when it has taken it.
+    pub fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        let mut choices = self.steps(at, packet, seed);
+        choices.iter_mut().for_each(|step| self.taken(&mut step.after, step.hop));
+        choices
+    }
+
+    /// The hop that `next` names at `at`, if it names one; the packet remembers that it has taken it.
+    pub fn take_next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        let hop = self.next(at, packet, seed)?;
+        self.taken(packet, hop);
+        Some(hop)
+    }
+
     /// The hops that packets take in an idle network: with all queues empty the first choice wins, or one of the first
     /// equal ones, if the routing draws among these.
     pub fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
-        let mut choices = self.steps(at, packet, seed);
+        let mut choices = self.choices(at, packet, seed);
         if let Some(Some(first)) = choices.first().map(|c| c.cost) {
             let equal = |c: &Step| c.cost.is_some_and(|c| (c.hops, c.bias) == (first.hops, first.bias));
             let keep = if self.draws_ties() { choices.iter().take_while(|c| equal(c)).count() } else { 1 };

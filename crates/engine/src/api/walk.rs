@@ -86,7 +86,7 @@ pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u8, &Ports)) + 'a>;
 /// check how to find out which channel can depend on which. Every variant calls the functions that the loop uses.
 pub enum Proof<'a> {
     /// The check follows every state that a packet can reach from any router with terminals to any other, whatever it
-    /// chooses.
+    /// draws and chooses.
     EveryState,
     /// The rank ([`super::routing::Routing::rank`]) rises with every hop; with `link_first`, first the class of the
     /// link and then the rank. The check sees that it does on some paths over each router. If it does not, the check
@@ -104,7 +104,8 @@ pub enum Proof<'a> {
     Turns(EachTurn<'a>),
     /// The turns of packets to each of these routers, on one VC class.
     TurnsTo { destinations: Vec<u32>, turns: TurnsTo<'a> },
-    /// Every packet may fall back on its escape (Duato 1993).
+    /// Every packet may fall back on its escape (Duato 1993): it decides in each step, and `steps` lists the escape
+    /// everywhere.
     Escapes,
     /// Packets of all these routings are under way at the same time.
     Together(Vec<Box<dyn AnyRouting + 'a>>),

@@ -89,7 +89,8 @@ impl<'a> Walker<'a> {
     fn new(spec: &'a Spec, net: &'a Net) -> Self {
         let ports = spec.graph.port_base(spec.graph.routers()) as usize;
         let draws = net.routing.draws().outcomes(Packet::default(), net.seed);
-        let cuts = if net.needs.decides == Decides::EachStep { Cuts::of(&spec.graph) } else { None };
+        let chooses = net.needs.decides == Decides::EachStep && net.routing.is_minimal();
+        let cuts = if chooses { Cuts::of(&spec.graph) } else { None };
         Self { spec, net, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0 }
     }
 
@@ -187,10 +188,9 @@ impl<'a> Walker<'a> {
     fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> Option<(f64, f64)> {
         let (mut hops, mut wire) = (0.0, 0.0);
         if let Some(cuts) = &mut self.cuts {
-            cuts.cross(self.net.coords[from as usize], packet.dest, rate, |d, links| {
+            cuts.cross(self.net.coords[from as usize], packet.dest, rate, |class, links| {
                 hops += f64::from(links);
-                // links of dimension d are of class 1 + d
-                wire += f64::from(links) * self.spec.links[1 + d].latency as f64;
+                wire += f64::from(links) * self.spec.links[usize::from(class)].latency as f64;
             });
             self.steps += 1 + hops as u64 / 8;
             return Some((hops, wire));
@@ -232,7 +232,7 @@ impl<'a> Walker<'a> {
                     }
                 };
                 let (here, mut after) = (net.coords[at as usize], packet);
-                match net.routing.next(here, &mut after, net.seed) {
+                match net.routing.take_next(here, &mut after, net.seed) {
                     Some(hop) if !net.routing.draws_hops() => go(hop, after, part, 1),
                     _ => {
                         let choices = net.routing.idle_steps(here, &packet, net.seed);

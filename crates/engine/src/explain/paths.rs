@@ -145,7 +145,7 @@ impl Explainer<'_> {
         if self.followed >= FOLLOWED {
             return;
         }
-        let choices = self.net.routing.steps(self.net.coords[at as usize], &packet, self.net.seed);
+        let choices = self.net.routing.choices(self.net.coords[at as usize], &packet, self.net.seed);
         if choices.first().is_some_and(|c| c.cost.is_some()) {
             self.note(at, hops.len() as u32, &choices);
         }

@@ -10,11 +10,13 @@ use crate::api::routing::{AnyRouting, Decides, Needs};
 use crate::api::sensor::{History, Sensor};
 use crate::api::spec::Watched;
 use crate::api::subnetworks::{Subnets, Views};
+use crate::api::walk::Proof;
 use crate::api::workload::{NOT_DUE, Place, Sources};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::network::bubbles;
 use crate::network::dependency;
+use crate::network::faults;
 use crate::network::pairs;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::pipeline::block::{Block, Cut, Mail};
@@ -59,20 +61,23 @@ pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJo
     let needs = routing.needs();
     let links = (0..spec.links.len()).map(|c| link_of(spec, c, &needs));
     let links: Vec<Link> = links.collect::<Result<_, _>>()?;
+    dependency::refuse_misfit(graph, &*routing, spec.routing.name())?;
     bubbles::refuse_lost(spec, &needs)?;
     if !spec.allow_dependency_cycle {
         dependency::refuse_cycle(graph, &*routing, &needs.classes, spec.routing.name())?;
     }
+    refuse_split_groups(graph, &needs, spec.routing.name())?;
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
     spec.check_faults()?;
+    faults::check_aim(spec, &*routing)?;
     let jobs = jobs(spec)?;
     let (ranks, job_of) = places(spec);
     let after_grant = after_grant(spec)?;
     let tells = jobs.iter().any(|job| job.is_told);
     let apart = jobs.iter().any(|job| !job.workload.latencies().is_empty());
     let ends = jobs.iter().any(|job| job.workload.total().is_some());
-    refuse_worms(spec, needs.decides)?;
+    refuse_worms(spec, &routing.proof())?;
     let watches = watches(spec)?;
     let trunk = coordinates::trunk_of(graph);
     let (chooses, by_age) = (needs.decides == Decides::EachStep || trunk.width > 1, by_age(spec)?);
@@ -181,19 +186,31 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
 
 /// An escape helps packets at the head of a queue. With virtual cut-through every blocked packet is, or stands behind one
 /// that is; the head of a worm may be stuck behind the tail of another one, whose head is stuck elsewhere.
-fn refuse_worms(spec: &Spec, decides: Decides) -> Result<(), Refusal> {
+fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
-    if worms && decides == Decides::EachStep && !spec.allow_dependency_cycle {
-        return Err(Refusal::new(
-            "router.flow_control",
-            format!(
-                "wormhole, but under {} a head behind the tail of another packet can't ask for its escape, and packets \
-                 of {} flits can deadlock",
-                spec.routing.name(),
-                spec.traffic.longest()
-            ),
-            "write router.flow_control: virtual_cut_through, or take another routing",
-        ));
+    if worms && matches!(proof, Proof::Escapes) && !spec.allow_dependency_cycle {
+        let what = format!(
+            "wormhole, but {} avoids deadlock only where a buffer holds whole packets: packets of {} flits could be \
+             spread over several routers and block each other for ever",
+            spec.routing.name(),
+            spec.traffic.longest()
+        );
+        let help = "write router.flow_control: virtual_cut_through, packets of 1flit, or another routing";
+        return Err(Refusal::new("router.flow_control", what, help));
+    }
+    Ok(())
+}
+
+/// A routing that reads the queues of its group has each group in one block, so the groups must not be interleaved.
+fn refuse_split_groups(graph: &Graph, needs: &Needs, name: &str) -> Result<(), Refusal> {
+    let together = graph.structure().groups.as_ref().is_some_and(|groups| groups.run().is_some());
+    if needs.reads_group && !together {
+        let what = format!(
+            "{name} reads the queues of all routers of a group, but the topology {} has no groups of equal size with \
+             consecutive router numbers",
+            graph.topology_name()
+        );
+        return Err(Refusal::new(format!("routing.{name}"), what, "take another topology, or another routing"));
     }
     Ok(())
 }

@@ -1,30 +1,31 @@
 //! Channel dependency graph (Dally and Seitz 1987): an edge from channel a to channel b, VC classes included, if some
 //! packet can hold a and ask for b. No cycle, no deadlock.
 //!
-//! The edges come from walking the routing functions themselves: every source and destination router (and every choice
-//! of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
+//! The edges come from walking the routing functions themselves (`walks.rs`): every source and destination router (and
+//! every choice of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
 //!
 //! Where a routing says that its class, or its dimension and then its class, rises with each hop there can be no cycle, as
 //! it would have to rise all the way round: then packets are walked only to see that it is so, some over each router.
 //!
 //! A ring that keeps a bubble is a cycle that may be ([`rings`]).
 
-mod rings;
-
 use crate::api::coordinates::in_line;
-use crate::api::routing::{Classes, Hop, RingEntry, Routing};
-use crate::api::walk::{Ports, Proof, Step};
+use crate::api::routing::{AnyRouting, Classes, Hop, RingEntry};
+use crate::api::walk::{Ports, Proof};
 use crate::state::Packet;
 use rings::Rings;
-use std::collections::{BTreeSet, HashSet};
-use weft_topology::{Graph, Peer};
+use std::collections::BTreeSet;
+pub(crate) use walks::Lost;
+use walks::Walks;
+use weft_topology::{Graph, Grid, Peer};
 use weft_units::Refusal;
+
+mod checks;
+mod rings;
+mod walks;
 
 /// (channel = flat port index of its sender) * classes + class.
 type Node = u32;
-
-/// Destinations to which walks are made where the class should rise.
-const WALKED_TO: usize = 16;
 
 /// First and last channels of legs, by the router that they leave and that they lead to.
 struct Ends {
@@ -34,21 +35,34 @@ struct Ends {
 
 pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
-    coords: Vec<u64>,
     classes: u32,
     words: usize,
     /// Per node, a bit for every (port, class) of the next router.
     edges: Vec<u64>,
-    /// Packets are walked with all of these draws: both ways round a ring at half distance, every copy of a global link.
-    draws: Vec<u32>,
     /// VC classes on which packets enter rings that keep a bubble.
     ring_entries: Vec<RingEntry>,
     /// If there are any: first channels of packets.
     starts: BTreeSet<Node>,
 }
 
+/// Refuses a routing that the loop would not understand, whatever its dependencies are.
+pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str) -> Result<(), Refusal> {
+    let mut coords = routing.coordinates(graph);
+    coords.sort_unstable();
+    if let Some(same) = coords.windows(2).find(|two| two[0] == two[1]) {
+        let what = format!("gives several routers the coordinates {:#x}, and could not tell them apart", same[0]);
+        return Err(Lost::new(what, "let `coordinates` name the view of the graph that it computes with").refusal(name));
+    }
+    Walks::of(graph, routing).check_needs().map_err(|lost| lost.refusal(name))
+}
+
 /// Refuses a routing whose channel dependencies have a cycle, and shows the cycle.
-pub(crate) fn refuse_cycle(graph: &Graph, routing: &dyn Routing, classes: &Classes, name: &str) -> Result<(), Refusal> {
+pub(crate) fn refuse_cycle(
+    graph: &Graph,
+    routing: &dyn AnyRouting,
+    classes: &Classes,
+    name: &str,
+) -> Result<(), Refusal> {
     let mut d = Dependencies::new(graph, routing, classes);
     d.enter(routing, routing.proof()).map_err(|lost| lost.refusal(name))?;
     let Some(cycle) = d.find_cycle() else { return Ok(()) };
@@ -61,58 +75,53 @@ pub(crate) fn refuse_cycle(graph: &Graph, routing: &dyn Routing, classes: &Class
             shown.join(" -> ")
         ),
         if d.ring_entries.is_empty() {
-            "choose a routing (or dateline) with enough VC classes, or set allow_dependency_cycle: true to study the deadlock"
+            format!(
+                "choose another routing, or parameters of {name} with more VC classes, if it has such; with \
+                 allow_dependency_cycle: true it runs all the same, to study the deadlock"
+            )
         } else {
-            "let every hop into a ring, from terminals too, be on the VC class that enters it, and every hop round it on \
-             the class that moves on; or set allow_dependency_cycle: true to study the deadlock"
+            format!(
+                "choose another routing; the developer of {name} mends it: every hop into a ring, from terminals too, is on \
+                 the VC class that enters it, and every hop round it on the class that moves on; with \
+                 allow_dependency_cycle: true it runs all the same, to study the deadlock"
+            )
         },
     ))
 }
 
-/// A routing names no hop at router `at` for a packet to router `to`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lost {
-    at: u32,
-    to: u32,
-}
-
-impl Lost {
-    fn refusal(self, name: &str) -> Refusal {
-        let what = format!("{name} names no hop at router {} for a packet to router {}", self.at, self.to);
-        Refusal::new(format!("routing.{name}"), what, "choose another routing; its `steps` must list at least one hop")
-    }
-}
-
-fn is_host(graph: &Graph, router: u32) -> bool {
-    graph.ports(router).iter().any(|port| matches!(port.peer, Peer::Terminal(_)))
-}
-
 impl<'a> Dependencies<'a> {
-    pub(crate) fn new(graph: &'a Graph, routing: &dyn Routing, classes: &Classes) -> Self {
+    pub(crate) fn new(graph: &'a Graph, routing: &dyn AnyRouting, classes: &Classes) -> Self {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
-        let draws = routing.draws().outcomes(Packet::default(), 0);
         // a check of fewer classes is one of a routing that merges them, and then no class enters anything
         let mut ring_entries = routing.needs().ring_entries;
         ring_entries.retain(|entry| u32::from(entry.enter.max(entry.move_on)) < classes);
-        let edges = vec![0; nodes * words];
-        let coords = routing.coordinates(graph);
-        Self { graph, coords, classes, words, edges, draws, ring_entries, starts: BTreeSet::new() }
+        Self { graph, classes, words, edges: vec![0; nodes * words], ring_entries, starts: BTreeSet::new() }
     }
 
     /// Enters every dependency between channels that packets of this routing can cause, as its proof says.
-    pub(crate) fn enter(&mut self, routing: &dyn Routing, proof: Proof) -> Result<(), Lost> {
+    pub(crate) fn enter(&mut self, routing: &dyn AnyRouting, proof: Proof) -> Result<(), Lost> {
+        let walks = Walks::of(self.graph, routing);
         match self.seen_from_starts(proof) {
-            Proof::EveryState => return self.every_state(routing),
+            Proof::EveryState => {
+                walks.check_detours()?;
+                self.every_state(routing)?;
+            }
             Proof::Rises { link_first, or } => {
+                walks.check_detours()?;
                 if !self.rises(routing, link_first)? {
-                    return self.enter(routing, *or);
+                    self.enter(routing, *or)?;
                 }
             }
-            Proof::OneLeg { by_line } => _ = self.legs(routing, 0, by_line),
-            Proof::TwoLegs { by_line, minimal_phase } => self.two_legs(routing, by_line, minimal_phase),
-            Proof::Packets { routing, packets } => self.packets(&*routing, packets),
+            Proof::OneLeg { by_line } => _ = self.legs(&walks, 0, by_line)?,
+            Proof::TwoLegs { by_line, minimal_phase } => self.two_legs(&walks, by_line, minimal_phase)?,
+            Proof::Packets { routing, packets } => {
+                let walks = Walks::of(self.graph, &*routing);
+                for (from, packet) in packets {
+                    self.walk(&walks, from, packet)?;
+                }
+            }
             Proof::Turns(each) => each(&mut |at, hop, onward| self.turn(at, hop, onward)),
             Proof::TurnsTo { destinations, turns } => {
                 for (dest, count) in destinations.into_iter().zip(1u32..) {
@@ -123,9 +132,10 @@ impl<'a> Dependencies<'a> {
                     }
                 }
             }
-            Proof::Escapes => self.escapes(routing),
+            Proof::Escapes => self.escapes(&walks)?,
             Proof::Together(routings) => {
                 for routing in &routings {
+                    Walks::of(self.graph, &**routing).check_detours()?;
                     if !self.rises(&**routing, false)? {
                         return routings.iter().try_for_each(|routing| self.every_state(&**routing));
                     }
@@ -158,15 +168,10 @@ impl<'a> Dependencies<'a> {
         self.edges[from as usize * self.words + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Walks one packet; returns its first and last channel and the router where phase `phase` ends.
-    fn walk(&mut self, routing: &dyn Routing, from: u32, mut packet: Packet, phase: u8) -> Option<(Node, Node, u32)> {
-        let (mut at, mut first, mut last) = (from, None, None);
-        loop {
-            let hop = routing.next(self.coords[at as usize], &mut packet, 0)?;
-            let left_phase = phase == 0 && packet.phase == 1;
-            let Some(next) = self.neighbour(at, hop.port).filter(|_| !left_phase) else {
-                return first.zip(last).map(|(f, l)| (f, l, at));
-            };
+    /// Walks one packet; returns its first and last channel, and the router where it ends.
+    fn walk(&mut self, walks: &Walks, from: u32, packet: Packet) -> Result<Option<(Node, Node, u32)>, Lost> {
+        let (mut first, mut last) = (None, None);
+        let end = walks.follow(from, packet, |(at, hop)| {
             if let Some(previous) = last {
                 self.add(previous, hop.port, hop.class);
             }
@@ -175,8 +180,9 @@ impl<'a> Dependencies<'a> {
                 first = Some(node);
                 self.start(node);
             }
-            (last, at) = (Some(node), next);
-        }
+            last = Some(node);
+        })?;
+        Ok(first.zip(last).map(|(first, last)| (first, last, end)))
     }
 
     /// On one class: packets go from `router` by `port` to the next router, and on by each port of the mask `onward`.
@@ -192,16 +198,22 @@ impl<'a> Dependencies<'a> {
     }
 
     /// Whether the rank (`link_first`: the class of the link, then the rank) rises with each hop on every walk that is
-    /// tried: from every router to some others, at each router by another of its choices.
-    pub(crate) fn rises(&self, routing: &dyn Routing, link_first: bool) -> Result<bool, Lost> {
+    /// tried: from every router to some others.
+    pub(crate) fn rises(&self, routing: &dyn AnyRouting, link_first: bool) -> Result<bool, Lost> {
         if !self.ring_entries.is_empty() {
             return Ok(false); // different ranks may share their VCs
         }
-        let hosts: Vec<u32> = (0..self.graph.routers()).filter(|&r| is_host(self.graph, r)).collect();
-        let apart = hosts.len().div_ceil(WALKED_TO);
-        for &to in hosts.iter().step_by(apart) {
-            for &from in &hosts {
-                if !self.rises_between(routing, link_first, from, to)? {
+        let walks = Walks::of(self.graph, routing);
+        for to in walks.sample() {
+            for &from in &walks.hosts {
+                let mut last = None;
+                let rises = walks.some_path(from, to, |(at, hop)| {
+                    let link = if link_first { self.graph.ports(at)[hop.port as usize].class } else { 0 };
+                    let known = Hop { class: self.known(hop.class) as u8, ..hop };
+                    let rank = (link, routing.rank(walks.coords[at as usize], known));
+                    last.replace(rank).is_none_or(|last| last < rank)
+                })?;
+                if !rises {
                     return Ok(false);
                 }
             }
@@ -209,61 +221,41 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    fn rises_between(&self, routing: &dyn Routing, link_first: bool, from: u32, to: u32) -> Result<bool, Lost> {
-        let target = self.coords[to as usize];
-        let (mut at, mut packet, mut last) = (from, Packet { target, dest: target, ..Packet::default() }, None);
-        loop {
-            let mut choices = self.choices(routing, at, to, &packet)?;
-            // another choice at each router, or the walk of a packet that chooses again would always choose alike
-            let Step { hop, after, .. } = choices.swap_remove((from + to + at) as usize % choices.len());
-            let Some(next) = self.neighbour(at, hop.port) else { return Ok(true) };
-            let link = if link_first { self.graph.ports(at)[hop.port as usize].class } else { 0 };
-            let class =
-                (link, routing.rank(self.coords[at as usize], Hop { class: self.known(hop.class) as u8, ..hop }));
-            if last.is_some_and(|last| last >= class) {
-                return Ok(false);
-            }
-            (at, packet, last) = (next, after, Some(class));
-        }
-    }
-
-    /// What a packet to router `to` may do at router `at`: at least one thing.
-    fn choices(&self, routing: &dyn Routing, at: u32, to: u32, packet: &Packet) -> Result<Vec<Step>, Lost> {
-        let choices = routing.steps(self.coords[at as usize], packet, 0);
-        if choices.is_empty() { Err(Lost { at, to }) } else { Ok(choices) }
-    }
-
     /// Walks every leg of a phase. What a packet does in one dimension of a grid does not depend on the others, so there
     /// only routers of one line are paired, and legs in one dimension are joined to those in higher ones.
-    fn legs(&mut self, routing: &dyn Routing, phase: u8, on_grid: bool) -> Ends {
-        let routers = self.graph.routers();
-        let mut ends = Ends { arrivals: vec![BTreeSet::new(); routers as usize], departures: Vec::new() };
+    fn legs(&mut self, walks: &Walks, phase: u8, by_line: bool) -> Result<Ends, Lost> {
+        let (graph, routing) = (self.graph, walks.routing);
+        let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };
         ends.departures = ends.arrivals.clone();
-        for from in 0..routers {
-            for to in 0..routers {
-                let [own, target] = [from, to].map(|router| self.coords[router as usize]);
-                if on_grid && !in_line(own, target) {
+        for from in 0..graph.routers() {
+            for to in 0..graph.routers() {
+                let [own, target] = [from, to].map(|router| walks.coords[router as usize]);
+                if by_line && !in_line(own, target) {
                     continue;
                 }
-                let draws = if routing.draws_between(own, target) { self.draws.len() } else { 1 };
-                for i in 0..draws {
-                    let packet = routing.leg(phase, target, self.draws[i]);
-                    if let Some((first, last, at)) = self.walk(routing, from, packet, phase) {
+                let draws = if routing.draws_between(own, target) { walks.draws.len() } else { 1 };
+                for &draw in &walks.draws[..draws] {
+                    if let Some((first, last, at)) = self.walk(walks, from, routing.leg(phase, target, draw))? {
                         ends.departures[from as usize].insert(first);
                         ends.arrivals[at as usize].insert(last);
                     }
                 }
             }
         }
-        if on_grid {
-            // the link class is the dimension
-            let dimension = |graph: &Graph, router: u32, port: u32| graph.ports(router)[port as usize].class;
-            self.join(&ends.arrivals, &ends.departures, |d, a, b| {
-                let [a, b] = [a, b].map(|node| d.sender(node / d.classes)).map(|(r, p)| dimension(d.graph, r, p));
-                a < b
-            });
+        if by_line {
+            let Some(grid) = &graph.structure().grid else {
+                let what = "proves by the lines of a grid that packets can't deadlock, but this network is no grid";
+                return Err(Lost::new(what, "give another `proof`"));
+            };
+            self.join(&ends.arrivals, &ends.departures, |d, a, b| d.dimension(grid, a) < d.dimension(grid, b));
         }
-        ends
+        Ok(ends)
+    }
+
+    /// The dimension of the grid along which a channel leads.
+    fn dimension(&self, grid: &Grid, node: Node) -> Option<usize> {
+        let (_, port) = self.sender(node / self.classes);
+        grid.dimension_of(port as u16)
     }
 
     /// A packet that arrives at a router by one of `arrivals` may leave by each of `departures` that it `may` take.
@@ -285,66 +277,39 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Routings that know packets which together take every turn; each with the router it starts from.
-    fn packets(&mut self, routing: &dyn Routing, packets: impl Iterator<Item = (u32, Packet)>) {
-        for (from, packet) in packets {
-            self.walk(routing, from, packet, 0);
-        }
-    }
-
     /// Routings with an escape (Duato 1993): wherever a packet is it may ask for its escape, so packets wait for each other
     /// for ever only if escape channels do. Of two escape channels one leads to the other if a packet that came on the
     /// first has the second as its escape. With virtual cut-through a blocked packet holds one buffer, so it may leave the
     /// escape and come back; worms, which hold more, may not (`assemble` refuses that).
-    fn escapes(&mut self, routing: &dyn Routing) {
-        let routers = self.graph.routers();
-        for to in 0..routers {
-            let target = self.coords[to as usize];
-            for from in (0..routers).filter(|&from| from != to) {
-                let Some(hop) = routing.escape(self.coords[from as usize], target) else { continue };
-                let Some(at) = self.neighbour(from, hop.port) else { continue };
-                if let Some(next) = routing.escape(self.coords[at as usize], target) {
-                    self.add(self.node(from, hop.port, hop.class), next.port, next.class);
-                }
-            }
-        }
+    fn escapes(&mut self, walks: &Walks) -> Result<(), Lost> {
+        walks.check_escapes(|(at, hop), onward| self.turn(at, hop, onward))
     }
 
     /// Routings over an intermediate: every first leg, every second leg, and every join of the two.
-    fn two_legs(&mut self, routing: &dyn Routing, by_line: bool, minimal_phase: Option<u8>) {
-        let arrivals = self.legs(routing, 0, by_line).arrivals;
-        let departures = self.legs(routing, 1, by_line).departures;
+    fn two_legs(&mut self, walks: &Walks, by_line: bool, minimal_phase: Option<u8>) -> Result<(), Lost> {
+        let arrivals = self.legs(walks, 0, by_line)?.arrivals;
+        let departures = self.legs(walks, 1, by_line)?.departures;
         self.join(&arrivals, &departures, |_, _, _| true);
         if let Some(phase) = minimal_phase {
-            self.legs(routing, phase, by_line);
-        }
-    }
-
-    /// Routings that choose at each hop: every state that a packet can reach, of all that tells it from another one.
-    pub(crate) fn every_state(&mut self, routing: &dyn Routing) -> Result<(), Lost> {
-        let hosts: Vec<u32> = (0..self.graph.routers()).filter(|&r| is_host(self.graph, r)).collect();
-        for &to in &hosts {
-            let mut seen = HashSet::new();
-            let target = self.coords[to as usize];
-            let start = |&seq: &u32| Packet { target, dest: target, seq, ..Packet::default() };
-            let starts: Vec<Packet> = self.draws.iter().map(start).collect();
-            let from = |&r: &u32| starts.iter().map(move |&start| (r, None, start));
-            let mut open: Vec<(u32, Option<Node>, Packet)> = hosts.iter().flat_map(from).collect();
-            while let Some((at, last, packet)) = open.pop() {
-                for Step { hop, after, .. } in self.choices(routing, at, to, &packet)? {
-                    let Some(next) = self.neighbour(at, hop.port) else { continue };
-                    let node = self.node(at, hop.port, hop.class);
-                    match last {
-                        Some(last) => self.add(last, hop.port, hop.class),
-                        None => self.start(node),
-                    }
-                    if seen.insert((node, after.seq, after.route_state())) {
-                        open.push((next, Some(node), after));
-                    }
-                }
-            }
+            self.legs(walks, phase, by_line)?;
         }
         Ok(())
+    }
+
+    /// Routings that choose at each hop: every state that a packet can reach.
+    pub(crate) fn every_state(&mut self, routing: &dyn AnyRouting) -> Result<(), Lost> {
+        let walks = Walks::of(self.graph, routing);
+        walks.hosts.iter().try_for_each(|&to| {
+            walks.each_state(to, |last, at, steps| {
+                for step in steps {
+                    match last {
+                        Some((before, hop)) => self.turn(before, hop, step.hop),
+                        None => self.start(self.node(at, step.hop.port, step.hop.class)),
+                    }
+                }
+                Ok(())
+            })
+        })
     }
 
     fn successors(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
@@ -400,7 +365,7 @@ impl<'a> Dependencies<'a> {
 
     /// From a node of a remaining part, follows remaining successors (each such part has one) until a node repeats.
     fn follow(&self, start: Node, rings: &Rings, indegree: &[u32]) -> Option<Vec<Node>> {
-        // walk backward-free: depth first search for a back edge inside the remaining nodes
+        // depth-first search inside the remaining nodes, for an edge back to a node of the present path
         let mut state = vec![0u8; indegree.len()];
         let mut path = vec![start];
         state[start as usize] = 1;

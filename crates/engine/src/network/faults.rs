@@ -46,11 +46,14 @@
 
 use crate::api::agents::{Breakage, Cause};
 use crate::api::coordinates;
+use crate::api::routing::Routing;
 use crate::api::subnetworks::Subnets;
 use crate::network::pairs;
 use crate::network::spec::Spec;
 use crate::pipeline::faults::Event;
+use crate::state::Packet;
 use std::fmt::{Display, Formatter};
+use weft_topology::TopologyConfig;
 use weft_units::{Cycles, Refusal};
 
 /// Something that fails.
@@ -137,8 +140,11 @@ impl Spec {
             return Ok(());
         }
         pairs::check_faults(self)?;
-        let nets = Subnets::of(&self.graph)
-            .ok_or_else(|| Refusal::new("faults", "there are no subnetworks", "take a hyperx or a dragonfly"))?;
+        let nets = Subnets::of(&self.graph).ok_or_else(|| {
+            let able = TopologyConfig::names_with(|graph| Subnets::of(graph).is_some());
+            let what = "no links are gone round where no routers are all neighbours of each other";
+            Refusal::new("faults", what, format!("leave faults out, or take one of: {}", able.join(", ")))
+        })?;
         (0..self.faults.len()).try_for_each(|k| self.check_fault(&nets, k))?;
         self.check_ways(&nets)
     }
@@ -237,5 +243,65 @@ impl Spec {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses faults under a routing that does not say, between any two neighbours in a subnetwork, which of its links the
+/// packet needs (`Routing::aim`): a head that has lost its link would look for a way on that leg.
+pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
+    let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty()) else { return Ok(()) };
+    let coords = routing.coordinates(&spec.graph);
+    for (router, &at) in (0..).zip(&coords) {
+        for (d, own) in (0..nets.count).map(|d| (d, nets.member(at, d))) {
+            for to in nets.others(d, own) {
+                let dest = coords[nets.router(router, d, own, to) as usize];
+                let leg = routing.aim(at, &Packet { dest, target: dest, ..Packet::default() }, 0);
+                if !leg.is_ok_and(|leg| (leg.d, leg.own, leg.to) == (d, own, to)) {
+                    let name = spec.routing.name();
+                    let what =
+                        format!("under {name} a packet from router {router} that lost its link would not find another");
+                    let help = format!("leave faults out; the developer of {name} mends it: let `aim` name the leg");
+                    return Err(Refusal::new("faults", what, help));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::routing::{Hop, Needs};
+    use crate::api::walk::Step;
+    use crate::network::assemble;
+
+    /// A routing that knows no subnetwork.
+    #[derive(Debug)]
+    struct Aimless;
+
+    impl Routing for Aimless {
+        fn needs(&self) -> Needs {
+            Needs::default()
+        }
+
+        fn next(&self, _: u64, packet: &mut Packet, _: u64) -> Option<Hop> {
+            Some(Hop::to_terminal(packet))
+        }
+
+        fn steps(&self, _: u64, packet: &Packet, _: u64) -> Vec<Step> {
+            vec![Step::deliver(packet)]
+        }
+    }
+
+    #[test]
+    fn faults_are_refused_under_a_routing_that_does_not_say_where_a_packet_aims() {
+        let topology = serde_json::from_str(r#"{"full_mesh": {"routers": 4, "terminals_per_router": 1}}"#).unwrap();
+        let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"pal": {}}"#).unwrap()).unwrap();
+        assert_eq!(check_aim(&spec, &Aimless), Ok(()), "no faults");
+        spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 5, until: None }];
+        assert_eq!(check_aim(&spec, &*assemble::routing(&spec).unwrap()), Ok(()));
+        let refusal = check_aim(&spec, &Aimless).unwrap_err();
+        assert!(refusal.what.contains("a packet from router 0 that lost its link would not find another"), "{refusal}");
     }
 }

@@ -1,6 +1,6 @@
 //! Which routing goes with which policy, and with faults: by what one needs and the other offers, never by their names.
 
-use crate::api::policy::LinkKnowledge;
+use crate::api::policy::{LinkKnowledge, Offers};
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
 use crate::network::spec::Spec;
@@ -67,18 +67,41 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
+/// Whether packets find a way round a link that fails: the policy switches other links on, and tells the routing which
+/// links of its subnetworks are on. The loop looks for ways in subnetworks only.
+fn goes_round_faults(offers: Offers, need: LinkKnowledge) -> bool {
+    offers.replaces_failed_links && offers.links == need && need == LinkKnowledge::Subnetworks
+}
+
 /// Refuses faults that no one goes round.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    let offers = spec.policy.offers();
-    if offers.replaces_failed_links && offers.links == knows_of_links(&spec.routing) {
+    if goes_round_faults(spec.policy.offers(), knows_of_links(&spec.routing)) {
         return spec.policy.model().check_faults();
     }
-    let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.replaces_failed_links);
+    let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, offers.links));
     let ways = able.map(|(name, offers)| {
         format!("power.policy: {name} and routing: {}", one_of(&routings_that_know(offers.links)))
     });
     let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
     let help = format!("write {}, or leave faults out", ways.collect::<Vec<_>>().join(", or "));
     Err(Refusal::new("faults", what, help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_need_a_policy_and_a_routing_that_know_the_links_of_subnetworks() {
+        use LinkKnowledge::{Nothing, Stages, Subnetworks};
+        let offers = |links| Offers { links, replaces_failed_links: true, ..Offers::ALWAYS_ON };
+        assert!(goes_round_faults(offers(Subnetworks), Subnetworks));
+        for same in [Nothing, Stages] {
+            assert!(!goes_round_faults(offers(same), same), "both know {same:?}");
+        }
+        assert!(!goes_round_faults(offers(Subnetworks), Nothing));
+        let replaces_none = Offers { links: Subnetworks, ..Offers::ALWAYS_ON };
+        assert!(!goes_round_faults(replaces_none, Subnetworks));
+    }
 }

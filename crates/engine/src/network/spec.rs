@@ -93,8 +93,7 @@ impl Spec {
         let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32 };
         let mut links = vec![link.clone(); graph.class_names().len()];
         links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
-        let pattern = PatternConfig::Uniform(weft_traffic::pattern::uniform::Uniform { include_self: false });
-        let pattern = Arc::new(pattern.build(&population(&graph, SEED), "traffic.pattern")?);
+        let pattern = Arc::new(PatternConfig::default().build(&population(&graph, SEED), "traffic.pattern")?);
         let terminals = (0..graph.terminals()).collect();
         Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),

@@ -128,7 +128,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let router = *self.next_router.hot(o) as usize;
         let packet = self.packets.items.hot_mut(packet as usize);
-        packet.hops += 1;
+        packet.links_crossed += 1;
         net.route_ahead(router, packet)
     }
 

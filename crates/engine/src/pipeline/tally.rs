@@ -108,7 +108,7 @@ impl Tally {
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        *self.hop_counts.hot_mut((packet.hops as usize).min(63)) += 1;
+        *self.hop_counts.hot_mut((packet.links_crossed as usize).min(63)) += 1;
         let batch = self.batch(net, packet.created);
         self.batches.hot_mut(batch).count(packet, latency, network);
         if latency < SHORT as u64 {
@@ -172,7 +172,7 @@ impl PacketSums {
         self.flits += u64::from(packet.len);
         self.latency += latency;
         self.network_latency += network;
-        self.hops += u64::from(packet.hops);
+        self.hops += u64::from(packet.links_crossed);
         self.minimal += u64::from(packet.flags & DETOUR == 0);
     }
 }

@@ -205,7 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.watch.live.push(Live { i, v, stay: self.watch.stays.len(), sends: false });
         self.watch.stays.push(Stay {
             name: (packet.src, packet.seq),
-            hop: packet.hops,
+            hop: packet.links_crossed,
             router: self.routers[port.router as usize].id,
             front: self.now,
             decisions,
@@ -371,7 +371,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
                 if out.kind != ChannelEnd::Ejection {
                     let packet = &self.packets.items[segment.packet as usize];
-                    let there = Packet { hops: packet.hops + 1, ..*packet };
+                    let there = Packet { links_crossed: packet.links_crossed + 1, ..*packet };
                     stay.ahead = decided_ahead(net, self.next_router[o], &there, self.now);
                 }
             }

@@ -2,7 +2,6 @@
 //!
 //! Everything that decides is an integer summed over all blocks at a cycle that does not depend on them.
 
-use crate::Progress;
 use crate::api::control::ControlCount;
 use crate::api::workload::Amount;
 use crate::network::simulation::Simulation;
@@ -12,6 +11,19 @@ use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums};
 use crate::run::stall;
 use crate::run::steady::confidence95;
 use crate::state::{Account, NO_JOB, NONE};
+
+/// Hears of the progress of a run, and can stop it.
+pub trait Progress: Sync {
+    /// Called now and then with the cycle reached and the cycles expected in all; `false` stops the run.
+    fn tick(&self, cycle: u64, of: u64) -> bool;
+}
+
+/// For runs that nobody watches.
+impl Progress for () {
+    fn tick(&self, _: u64, _: u64) -> bool {
+        true
+    }
+}
 
 /// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
 pub(crate) const LOOK: u64 = 1024;

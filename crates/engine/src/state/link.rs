@@ -3,35 +3,46 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Power state of a channel (one direction of a link).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum LinkState {
+/// Writes the states, each with its name in scenarios and columns.
+macro_rules! states {
+    ($($(#[$doc:meta])* $state:ident = $name:literal,)+) => {
+        /// Power state of a channel (one direction of a link).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[repr(u8)]
+        pub enum LinkState {
+            $($(#[$doc])* #[serde(rename = $name)] $state,)+
+        }
+
+        impl LinkState {
+            pub const COUNT: usize = [$($name),+].len();
+            /// In the order of their numbers.
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$state),+];
+
+            /// The name in scenarios and columns.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$state => $name,)+ }
+            }
+        }
+    };
+}
+
+states! {
     /// Carries traffic.
-    On,
+    On = "on",
     /// Logically off, physically ready.
-    Shadow,
+    Shadow = "shadow",
     /// On the way to off; no new packet may take it.
-    Draining,
-    Off,
+    Draining = "draining",
+    Off = "off",
     /// On the way to on; carries nothing yet.
-    Waking,
+    Waking = "waking",
 }
 
 impl LinkState {
-    pub const COUNT: usize = 5;
-    pub const ALL: [LinkState; Self::COUNT] = [Self::On, Self::Shadow, Self::Draining, Self::Off, Self::Waking];
-
     /// The state that a port holds as this number.
     #[inline(always)]
     pub(crate) fn of(number: u8) -> Self {
         Self::ALL[usize::from(number)]
-    }
-
-    /// The name in scenarios and columns.
-    pub fn name(self) -> &'static str {
-        ["on", "shadow", "draining", "off", "waking"][self as usize]
     }
 }
 

@@ -194,7 +194,9 @@ pub struct Packet {
     pub seq: u32,
     pub len: u16,
     pub dst_port: u8,
-    pub hops: u16,
+    /// Links between routers that it has crossed, for statistics. Only the loop counts them; checks and explanations
+    /// do not, so a routing must not go by them (`tests/layers.rs`).
+    pub links_crossed: u16,
     pub phase: u8,
     /// Dimension that it crosses, plus 1 (grids); 0 before the first.
     pub dim: u8,

@@ -19,6 +19,7 @@ pub struct GraphBuilder {
     port_base: Vec<u32>,
     ports: Vec<Port>,
     class_names: Vec<String>,
+    class_latencies: Vec<Option<u64>>,
     router_names: Option<Vec<String>>,
     parts: Vec<Layer>,
 }
@@ -26,15 +27,28 @@ pub struct GraphBuilder {
 impl GraphBuilder {
     /// A graph without routers of the topology of that name. Class 0, "terminal", is added in front of `link_classes`.
     pub fn new<S: Into<String>>(topology: &'static str, link_classes: impl IntoIterator<Item = S>) -> Self {
-        let class_names =
+        let class_names: Vec<String> =
             std::iter::once("terminal".to_owned()).chain(link_classes.into_iter().map(Into::into)).collect();
-        Self { topology, port_base: vec![0], ports: Vec::new(), class_names, router_names: None, parts: Vec::new() }
+        Self {
+            topology,
+            port_base: vec![0],
+            ports: Vec::new(),
+            class_latencies: vec![None; class_names.len()],
+            class_names,
+            router_names: None,
+            parts: Vec::new(),
+        }
     }
 
     /// Appends the next router with its ports, port 0 first.
     pub fn router(&mut self, ports: impl IntoIterator<Item = Port>) {
         self.ports.extend(ports);
         self.port_base.push(self.ports.len() as u32);
+    }
+
+    /// Says how long the links of a class are \[cycles\], by the name of the class.
+    pub(crate) fn latencies(&mut self, of_class: impl Fn(&str) -> Option<u64>) {
+        self.class_latencies = self.class_names.iter().map(|name| of_class(name)).collect();
     }
 
     /// Names the routers, for messages.
@@ -63,6 +77,7 @@ impl GraphBuilder {
             ports: self.ports,
             terminal_at: vec![NOWHERE; terminals],
             class_names: self.class_names,
+            class_latencies: self.class_latencies,
             router_names: self.router_names,
             layers: std::iter::once(whole).chain(self.parts).collect(),
         };

@@ -48,6 +48,7 @@ pub struct Graph {
     ports: Vec<Port>,
     terminal_at: Vec<(u32, u16)>,
     class_names: Vec<String>,
+    class_latencies: Vec<Option<u64>>,
     router_names: Option<Vec<String>>,
     /// The whole network, then its parts.
     layers: Vec<Layer>,
@@ -74,6 +75,10 @@ impl Graph {
     /// Names of the link classes; class 0 is "terminal".
     pub fn class_names(&self) -> &[String] {
         &self.class_names
+    }
+    /// The latency of each link class \[cycles\], where the topology says it; `None` where the scenario does.
+    pub fn class_latencies(&self) -> &[Option<u64>] {
+        &self.class_latencies
     }
     /// The names of the routers in a graph file; `None` if they have numbers only.
     pub fn router_names(&self) -> Option<&[String]> {

@@ -150,6 +150,15 @@ impl Grid {
         self.dimensions.iter().all(same).then_some((first.line, first.trunk))
     }
 
+    /// The dimension along which a port leads; `None` for a port that leads out of the grid.
+    pub fn dimension_of(&self, port: u16) -> Option<usize> {
+        let port = u32::from(port);
+        self.dimensions.iter().position(|dimension| {
+            let first = u32::from(dimension.first_port);
+            (first..first + dimension.ports()).contains(&port)
+        })
+    }
+
     /// Coordinates of a router, dimension 0 first.
     pub fn coordinates(&self, router: u32) -> impl Iterator<Item = u32> {
         let mut rest = router;

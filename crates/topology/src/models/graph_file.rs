@@ -118,6 +118,7 @@ fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) 
             Port { peer: Peer::Router { router: link.to, port }, class: link.class }
         })));
     }
+    builder.latencies(|class| class.strip_prefix("latency")?.parse().ok());
     builder.name_routers(draft.routers.iter().map(|router| router.name.clone()).collect());
     builder.build(Structure::default(), path)
 }

@@ -40,4 +40,15 @@ impl TopologyConfig {
     pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
         self.model().build(path)
     }
+
+    /// Names of the topologies that have such a graph among their examples, for messages.
+    pub fn names_with(has: impl Fn(&Graph) -> bool) -> Vec<&'static str> {
+        let mut names: Vec<&str> = Vec::new();
+        for example in Self::examples() {
+            if !names.contains(&example.name()) && example.build("").is_ok_and(|graph| has(&graph)) {
+                names.push(example.name());
+            }
+        }
+        names
+    }
 }

@@ -48,7 +48,11 @@ impl By {
             Self::Routers {} => {
                 let (Some(widths), Some(each)) = (&population.widths, population.terminals_per_router) else {
                     let what = "the routers of these terminals have no coordinates";
-                    return Err(Refusal::new(by, what, "take hyperx, torus or mesh, or write by: {digits: {...}}"));
+                    return Err(Refusal::new(
+                        by,
+                        what,
+                        "take a topology whose routers form a grid, or write by: {digits: {...}}",
+                    ));
                 };
                 let shifted =
                     |terminal: u32| shift(terminal / each, widths.iter().copied(), step) * each + terminal % each;

@@ -56,7 +56,7 @@ impl PatternModel for GroupShift {
             return Err(Refusal::new(
                 path,
                 "these terminals form no groups",
-                "take a dragonfly, and not inside `within`",
+                "take a topology with groups of equal size, and not inside `within`",
             ));
         };
         let groups = population.terminals / per_group;

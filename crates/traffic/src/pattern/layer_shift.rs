@@ -45,7 +45,7 @@ impl PatternModel for LayerShift {
     fn build(&self, population: &Population, path: &str) -> Result<FarLayer, Refusal> {
         let (Some(widths), Some(each)) = (&population.widths, population.terminals_per_router) else {
             let what = "the routers of these terminals have no coordinates";
-            return Err(Refusal::new(path, what, "take hyperx, torus or mesh, and not inside `within`"));
+            return Err(Refusal::new(path, what, "take a topology whose routers form a grid, and not inside `within`"));
         };
         let Some(&layers) = widths.get(self.dimension as usize) else {
             let what = format!("no dimension {}: there are {}, numbered from 0", self.dimension, widths.len());

@@ -7,6 +7,8 @@ use weft_topology::Graph;
 /// Load of every cut. A cut is the set of channels of one dimension and direction that leave routers of one coordinate.
 pub(super) struct Cuts {
     grid: Grid,
+    /// Class of the links of each dimension.
+    classes: Vec<u8>,
     /// For each cut (by [`index`]), the packets that must cross it.
     forced: Vec<f64>,
     /// For each cut, the packets half way round a ring that cross either this cut, upward, or the opposite one,
@@ -25,17 +27,18 @@ impl Cuts {
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = Grid::of(graph)?;
         let places = usize::from(grid.dims) << 16;
-        Some(Self { grid, forced: vec![0.0; places], either: vec![0.0; places] })
+        let classes = graph.structure().grid.iter().flat_map(|grid| &grid.dimensions).map(|d| d.class).collect();
+        Some(Self { grid, classes, forced: vec![0.0; places], either: vec![0.0; places] })
     }
 
-    /// Adds the traffic between two routers to the cuts. Calls `links` with each dimension and the number of links to
-    /// cross in it.
-    pub fn cross(&mut self, from: u64, to: u64, rate: f64, mut links: impl FnMut(usize, u32)) {
+    /// Adds the traffic between two routers to the cuts. Calls `links` with the link class of each dimension and the number of links
+    /// to cross in it.
+    pub fn cross(&mut self, from: u64, to: u64, rate: f64, mut links: impl FnMut(u8, u32)) {
         for d in self.grid.differences(from, to) {
             let (mut own, c) = (Grid::coordinate(from, d), Grid::coordinate(to, d));
             if self.grid.line == Line::Complete {
                 self.forced[index(d, own, c)] += rate;
-                links(d, 1);
+                links(self.classes[d], 1);
                 continue;
             }
             let (up, down) = self.grid.ways(own, c, d);
@@ -46,7 +49,7 @@ impl Cuts {
                 own = beside(own, up, self.grid.widths[d]);
                 crossed += 1;
             }
-            links(d, crossed);
+            links(self.classes[d], crossed);
         }
     }
 

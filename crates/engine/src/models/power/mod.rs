@@ -18,7 +18,7 @@ weft_units::registry! {
 use crate::api::policy::{Offers, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
 pub use crate::state::{Account, LinkState};
-use weft_topology::Graph;
+use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Cycles, Refusal};
 
 impl Default for PolicyConfig {
@@ -56,18 +56,26 @@ impl PolicyConfig {
     }
 }
 
+/// For messages: how a scenario leaves all links on.
+fn leave_links_on() -> String {
+    let never_off = PolicyConfig::OFFERS.iter().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
+    let names: Vec<&str> = never_off.map(|&(name, _)| name).collect();
+    format!("write policy: {}", names.join(" or "))
+}
+
 /// The subnetworks that a policy manages. Refuses a topology that has none.
 fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal> {
     let nets = Subnets::of(site.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
         let what = format!("{policy} manages the links between routers that are all neighbours, and there are none");
-        Refusal::new(path, what, "take a hyperx, or a dragonfly for the links inside its groups")
+        let able = TopologyConfig::names_with(|graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0));
+        Refusal::new(path, what, format!("take a topology in which routers are: {}", able.join(", ")))
     })?;
     nets.check(policy, path)?;
     let managed = |d: usize| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
     if !(0..nets.count).any(managed) {
         let what =
             format!("{policy} has no link to manage: no managed class has links between routers of one subnetwork");
-        return Err(Refusal::new("power.manages", what, "name such a class, or write policy: always_on"));
+        return Err(Refusal::new("power.manages", what, format!("name such a class, or {}", leave_links_on())));
     }
     let mut others = (1..site.managed.len()).filter(|&class| site.managed[class]);
     if let Some(class) = others.find(|&class| !nets.classes[..nets.count].contains(&(class as u8))) {

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use sequencer::Sequencer;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_topology::{Graph, Line};
+use weft_topology::{Graph, Line, TopologyConfig};
 use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.slac";
@@ -187,7 +187,7 @@ impl Policy for Runtime {
     }
 }
 
-/// Rows of a hyperx of two dimensions: as many as stages.
+/// Rows of a grid of two dimensions: as many as stages.
 fn rows_of(graph: &Graph) -> u8 {
     graph.structure().widths().and_then(|widths| widths.get(1).copied()).unwrap_or(1) as u8
 }
@@ -205,16 +205,20 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
     ))
 }
 
-fn check_shape(graph: &Graph) -> Result<(), Refusal> {
+/// Dimensions of a grid in which every two routers of a line are joined by one link; `None` for other graphs.
+fn complete_dimensions(graph: &Graph) -> Option<usize> {
     let complete = graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some((Line::Complete, 1)));
-    let other = match complete.map(|grid| grid.dimensions.len()) {
+    complete.map(|grid| grid.dimensions.len())
+}
+
+fn check_shape(graph: &Graph) -> Result<(), Refusal> {
+    let other = match complete_dimensions(graph) {
         Some(2) => return Ok(()),
-        Some(dimensions) if dimensions > 0 => format!("a hyperx of {dimensions} dimensions"),
-        Some(_) | None => "another topology".to_owned(),
+        Some(dimensions) if dimensions > 0 => format!("a grid of {dimensions} dimensions"),
+        Some(_) | None => "another network".to_owned(),
     };
-    Err(Refusal::new(
-        PATH,
-        format!("slac switches rows and columns of a hyperx of two dimensions, but this is {other}"),
-        "choose another policy, or topology: {hyperx: {widths: [8, 8], terminals_per_router: 8}}",
-    ))
+    let able = TopologyConfig::names_with(|graph| complete_dimensions(graph) == Some(2));
+    let what = format!("slac switches rows and columns of routers that are all neighbours, but this is {other}");
+    let help = format!("choose another policy, or a topology with two such dimensions: {}", able.join(", "));
+    Err(Refusal::new(PATH, what, help))
 }

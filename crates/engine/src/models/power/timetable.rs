@@ -74,7 +74,7 @@ impl Timetable {
         let transition = above_zero("transition", &self.transition)?;
         let period = self.period.as_ref().map(|period| above_zero("period", period)).transpose()?;
         if self.off.is_empty() {
-            let help = "add a row, such as {from: 20us, until: 60us}, or write policy: always_on";
+            let help = format!("add a row, such as {{from: 20us, until: 60us}}, or {}", super::leave_links_on());
             return Err(Refusal::new(format!("{PATH}.off"), "no row: all links stay on for ever", help));
         }
         let mut rows = Vec::new();

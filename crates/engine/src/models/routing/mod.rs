@@ -47,7 +47,7 @@ pub(crate) use crate::api::view::{Told, View};
 pub(crate) use crate::api::walk::{COPY, Cost, Draws, Ports, Proof, Step, TIE};
 pub(crate) use crate::base::hash::{below, hash};
 
-use weft_topology::Graph;
+use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Flits, Refusal};
 
 impl RoutingConfig {
@@ -55,7 +55,7 @@ impl RoutingConfig {
     pub(crate) fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         let about = self.declares();
         if !(about.fits)(graph) {
-            return Err(wrong_graph(self.name(), about.routes, graph));
+            return Err(wrong_graph(self.name(), about, graph));
         }
         self.model().build_any(graph)
     }
@@ -84,13 +84,15 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
     all
 }
 
-/// The refusal of a graph that the routing does not route; it names the routings that do.
-fn wrong_graph(name: &str, routes: &str, graph: &Graph) -> Refusal {
+/// The refusal of a graph that the routing does not route; it names the routings that do, and the topologies that this
+/// one routes.
+fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::ABOUT.iter().filter(|(_, about)| (about.fits)(graph));
     let fitting: Vec<&str> = fitting.map(|&(name, _)| name).collect();
+    let routed = TopologyConfig::names_with(fits);
     Refusal::new(
         format!("routing.{name}"),
         format!("{name} routes {routes}, but the topology is {}", graph.topology_name()),
-        format!("choose {}, or another topology", fitting.join(", ")),
+        format!("choose {}, or a topology of those that {name} routes: {}", fitting.join(", "), routed.join(", ")),
     )
 }

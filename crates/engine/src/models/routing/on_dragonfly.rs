@@ -1,6 +1,7 @@
 //! Hops on a dragonfly: every two routers of a group are joined by a local link, every two groups by global links.
 
 use super::{COPY, Draws, Hop, below, draw};
+use crate::api::coordinates;
 use crate::state::Packet;
 use weft_topology::{Arrangement, Graph};
 
@@ -22,6 +23,11 @@ pub fn group(at: u64) -> u32 {
 
 pub fn index(at: u64) -> u32 {
     (at & 0xffff) as u32
+}
+
+/// The coordinates of the routers.
+pub fn in_groups(graph: &Graph) -> Vec<u64> {
+    coordinates::in_groups(graph).expect("a graph with groups")
 }
 
 impl Groups {

@@ -3,9 +3,27 @@
 use super::{Hop, RingEntry, TIE, draw};
 use crate::api::coordinates;
 use crate::state::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use weft_topology::Graph;
 
 pub use weft_topology::Line;
+
+/// How a ring is kept free of deadlock: by VC classes or by a bubble.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Dateline {
+    /// Class 0 until the wrap link, class 1 on it and after.
+    #[default]
+    Crossing,
+    /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
+    Entry,
+    /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two
+    /// packets, and moves on where there is room for one.
+    Bubble,
+    /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
+    None,
+}
 
 /// Coordinates are bytes of a `u64`, dimension 0 lowest.
 #[derive(Debug, Clone)]
@@ -34,7 +52,7 @@ impl Grid {
             line,
             trunk: trunk as u8,
             routers: graph.routers(),
-            coords: coordinates::of_all(graph),
+            coords: coordinates::on_grid(graph)?,
         };
         for (d, dimension) in dimensions.iter().enumerate() {
             grid.widths[d] = dimension.width as u8;
@@ -173,5 +191,3 @@ impl Grid {
         if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
     }
 }
-
-pub use super::grid::dimension_order::Dateline;

@@ -123,3 +123,6 @@ impl Dependencies<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

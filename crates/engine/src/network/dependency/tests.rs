@@ -1,12 +1,12 @@
 //! A bad VC assignment is refused for every routing: all classes merged into one close a cycle, except where one class is
 //! enough.
 
-use super::{Dependencies, refuse_cycle};
-use crate::api::routing::{Hop, Needs, RingEntry, Routing};
+use super::{Dependencies, refuse_cycle, refuse_misfit};
+use crate::api::routing::{Decides, Hop, Needs, Routing};
 use crate::api::walk::{Proof, Step};
 use crate::models::routing::RoutingConfig;
 use crate::state::Packet;
-use weft_topology::{Graph, TopologyConfig};
+use weft_topology::{Dimension, Graph, GraphBuilder, Line, Peer, Port, Structure, TopologyConfig};
 
 fn graph(json: &str) -> Graph {
     let config: TopologyConfig = serde_json::from_str(json).unwrap();
@@ -190,86 +190,278 @@ fn a_routing_that_names_no_hop_is_refused_with_the_place() {
     assert!(refusal.what.starts_with("wanders names no hop at router "), "{refusal}");
 }
 
-/// On a ring of four, which keeps a bubble in each direction. Packets go up; or down, if there are `both` ways and
-/// their destination has an odd number.
-#[derive(Debug, Clone, Copy)]
-struct Round {
-    /// VC classes of the first hop in a direction and of those after it; 1 enters, 0 moves on.
-    classes: [u8; 2],
-    both: bool,
-    /// Packets that first went up, or down, turn round after a hop.
-    turn_back: [bool; 2],
-    /// Its proof names turns, and not where packets start.
-    names_turns: bool,
+/// A routing on a full mesh of four routers, put together from parts.
+#[derive(Debug, Clone)]
+struct Toy {
+    needs: Needs,
+    inject: fn(&mut Packet),
+    next: fn(u64, &mut Packet) -> Option<Hop>,
+    taken: fn(&mut Packet),
+    detours: fn(Packet) -> Vec<Packet>,
+    escape: fn(u64, u64) -> Option<Hop>,
+    proof: fn() -> Proof<'static>,
 }
 
-const ROUND: Round = Round { classes: [1, 0], both: false, turn_back: [false; 2], names_turns: false };
-
-impl Routing for Round {
+impl Routing for Toy {
     fn needs(&self) -> Needs {
-        let ring_entries = vec![RingEntry { link: 1, enter: 1, move_on: 0 }];
-        Needs { classes: vec![1, 2], ring_entries, ..Needs::default() }
+        self.needs.clone()
+    }
+
+    fn inject(&self, packet: &mut Packet, _: u64) {
+        (self.inject)(packet);
     }
 
     fn next(&self, at: u64, packet: &mut Packet, _: u64) -> Option<Hop> {
-        if at == packet.dest {
-            return Some(Hop::to_terminal(packet));
-        }
-        // the phase is 1 on the way up and 2 on the way down, and so are the ports; the lane is 1 after a turn
-        let before = packet.phase;
-        if before == 0 {
-            packet.phase = if self.both && packet.dest % 2 == 1 { 2 } else { 1 };
-        } else if packet.lane == 0 && self.turn_back[usize::from(before) - 1] {
-            (packet.phase, packet.lane) = (3 - before, 1);
-        }
-        Some(Hop { port: packet.phase, class: self.classes[usize::from(packet.phase == before)] })
+        (self.next)(at, packet)
+    }
+
+    fn taken(&self, packet: &mut Packet, _: Hop) {
+        (self.taken)(packet);
     }
 
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         Step::named(self, at, packet, seed)
     }
 
+    fn detours(&self, _: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
+        Box::new((self.detours)(packet).into_iter())
+    }
+
+    fn escape(&self, at: u64, dest: u64) -> Option<Hop> {
+        (self.escape)(at, dest)
+    }
+
     fn proof(&self) -> Proof<'_> {
-        let up = Hop { port: 1, class: 0 };
-        let turns = move |each: &mut dyn FnMut(u32, Hop, Hop)| (0..4).for_each(|at| each(at, up, up));
-        if self.names_turns { Proof::Turns(Box::new(turns)) } else { Proof::EveryState }
+        (self.proof)()
     }
 }
 
-/// Whether the check takes it; the length of the cycle if it does not.
-fn check_round(routing: Round) -> Result<(), String> {
-    let graph = graph(r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#);
-    let refused = refuse_cycle(&graph, &routing, &routing.needs().classes, "round");
-    refused.map_err(|refusal| {
-        assert!(refusal.help.contains("every hop into a ring"), "{refusal}");
-        refusal.what.split(" channels").next().unwrap().to_owned()
-    })
+/// The hop to another router, or to the terminal (of which each router has one).
+fn toward(at: u64, to: u64, packet: &Packet, class: u8) -> Option<Hop> {
+    let hop = Hop { port: (to + u64::from(to < at)) as u8, class };
+    Some(if at == to { Hop::to_terminal(packet) } else { hop })
+}
+
+/// Directly to the destination, on one class.
+fn direct() -> Toy {
+    Toy {
+        needs: Needs { classes: vec![1, 1], ..Needs::default() },
+        inject: |_| (),
+        next: |at, packet| toward(at, packet.dest, packet, 0),
+        taken: |_| (),
+        detours: |packet| vec![packet],
+        escape: |_, _| None,
+        proof: || Proof::EveryState,
+    }
+}
+
+/// What the checks say of a routing.
+fn checked(toy: &Toy) -> Result<(), String> {
+    let graph = graph(MESH_OF_FOUR);
+    refuse_misfit(&graph, toy, "toy").map_err(|refusal| refusal.what)?;
+    refuse_cycle(&graph, toy, &toy.needs.classes, "toy").map_err(|refusal| refusal.what)
+}
+
+fn refused(toy: &Toy, because: &str) {
+    let what = checked(toy).expect_err(because);
+    assert!(what.contains(because), "{what}");
+}
+
+/// Over the router that `target` names, both legs on one class.
+fn over_one_router() -> Toy {
+    Toy {
+        needs: Needs { classes: vec![1, 1], draws_path: true, ..Needs::default() },
+        inject: |packet| packet.target = u64::from(packet.seq % 4),
+        next: |at, packet| {
+            if packet.phase == 0 && at == packet.target {
+                (packet.phase, packet.target) = (1, packet.dest);
+            }
+            toward(at, packet.target, packet, 0)
+        },
+        detours: |packet| (0..4).map(|target| Packet { target, ..packet }).collect(),
+        ..direct()
+    }
 }
 
 #[test]
-fn a_ring_that_packets_enter_and_then_move_on_in_is_no_cycle() {
-    assert_eq!(check_round(ROUND), Ok(()));
-    assert_eq!(check_round(Round { both: true, ..ROUND }), Ok(()));
-    // from the ring up into the ring down, but not back
-    assert_eq!(check_round(Round { both: true, turn_back: [true, false], ..ROUND }), Ok(()));
+fn the_paths_that_a_source_draws_are_walked_without_a_proof_too() {
+    assert_eq!(checked(&direct()), Ok(()));
+    refused(&over_one_router(), "channel dependencies have a cycle");
 }
 
 #[test]
-fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
-    let cycle_of = |length: u32| Err(format!("channel dependencies have a cycle of {length}"));
-    // new packets move on, so that the ring fills up
-    assert_eq!(check_round(Round { classes: [0, 0], ..ROUND }), cycle_of(4));
-    // packets in the ring enter it again, for which they need more room than the bubble
-    assert_eq!(check_round(Round { classes: [1, 1], ..ROUND }), cycle_of(4));
-    assert_eq!(check_round(Round { classes: [0, 1], ..ROUND }), cycle_of(4));
-    // the proof says nothing of where packets start, and the states show that they do not enter
-    assert_eq!(check_round(Round { classes: [0, 0], names_turns: true, ..ROUND }), cycle_of(4));
-    assert_eq!(check_round(Round { names_turns: true, ..ROUND }), Ok(()));
+fn a_draw_that_no_detour_lists_is_refused() {
+    refused(
+        &Toy { detours: |packet| vec![packet], ..over_one_router() },
+        "draws a path in `inject` that `detours` does not",
+    );
 }
 
 #[test]
-fn rings_that_wait_for_each_other_are_a_cycle() {
-    let refused = check_round(Round { both: true, turn_back: [true, true], ..ROUND });
-    // each ring is one node
-    assert_eq!(refused, Err("channel dependencies have a cycle of 2".to_owned()));
+fn paths_of_all_terminals_are_walked_if_they_differ() {
+    // packets from terminal 0 go directly, those from others over the next router of a ring
+    let toy = |sees_terminals| Toy {
+        needs: Needs { classes: vec![1, 1], sees_terminals, ..Needs::default() },
+        next: |at, packet| {
+            let round = packet.src > 0 && packet.phase == 0 && at != packet.dest;
+            packet.phase = 1;
+            toward(at, if round { (at + 1) % 4 } else { packet.dest }, packet, 0)
+        },
+        ..direct()
+    };
+    // from terminals 1, 2 and 3 the ring is not closed; with a second class behind the first hop it can't be
+    let graph = graph(MESH_OF_FOUR);
+    let edges = |toy: &Toy| {
+        let mut d = Dependencies::new(&graph, toy, &toy.needs.classes);
+        d.every_state(toy).unwrap();
+        d.edges.iter().map(|word| word.count_ones()).sum::<u32>()
+    };
+    // each of 3 sources, to each of the 2 destinations that are neither it nor the next router
+    assert_eq!((edges(&toy(true)), edges(&toy(false))), (6, 0));
+}
+
+#[test]
+fn a_proof_by_legs_is_refused_if_next_names_no_hop() {
+    let toy = Toy {
+        next: |at, packet| if at == 2 { None } else { toward(at, packet.dest, packet, 0) },
+        proof: || Proof::OneLeg { by_line: false },
+        ..direct()
+    };
+    // `steps` knows the hop that `next` leaves open
+    let d =
+        |toy: &Toy| Dependencies::new(&graph(MESH_OF_FOUR), toy, &toy.needs.classes).enter(toy, toy.proof()).is_ok();
+    assert!(!d(&toy) && d(&Toy { proof: direct().proof, next: direct().next, ..toy.clone() }));
+    refused(&toy, "names no hop at router 2 for a packet to router 0");
+}
+
+#[test]
+fn packets_that_end_elsewhere_or_nowhere_are_refused() {
+    let proofs: [fn() -> Proof<'static>; 3] = [|| Proof::EveryState, Proof::rises, || Proof::OneLeg { by_line: false }];
+    for proof in proofs {
+        let at_once = Toy { next: |_, packet| Some(Hop::to_terminal(packet)), proof, ..direct() };
+        refused(&at_once, "delivers a packet to router ");
+        refused(
+            &Toy { next: |_, _| Some(Hop { port: 9, class: 0 }), proof, ..direct() },
+            "to port 9, which leads nowhere",
+        );
+    }
+    let circles = Toy { next: |at, packet| toward(at, (at + 1) % 4, packet, 0), proof: proofs[2], ..direct() };
+    refused(&circles, "never brings a packet from router 0 to router 0");
+}
+
+#[test]
+fn escapes_are_checked_where_a_proof_relies_on_them() {
+    let each_step = Needs { decides: Decides::EachStep, ..direct().needs };
+    let toy = Toy {
+        needs: each_step,
+        escape: |at, to| toward(at, to, &Packet::default(), 0).filter(|_| at != to),
+        proof: || Proof::Escapes,
+        ..direct()
+    };
+    assert_eq!(checked(&toy), Ok(()));
+    refused(&Toy { needs: direct().needs, ..toy.clone() }, "never asks for its escape");
+    refused(&Toy { escape: |_, _| None, ..toy.clone() }, "names no escape at router 1 for a packet to router 0");
+    let round: fn(u64, u64) -> Option<Hop> = |at, _| toward(at, (at + 1) % 4, &Packet::default(), 0);
+    refused(&Toy { escape: round, ..toy.clone() }, "does not offer its escape");
+    let in_two: fn(u64, u64) -> Option<Hop> = |at, _| toward(at, at ^ 1, &Packet::default(), 0);
+    refused(&Toy { escape: in_two, ..toy }, "escapes from router 2 that never lead to router 0");
+}
+
+#[test]
+fn what_the_loop_would_not_call_is_refused() {
+    let writes: fn(&mut Packet) = |packet| packet.lane = 1;
+    refused(&Toy { taken: writes, ..direct() }, "`Needs::remembers` is off");
+    refused(&Toy { inject: writes, ..direct() }, "`Needs::draws_path` is off");
+    let remembers = Needs { remembers: true, ..direct().needs };
+    assert_eq!(checked(&Toy { taken: writes, needs: remembers, ..direct() }), Ok(()));
+}
+
+#[test]
+fn what_a_packet_remembers_of_a_hop_is_known_at_the_next_one() {
+    // the second leg is on class 1, as `taken` counts the hops
+    let needs = Needs { classes: vec![1, 2], remembers: true, ..over_one_router().needs };
+    let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
+        let hop = (over_one_router().next)(at, packet)?;
+        Some(Hop { class: packet.lane, ..hop })
+    };
+    let toy = Toy { needs, next, taken: |packet| packet.lane = 1, ..over_one_router() };
+    assert_eq!(checked(&toy), Ok(()));
+    refused(&Toy { taken: |_| (), ..toy }, "channel dependencies have a cycle");
+}
+
+#[derive(Debug)]
+struct Blurred(Toy);
+
+impl Routing for Blurred {
+    fn needs(&self) -> Needs {
+        self.0.needs()
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        vec![0; graph.routers() as usize]
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        self.0.next(at, packet, seed)
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.0.steps(at, packet, seed)
+    }
+}
+
+#[test]
+fn routers_of_the_same_coordinates_are_refused() {
+    let refusal = refuse_misfit(&graph(MESH_OF_FOUR), &Blurred(direct()), "toy").unwrap_err();
+    assert!(refusal.what.contains("gives several routers the coordinates 0x0"), "{refusal}");
+    let without_views = graph(GRAPH);
+    assert_eq!(direct().coordinates(&without_views), (0..10).collect::<Vec<u64>>(), "the numbers of the routers");
+}
+
+#[test]
+fn dimensions_are_told_apart_by_their_ports_not_by_the_class_of_their_links() {
+    // 2 x 2 routers; links of both dimensions are of one class
+    let mut builder = GraphBuilder::new("square", ["side"]);
+    let port = |peer, class| Port { peer, class };
+    for r in 0..4 {
+        let side = |router, number| port(Peer::Router { router, port: number }, 1);
+        builder.router([port(Peer::Terminal(r), 0), side(r ^ 1, 1), side(r ^ 2, 2)]);
+    }
+    let dimension = |first_port| Dimension { width: 2, line: Line::Complete, first_port, trunk: 1, class: 1 };
+    let graph = builder.build(Structure::of_grid(vec![dimension(1), dimension(2)]), "square").unwrap();
+    let config: RoutingConfig = serde_json::from_str(r#"{"dimension_order": {}}"#).unwrap();
+    let routing = config.build(&graph).unwrap();
+    let mut d = Dependencies::new(&graph, &*routing, &routing.needs().classes);
+    d.enter(&*routing, routing.proof()).unwrap();
+    assert!(d.successors(d.node(0, 1, 0)).eq([d.node(1, 2, 0)]), "from the first dimension to the second");
+    assert_eq!(d.successors(d.node(0, 2, 0)).count(), 0, "and not back");
+}
+
+/// The pairs on which the tests run every routing.
+#[allow(dead_code)]
+#[path = "../../../tests/common/examples.rs"]
+mod examples;
+
+/// A proof that does not follow every state is right about every example: no dependency is left out, and a rank that
+/// rises on a sample of paths leaves no cycle on the others.
+#[test]
+fn every_proof_agrees_with_walks_through_all_states() {
+    for (topology, routing) in examples::PAIRS {
+        let graph = graph(topology);
+        let config: RoutingConfig = serde_json::from_str(routing).unwrap();
+        let routing = config.build(&graph).unwrap();
+        let (mut proved, mut walked) =
+            [(); 2].map(|()| Dependencies::new(&graph, &*routing, &routing.needs().classes)).into();
+        proved.enter(&*routing, routing.proof()).unwrap();
+        walked.every_state(&*routing).unwrap();
+        let lists_edges = match routing.proof() {
+            Proof::Escapes => continue, // packets may wait in a circle, each with a way out
+            Proof::EveryState | Proof::OneLeg { .. } | Proof::TwoLegs { .. } | Proof::Packets { .. } => true,
+            Proof::Turns(_) | Proof::TurnsTo { .. } => true,
+            Proof::Rises { .. } | Proof::Together(_) => false,
+        };
+        assert_eq!(walked.find_cycle(), None, "{topology} {config:?}");
+        let left_out = walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0);
+        assert!(!lists_edges || !left_out, "{topology} {config:?}: the proof leaves a dependency out");
+    }
 }

@@ -16,6 +16,7 @@
 //! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
 //! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No rows of a peer.
 
+use crate::api::coordinates;
 use super::shortest_path::hop_classes;
 use crate::models::routing::on_graph::Distances;
 use crate::models::routing::{
@@ -78,7 +79,7 @@ impl Routing for Runtime {
     }
 
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        (0..u64::from(graph.routers())).collect()
+        coordinates::numbers(graph)
     }
 
     #[inline(always)]

@@ -17,6 +17,7 @@
 //! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds; `engine/tests/bounds.rs`: bounds of
 //! rings and butterflies are reached. No rows of a peer.
 
+use crate::api::coordinates;
 use crate::models::routing::on_graph::Distances;
 use crate::models::routing::{
     Classes, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
@@ -92,7 +93,7 @@ impl Routing for Runtime {
     }
 
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        (0..u64::from(graph.routers())).collect()
+        coordinates::numbers(graph)
     }
 
     #[inline(always)]

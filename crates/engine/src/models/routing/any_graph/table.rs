@@ -18,6 +18,7 @@
 //! tables of dimension order. `engine/tests/refused.rs`: holes, loops and deadlocks; `engine/tests/bounds.rs`: the
 //! bound of dimension order is reached. No rows of a peer.
 
+use crate::api::coordinates;
 use crate::models::routing::on_graph::Wiring;
 use crate::models::routing::{Classes, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
 use crate::state::Packet;
@@ -235,7 +236,7 @@ impl Routing for Runtime {
     }
 
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        (0..u64::from(graph.routers())).collect()
+        coordinates::numbers(graph)
     }
 
     #[inline(always)]

@@ -15,7 +15,7 @@
 //! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
 //! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`.
 
-use crate::models::routing::on_dragonfly::{Groups, group};
+use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
 use crate::models::routing::{Draws, Hop, Needs, Proof, Routing, RoutingModel, Step};
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ pub struct Runtime {
 
 impl RoutingModel for DragonflyMinimal {
     type Routing = Runtime;
-    const ROUTES: &'static str = "dragonflies";
+    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
 
     fn fits(graph: &Graph) -> bool {
         Groups::of(graph).is_some()
@@ -49,6 +49,10 @@ impl RoutingModel for DragonflyMinimal {
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
         Needs { classes: vec![1, 2, 1], ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
     }
 
     #[inline(always)]

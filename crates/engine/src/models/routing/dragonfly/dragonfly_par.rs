@@ -22,7 +22,7 @@
 //! decision; minimal at low load; under `group_shift` beyond the minimal bound and not below UGAL-L. No rows of a peer.
 
 use super::dragonfly_valiant;
-use crate::models::routing::on_dragonfly::group;
+use crate::models::routing::on_dragonfly::{group, in_groups};
 use crate::models::routing::{
     Cost, Decides, Draws, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold, weigh,
 };
@@ -103,6 +103,10 @@ impl Routing for Runtime {
         let mut classes = self.valiant.classes();
         classes[1] += 1;
         Needs { classes, decides: Decides::AtHead, sensor: Some(self.sensor), ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
     }
 
     #[inline(always)]

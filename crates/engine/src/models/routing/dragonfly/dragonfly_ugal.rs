@@ -22,7 +22,7 @@
 
 use super::dragonfly_valiant;
 use crate::api::board::Posts;
-use crate::models::routing::on_dragonfly::{group, index};
+use crate::models::routing::on_dragonfly::{group, in_groups, index};
 use crate::models::routing::{
     Cost, Decides, Draws, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
 };
@@ -164,6 +164,10 @@ impl Routing for Runtime {
             posts: self.posts(),
             ..Needs::default()
         }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
     }
 
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {

@@ -15,7 +15,7 @@
 //! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. CAMINOS: the rows `val` of
 //! `tests/data/golden/caminos.csv` (`router`).
 
-use crate::models::routing::on_dragonfly::{Groups, group};
+use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
 use crate::models::routing::{Classes, Cost, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -51,7 +51,7 @@ pub struct Runtime {
 
 impl RoutingModel for DragonflyValiant {
     type Routing = Runtime;
-    const ROUTES: &'static str = "dragonflies";
+    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
 
     fn fits(graph: &Graph) -> bool {
         Groups::of(graph).is_some()
@@ -188,6 +188,10 @@ impl Runtime {
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
         Needs { classes: self.classes(), draws_path: true, ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
     }
 
     fn inject(&self, packet: &mut Packet, _seed: u64) {

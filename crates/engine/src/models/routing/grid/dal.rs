@@ -53,7 +53,7 @@ pub struct Runtime {
 
 impl RoutingModel for Dal {
     type Routing = Runtime;
-    const ROUTES: &'static str = "hyperx";
+    const ROUTES: &'static str = "grids with a link between every two routers of a line";
 
     fn fits(graph: &Graph) -> bool {
         Grid::complete(graph).is_some()

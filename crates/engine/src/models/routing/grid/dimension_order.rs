@@ -23,6 +23,7 @@
 //! `network/bubbles/tests.rs`: in every cycle each ring has its bubble. `bubble` has no rows of a peer. BookSim2: the
 //! rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv`.
 
+pub use crate::models::routing::on_grid::Dateline;
 use crate::models::routing::on_grid::{Grid, Line};
 use crate::models::routing::{Classes, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
 use crate::state::Packet;
@@ -40,22 +41,6 @@ pub struct DimensionOrder {
     pub dateline: Dateline,
 }
 
-/// How a ring is kept free of deadlock: by VC classes or by a bubble.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Dateline {
-    /// Class 0 until the wrap link, class 1 on it and after.
-    #[default]
-    Crossing,
-    /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
-    Entry,
-    /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two
-    /// packets, and moves on where there is room for one.
-    Bubble,
-    /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
-    None,
-}
-
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -65,7 +50,7 @@ pub struct Runtime {
 
 impl RoutingModel for DimensionOrder {
     type Routing = Runtime;
-    const ROUTES: &'static str = "grids of routers (hyperx, torus, mesh)";
+    const ROUTES: &'static str = "grids of routers, all lines of one kind";
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()

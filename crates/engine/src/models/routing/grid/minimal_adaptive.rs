@@ -60,7 +60,7 @@ pub struct Runtime {
 
 impl RoutingModel for MinimalAdaptive {
     type Routing = Runtime;
-    const ROUTES: &'static str = "grids of routers (hyperx, torus, mesh)";
+    const ROUTES: &'static str = "grids of routers, all lines of one kind";
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()
@@ -153,7 +153,9 @@ impl Routing for Runtime {
     }
 
     fn taken(&self, packet: &mut Packet, hop: Hop) {
-        packet.lane = if hop.class < self.adaptive { ON_ESCAPE } else { 0 };
+        if !self.leave_escape {
+            packet.lane = if hop.class < self.adaptive { ON_ESCAPE } else { 0 };
+        }
     }
 
     /// Every adaptive candidate, then the escape.
@@ -165,9 +167,7 @@ impl Routing for Runtime {
         }
         hops.push(escape);
         let step = |hop: Hop| {
-            let mut after = *packet;
-            self.taken(&mut after, hop);
-            Step { hop, after, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
+            Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
         };
         hops.into_iter().map(step).collect()
     }
@@ -177,6 +177,10 @@ impl Routing for Runtime {
     }
 
     fn draws_ties(&self) -> bool {
+        true
+    }
+
+    fn is_minimal(&self) -> bool {
         true
     }
 

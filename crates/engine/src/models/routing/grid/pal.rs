@@ -60,7 +60,7 @@ pub struct Runtime {
 
 impl RoutingModel for Pal {
     type Routing = Runtime;
-    const ROUTES: &'static str = "hyperx and, inside their groups, dragonflies";
+    const ROUTES: &'static str = "lines or groups of routers that are all neighbours";
     const LINKS: LinkKnowledge = LinkKnowledge::Subnetworks;
 
     fn fits(graph: &Graph) -> bool {

@@ -75,7 +75,7 @@ pub struct Runtime {
 
 impl RoutingModel for Slac {
     type Routing = Runtime;
-    const ROUTES: &'static str = "a hyperx of two dimensions";
+    const ROUTES: &'static str = "grids of two dimensions with a link between every two routers of a line";
     const LINKS: LinkKnowledge = LinkKnowledge::Stages;
 
     fn fits(graph: &Graph) -> bool {

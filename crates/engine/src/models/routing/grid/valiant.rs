@@ -37,7 +37,7 @@ pub struct Runtime {
 
 impl RoutingModel for Valiant {
     type Routing = Runtime;
-    const ROUTES: &'static str = "grids of routers (hyperx, torus, mesh)";
+    const ROUTES: &'static str = "grids of routers, all lines of one kind";
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()
@@ -112,7 +112,11 @@ impl Routing for Runtime {
 
     /// One packet per intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
-        Box::new(self.grid.coords.iter().map(move |&target| Packet { target, ..packet }))
+        Box::new(self.grid.coords.iter().map(move |&mid| {
+            let mut detour = packet;
+            self.detour(&mut detour, mid);
+            detour
+        }))
     }
 
     fn intermediate(&self, packet: &Packet) -> Option<u64> {

@@ -76,7 +76,7 @@ pub struct Runtime {
 
 impl RoutingModel for UpDown {
     type Routing = Runtime;
-    const ROUTES: &'static str = "trees (k_ary_n_tree, fat_tree)";
+    const ROUTES: &'static str = "fat trees of equal routers";
 
     fn fits(graph: &Graph) -> bool {
         links_of(graph).is_some()
@@ -84,7 +84,7 @@ impl RoutingModel for UpDown {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let (k, n, top) = links_of(graph).expect("a graph that fits");
-        let (classes, coords) = (same_classes(graph, 1), coordinates::of_all(graph));
+        let (classes, coords) = (same_classes(graph, 1), coordinates::in_tree(graph).expect("a tree"));
         Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, k, n, top, coords })
     }
 }
@@ -170,8 +170,15 @@ impl Routing for Runtime {
         }
     }
 
+    fn coordinates(&self, _: &Graph) -> Vec<u64> {
+        self.coords.clone()
+    }
+
     /// Chooses the links up of all levels: byte i of `target` is the link from level i to level i + 1.
     fn inject(&self, packet: &mut Packet, seed: u64) {
+        if self.ascent == Ascent::Adaptive {
+            return; // each router chooses by its queues
+        }
         let stages = 0..self.n - 1;
         // digit i of the terminal in byte i
         let terminal = (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
@@ -356,7 +363,8 @@ mod tests {
         let hyperx = TopologyConfig::HyperX(HyperX { widths: vec![4], terminals_per_router: 1 });
         let graph = hyperx.build("topology").unwrap();
         let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
-        assert_eq!(refusal.what, "up_down routes trees (k_ary_n_tree, fat_tree), but the topology is hyperx");
+        assert!(refusal.help.ends_with("of those that up_down routes: k_ary_n_tree, fat_tree"), "{refusal}");
+        assert_eq!(refusal.what, "up_down routes fat trees of equal routers, but the topology is hyperx");
         let mut spec = spec(4, 3);
         for refused in [r#"{"tornado": {}}"#, r#"{"neighbor": {}}"#, r#"{"group_shift": {"shift": 1}}"#] {
             assert!(pattern(&mut spec, refused).is_err(), "{refused}");

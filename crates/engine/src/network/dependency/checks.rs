@@ -1,0 +1,124 @@
+//! Refuses a routing that leaves the loop or the walks in the dark about what it does.
+
+use super::walks::{Lost, SAMPLE, Taken, Walks};
+use crate::api::routing::{Decides, Hop};
+use crate::state::Packet;
+use std::collections::HashSet;
+
+/// Packets that draw at their source, per pair of routers in a sample.
+const DRAWN: u32 = 8;
+
+impl Walks<'_> {
+    /// Refuses a routing that writes `inject` or `taken` and does not say so in its needs: the loop would not call them.
+    pub fn check_needs(&self) -> Result<(), Lost> {
+        let last_to_first: Vec<u32> = self.sample().collect();
+        for (from, to) in self.sample().zip(last_to_first.into_iter().rev()) {
+            for packet in self.packets(from, to).into_iter().take(1) {
+                let changed = |drawn: Packet| drawn.route_state() != packet.route_state();
+                if !self.needs.draws_path && self.injected(packet).any(changed) {
+                    let what =
+                        "writes into packets in `inject`, which the loop does not call: `Needs::draws_path` is off";
+                    return Err(Lost::new(what, "switch `Needs::draws_path` on"));
+                }
+                for start in self.routing.detours(self.coords[from as usize], packet).take(SAMPLE) {
+                    self.steps(from, to, &start)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a routing whose `inject` draws what `detours` does not list, for walks that start with what it lists.
+    pub fn check_detours(&self) -> Result<(), Lost> {
+        if !self.needs.draws_path {
+            return Ok(());
+        }
+        for (from, to) in self.sample().flat_map(|from| self.sample().map(move |to| (from, to))) {
+            for packet in self.packets(from, to) {
+                let listed = self.routing.detours(self.coords[from as usize], packet);
+                let listed: HashSet<_> = listed.map(|packet| packet.route_state()).collect();
+                if self.injected(packet).any(|drawn| !listed.contains(&drawn.route_state())) {
+                    let what = format!(
+                        "draws a path in `inject` that `detours` does not list, for a packet from router {from} to router \
+                         {to}: nothing would check it"
+                    );
+                    return Err(Lost::new(
+                        what,
+                        "let `detours` list every packet that `inject` can make, or write `proof`",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Some outcomes of `inject`.
+    fn injected(&self, packet: Packet) -> impl Iterator<Item = Packet> + '_ {
+        (0..DRAWN).map(move |seq| {
+            let mut drawn = Packet { seq, ..packet };
+            self.routing.inject(&mut drawn, 0);
+            drawn
+        })
+    }
+
+    /// Refuses an escape that not every head can fall back on. Calls `turn` with every hop on escapes and the next one.
+    pub fn check_escapes(&self, mut turn: impl FnMut(Taken, Hop)) -> Result<(), Lost> {
+        if self.needs.decides != Decides::EachStep {
+            let what = "relies on escapes, but a head that has asked for another hop never asks for its escape";
+            return Err(Lost::new(what, "let `Needs::decides` be `EachStep`, or give another `proof`"));
+        }
+        for &to in &self.hosts {
+            self.escapes_to(to, &mut turn)?;
+        }
+        for to in self.sample() {
+            self.each_state(to, |_, at, steps| {
+                let escape = self.routing.escape(self.coords[at as usize], self.coords[to as usize]);
+                if at == to || steps.iter().any(|step| Some(step.hop) == escape) {
+                    return Ok(());
+                }
+                let what = format!("does not offer its escape at router {at} to a packet to router {to}");
+                Err(Lost::new(what, "let `steps` list the hop that `escape` names"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Follows the escapes of all routers to router `to`.
+    fn escapes_to(&self, to: u32, turn: &mut impl FnMut(Taken, Hop)) -> Result<(), Lost> {
+        let packet = Packet { dst_port: u8::MAX, ..Packet::default() };
+        let escape = |from: u32| {
+            let hop = self.routing.escape(self.coords[from as usize], self.coords[to as usize]).ok_or_else(|| {
+                let what = format!("names no escape at router {from} for a packet to router {to}");
+                Lost::new(what, "let `escape` name a hop wherever a packet is not at its destination router")
+            })?;
+            Ok((hop, self.cross(from, to, hop, &packet)?.unwrap_or(to)))
+        };
+        let routers = 0..self.graph.routers();
+        let hops = routers.map(|from| if from == to { Ok(None) } else { escape(from).map(Some) });
+        let hops: Vec<Option<(Hop, u32)>> = hops.collect::<Result<_, _>>()?;
+        // routers from which the escapes are known to lead to `to`
+        let mut arrives: Vec<bool> = hops.iter().map(Option::is_none).collect();
+        for from in 0..self.graph.routers() {
+            let mut path = vec![from];
+            while let &[.., at] = &path[..]
+                && !arrives[at as usize]
+                && let Some((_, next)) = hops[at as usize]
+            {
+                path.push(next);
+                if path.len() > hops.len() + 1 {
+                    let what = format!("has escapes from router {from} that never lead to router {to}");
+                    return Err(Lost::new(what, "let following `escape` lead to the destination"));
+                }
+            }
+            path.iter().for_each(|&router| arrives[router as usize] = true);
+        }
+        for (from, hop) in (0..).zip(&hops) {
+            if let Some((hop, next)) = hop
+                && let Some((onward, _)) = hops[*next as usize]
+            {
+                turn((from, *hop), onward);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! Rings that keep a bubble are no cycles, and rings that could fill up are.
+
+use crate::api::routing::{Hop, Needs, RingEntry, Routing};
+use crate::api::walk::{Proof, Step};
+use crate::network::dependency::refuse_cycle;
+use crate::state::Packet;
+use weft_topology::TopologyConfig;
+
+/// On a ring of four, which keeps a bubble in each direction. Packets go up; or down, if there are `both` ways and
+/// their destination has an odd number.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    /// VC classes of the first hop in a direction and of those after it; 1 enters, 0 moves on.
+    classes: [u8; 2],
+    both: bool,
+    /// Packets that first went up, or down, turn round after a hop.
+    turn_back: [bool; 2],
+    /// Its proof names turns, and not where packets start.
+    names_turns: bool,
+}
+
+const ROUND: Round = Round { classes: [1, 0], both: false, turn_back: [false; 2], names_turns: false };
+
+impl Routing for Round {
+    fn needs(&self) -> Needs {
+        let ring_entries = vec![RingEntry { link: 1, enter: 1, move_on: 0 }];
+        Needs { classes: vec![1, 2], ring_entries, ..Needs::default() }
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, _: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        // the phase is 1 on the way up and 2 on the way down, and so are the ports; the lane is 1 after a turn
+        let before = packet.phase;
+        if before == 0 {
+            packet.phase = if self.both && packet.dest % 2 == 1 { 2 } else { 1 };
+        } else if packet.lane == 0 && self.turn_back[usize::from(before) - 1] {
+            (packet.phase, packet.lane) = (3 - before, 1);
+        }
+        Some(Hop { port: packet.phase, class: self.classes[usize::from(packet.phase == before)] })
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        Step::named(self, at, packet, seed)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        let up = Hop { port: 1, class: 0 };
+        let turns = move |each: &mut dyn FnMut(u32, Hop, Hop)| (0..4).for_each(|at| each(at, up, up));
+        if self.names_turns { Proof::Turns(Box::new(turns)) } else { Proof::EveryState }
+    }
+}
+
+/// Whether the check takes it; the length of the cycle if it does not.
+fn check_round(routing: Round) -> Result<(), String> {
+    let torus = r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#;
+    let graph = serde_json::from_str::<TopologyConfig>(torus).unwrap().build("topology").unwrap();
+    let refused = refuse_cycle(&graph, &routing, &routing.needs().classes, "round");
+    refused.map_err(|refusal| {
+        assert!(refusal.help.contains("every hop into a ring"), "{refusal}");
+        refusal.what.split(" channels").next().unwrap().to_owned()
+    })
+}
+
+#[test]
+fn a_ring_that_packets_enter_and_then_move_on_in_is_no_cycle() {
+    assert_eq!(check_round(ROUND), Ok(()));
+    assert_eq!(check_round(Round { both: true, ..ROUND }), Ok(()));
+    // from the ring up into the ring down, but not back
+    assert_eq!(check_round(Round { both: true, turn_back: [true, false], ..ROUND }), Ok(()));
+}
+
+#[test]
+fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
+    let cycle_of = |length: u32| Err(format!("channel dependencies have a cycle of {length}"));
+    // new packets move on, so that the ring fills up
+    assert_eq!(check_round(Round { classes: [0, 0], ..ROUND }), cycle_of(4));
+    // packets in the ring enter it again, for which they need more room than the bubble
+    assert_eq!(check_round(Round { classes: [1, 1], ..ROUND }), cycle_of(4));
+    assert_eq!(check_round(Round { classes: [0, 1], ..ROUND }), cycle_of(4));
+    // the proof says nothing of where packets start, and the states show that they do not enter
+    assert_eq!(check_round(Round { classes: [0, 0], names_turns: true, ..ROUND }), cycle_of(4));
+    assert_eq!(check_round(Round { names_turns: true, ..ROUND }), Ok(()));
+}
+
+#[test]
+fn rings_that_wait_for_each_other_are_a_cycle() {
+    let refused = check_round(Round { both: true, turn_back: [true, true], ..ROUND });
+    // each ring is one node
+    assert_eq!(refused, Err("channel dependencies have a cycle of 2".to_owned()));
+}

@@ -1,0 +1,230 @@
+//! Follows the packets of one routing from router to router, with the functions that the loop uses, and refuses a
+//! routing that loses them.
+
+use crate::api::routing::{AnyRouting, Hop, Needs};
+use crate::api::walk::Step;
+use crate::state::Packet;
+use std::collections::{HashMap, HashSet};
+use weft_topology::{Graph, Peer};
+use weft_units::Refusal;
+
+/// Destinations to which walks are made where a sample of them is enough.
+pub(super) const SAMPLE: usize = 16;
+
+/// What is wrong with a routing, so that its packets can't be followed: a mistake in its code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lost {
+    /// What it does; the name of the routing stands before it.
+    what: String,
+    /// What its developer does about it.
+    mend: &'static str,
+}
+
+impl Lost {
+    pub(super) fn new(what: impl Into<String>, mend: &'static str) -> Self {
+        Self { what: what.into(), mend }
+    }
+
+    pub(super) fn refusal(self, name: &str) -> Refusal {
+        let help = format!("choose another routing; the developer of {name} mends it: {}", self.mend);
+        Refusal::new(format!("routing.{name}"), format!("{name} {}", self.what), help)
+    }
+}
+
+/// A hop of a walk: the router that it leaves, and the hop.
+pub(super) type Taken = (u32, Hop);
+
+/// Follows packets of one routing.
+pub(super) struct Walks<'a> {
+    pub(super) graph: &'a Graph,
+    pub routing: &'a dyn AnyRouting,
+    pub(super) needs: Needs,
+    pub coords: Vec<u64>,
+    /// The router at each of the coordinates.
+    routers: HashMap<u64, u32>,
+    /// Routers with terminals.
+    pub hosts: Vec<u32>,
+    /// Packets are walked with all of these draws: both ways round a ring at half distance, every copy of a global link.
+    pub draws: Vec<u32>,
+    /// More hops than a packet can make without taking some channel and class twice.
+    most_hops: u32,
+}
+
+impl<'a> Walks<'a> {
+    pub fn of(graph: &'a Graph, routing: &'a dyn AnyRouting) -> Self {
+        let (needs, coords) = (routing.needs(), routing.coordinates(graph));
+        let classes = u32::from(needs.classes.iter().copied().max().unwrap_or(1));
+        Self {
+            routers: coords.iter().copied().zip(0..).collect(),
+            hosts: (0..graph.routers()).filter(|&r| graph.terminals_of(r) > 0).collect(),
+            draws: routing.draws().outcomes(Packet::default(), 0),
+            most_hops: graph.port_base(graph.routers()) * classes,
+            graph,
+            routing,
+            needs,
+            coords,
+        }
+    }
+
+    /// Some of the routers with terminals.
+    pub fn sample(&self) -> impl Iterator<Item = u32> + '_ {
+        self.hosts.iter().copied().step_by(self.hosts.len().div_ceil(SAMPLE).max(1))
+    }
+
+    /// Packets from one router to another, as their sources create them: one, or one per pair of their terminals if
+    /// paths depend on these.
+    pub fn packets(&self, from: u32, to: u32) -> Vec<Packet> {
+        let dest = self.coords[to as usize];
+        let packet = Packet { dest, target: dest, dst_port: self.ejection_port(to), ..Packet::default() };
+        if !self.needs.sees_terminals {
+            return vec![packet];
+        }
+        let pair = |(src, _)| self.terminals(to).map(move |(dst, port)| Packet { src, dst, dst_port: port, ..packet });
+        self.terminals(from).flat_map(pair).collect()
+    }
+
+    /// The packet as it may leave its source: one per possible outcome of the random choices there.
+    pub fn starts(&self, from: u32, packet: Packet) -> Vec<Packet> {
+        let at = self.coords[from as usize];
+        if packet.src == 0 {
+            return self.routing.starts(at, packet, &self.draws);
+        }
+        // draws are hashes of the source terminal, too
+        self.routing.starts(at, packet, &self.routing.draws().outcomes(packet, 0))
+    }
+
+    fn terminals(&self, router: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
+        self.graph.ports(router).iter().zip(0..).filter_map(|(port, number)| match port.peer {
+            Peer::Terminal(terminal) => Some((terminal, number)),
+            Peer::Router { .. } | Peer::Unused => None,
+        })
+    }
+
+    /// The port to the first terminal of a router; no port where there is none.
+    fn ejection_port(&self, router: u32) -> u8 {
+        self.terminals(router).next().map_or(u8::MAX, |(_, port)| port)
+    }
+
+    /// The router that a hop of a packet to router `to` leads to; `None` if it leads to the terminal.
+    pub(super) fn cross(&self, at: u32, to: u32, hop: Hop, packet: &Packet) -> Result<Option<u32>, Lost> {
+        if at == to && hop.port == packet.dst_port {
+            return Ok(None);
+        }
+        let wrong = |what: String| Err(Lost::new(what, "look at `next`, `steps`, `escape` and `coordinates`"));
+        let port = hop.port;
+        match self.graph.ports(at).get(usize::from(port)).map(|port| port.peer) {
+            Some(Peer::Router { router, .. }) => Ok(Some(router)),
+            Some(Peer::Terminal(terminal)) => {
+                wrong(format!("delivers a packet to router {to} at router {at}, to terminal {terminal}"))
+            }
+            Some(Peer::Unused) | None => {
+                wrong(format!("sends a packet to router {to} from router {at} to port {port}, which leads nowhere"))
+            }
+        }
+    }
+
+    /// What a packet to router `to` may do at router `at`: at least one thing.
+    pub fn steps(&self, at: u32, to: u32, packet: &Packet) -> Result<Vec<Step>, Lost> {
+        let mut steps = self.routing.steps(self.coords[at as usize], packet, 0);
+        if steps.is_empty() {
+            return Err(no_hop(at, to));
+        }
+        steps.iter_mut().try_for_each(|step| self.take(&mut step.after, step.hop))?;
+        Ok(steps)
+    }
+
+    /// Tells the routing that a packet has taken a hop, which the loop does only for one that remembers.
+    fn take(&self, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
+        let before = packet.route_state();
+        self.routing.taken(packet, hop);
+        if self.needs.remembers || packet.route_state() == before {
+            return Ok(());
+        }
+        let what = "writes into packets in `taken`, which the loop does not call: `Needs::remembers` is off";
+        Err(Lost::new(what, "switch `Needs::remembers` on"))
+    }
+
+    /// Follows the hops that `next` names from router `from` to the destination of the packet, or to the end of its
+    /// first leg if it is in phase 0 and goes over to phase 1. Calls `each` with every hop between routers; returns the
+    /// router at the end.
+    pub fn follow(&self, from: u32, packet: Packet, mut each: impl FnMut(Taken)) -> Result<u32, Lost> {
+        let Some(&to) = self.routers.get(&packet.dest) else {
+            let what = format!("heads for coordinates {:#x}, which no router has", packet.dest);
+            return Err(Lost::new(what, "look at `coordinates`, and at the packets of its proof"));
+        };
+        let mut packet = Packet { dst_port: self.ejection_port(to), ..packet };
+        let (mut at, first_leg) = (from, packet.phase == 0);
+        for _ in 0..self.most_hops {
+            let named = self.routing.next(self.coords[at as usize], &mut packet, 0);
+            let hop = named.ok_or_else(|| no_hop(at, to))?;
+            if first_leg && packet.phase == 1 {
+                return Ok(at);
+            }
+            let Some(next) = self.cross(at, to, hop, &packet)? else { return Ok(at) };
+            self.take(&mut packet, hop)?;
+            each((at, hop));
+            at = next;
+        }
+        Err(never_arrives(from, to))
+    }
+
+    /// Follows one packet, which takes another of its choices at each router, or one that chooses again would always
+    /// choose alike. Calls `goes_on` with every hop between routers until it says no; returns whether it never did.
+    pub fn some_path(&self, from: u32, to: u32, mut goes_on: impl FnMut(Taken) -> bool) -> Result<bool, Lost> {
+        let pick = |at: u32, of: usize| (from + to + at) as usize % of;
+        let mut packets = self.packets(from, to);
+        let mut starts = self.starts(from, packets.swap_remove(pick(0, packets.len())));
+        let (mut at, mut packet) = (from, starts.swap_remove(pick(0, starts.len())));
+        for _ in 0..self.most_hops {
+            let mut choices = self.steps(at, to, &packet)?;
+            let Step { hop, after, .. } = choices.swap_remove(pick(at, choices.len()));
+            let Some(next) = self.cross(at, to, hop, &packet)? else { return Ok(true) };
+            if !goes_on((at, hop)) {
+                return Ok(false);
+            }
+            (at, packet) = (next, after);
+        }
+        Err(never_arrives(from, to))
+    }
+
+    /// Calls `visit` with every state that a packet to router `to` can reach, of all that tells it from another one: its
+    /// last hop, its router, and what it may do there.
+    pub fn each_state(
+        &self,
+        to: u32,
+        mut visit: impl FnMut(Option<Taken>, u32, &[Step]) -> Result<(), Lost>,
+    ) -> Result<(), Lost> {
+        let mut seen = HashSet::new();
+        for &from in &self.hosts {
+            for packet in self.packets(from, to) {
+                let mut open: Vec<_> = self.starts(from, packet).into_iter().map(|start| (from, None, start)).collect();
+                while let Some((at, last, packet)) = open.pop() {
+                    let mut steps = self.steps(at, to, &packet)?;
+                    let cross = |step: &Step| self.cross(at, to, step.hop, &packet);
+                    let next = steps.iter().map(cross).collect::<Result<Vec<_>, _>>()?;
+                    // hops between routers only
+                    let mut between = next.iter();
+                    steps.retain(|_| between.next().is_some_and(Option::is_some));
+                    visit(last, at, &steps)?;
+                    for (Step { hop, after, .. }, next) in steps.into_iter().zip(next.into_iter().flatten()) {
+                        let flow = (after.src, after.dst, after.seq);
+                        if seen.insert((at, hop.port, hop.class, flow, after.route_state())) {
+                            open.push((next, Some((at, hop)), after));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_hop(at: u32, to: u32) -> Lost {
+    let what = format!("names no hop at router {at} for a packet to router {to}");
+    Lost::new(what, "let `steps` list at least one hop; a proof by legs or packets needs a `next` that names every hop")
+}
+
+fn never_arrives(from: u32, to: u32) -> Lost {
+    let what = format!("never brings a packet from router {from} to router {to}");
+    Lost::new(what, "look at `next` and `steps`")
+}
