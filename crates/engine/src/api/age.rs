@@ -90,7 +90,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                if self.common.open_to::<SINGLE, V>(out, open, class) != 0 {
+                if self.open_to(p, out.class, open, class) != 0 {
                     vcs |= matching(&self.ins.hot(i).requests, self.common.key(p, class));
                 }
             }
@@ -116,7 +116,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             // `take_vc` gives the VC to the head whose turn it is
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            let room = self.open_to::<SINGLE>(p, class);
+            let room = self.open_to(p, self.outs.hot(p).class, self.available_vcs::<SINGLE>(p), class);
             let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
             if !SINGLE {
                 self.ins.hot_mut(i).hold(v, p, vc);

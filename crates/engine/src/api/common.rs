@@ -3,8 +3,8 @@
 use super::board::Board;
 use super::sensor::Sensor;
 use crate::base::unchecked::Hot;
+use crate::state::key_of;
 use crate::state::link_class::{Link, Trunk};
-use crate::state::{OutputUnit, key_of};
 
 /// What models may know of all routers.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Common {
     pub after_grant: u32,
     /// All packets have one flit, and none enters a ring that keeps a bubble.
     pub single: bool,
+    /// Some VC class enters rings that keep a bubble.
+    pub rings: bool,
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     /// An output finishes a packet before it begins another.
@@ -50,9 +52,9 @@ impl Common {
         ((key >> self.class_bits) as usize, (key & ((1 << self.class_bits) - 1)) as usize)
     }
 
-    /// Of the VCs that are `open` at output `out`, those that heads of a routing class may take.
+    /// VCs of a routing class on a link class.
     #[inline(always)]
-    pub fn open_to<const SINGLE: bool, const V: usize>(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
-        self.links.hot(out.class as usize).open_to::<SINGLE, V>(out, open, class)
+    pub fn vcs(&self, link: u8, class: usize) -> u16 {
+        *self.links.hot(link as usize).vcs_of.hot(class)
     }
 }

@@ -5,7 +5,8 @@ use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
 use crate::state::{InputUnit, Move, NO_REQUEST, OutputUnit, Router, matching};
 
-/// The ports of one router, as its allocators see them. `AGE`: arbiters go by age.
+/// The ports of one router, as its allocators see them. `AGE`: arbiters go by age, or heads enter rings that keep a bubble
+/// (with round robin arbiters all packets then have age 0, and ties go round robin).
 pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     pub common: &'a Common,
     pub router: &'a mut Router<W>,
@@ -16,7 +17,7 @@ pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     /// Scratch: outputs that granted each input, and the flits that cross in this step.
     pub grants: &'a mut [Bits<W>],
     pub moves: &'a mut [Move],
-    /// [input * V + VC]; empty unless arbiters go by age.
+    /// [input * V + VC]; empty unless `AGE`.
     pub ages: &'a [u64],
 }
 
@@ -65,10 +66,14 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         if closed { 0 } else { out.available_vcs::<SINGLE>() }
     }
 
-    /// VCs that heads of a class may take at output `p`.
+    /// Of the VCs that are `open` at output `p`, of link class `link`, those that heads of `class` may take.
     #[inline(always)]
-    pub fn open_to<const SINGLE: bool>(&self, p: usize, class: usize) -> u16 {
-        self.common.open_to::<SINGLE, V>(self.outs.hot(p), self.available_vcs::<SINGLE>(p), class)
+    pub fn open_to(&self, p: usize, link: u8, open: u16, class: usize) -> u16 {
+        if AGE {
+            self.common.links.hot(link as usize).open_to(self.outs.hot(p), open, class)
+        } else {
+            open & self.common.vcs(link, class)
+        }
     }
 
     /// Inputs that could send to output `p` now.
@@ -91,7 +96,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                if self.common.open_to::<SINGLE, V>(out, open, class) != 0 {
+                if self.open_to(p, out.class, open, class) != 0 {
                     inputs = inputs | *self.requesters.hot(self.common.slot(p, class));
                 }
             }
@@ -165,7 +170,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            if self.common.open_to::<SINGLE, V>(out, open, class) != 0
+            if self.open_to(p, out.class, open, class) != 0
                 && self.requesters.hot(self.common.slot(p, class)).contains(i)
             {
                 return true;
@@ -178,7 +183,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     #[inline(always)]
     fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
         let out = self.outs.hot(p);
-        let (open, mut classes) = (self.available_vcs::<SINGLE>(p), out.requested);
+        let (open, link, mut classes) = (self.available_vcs::<SINGLE>(p), out.class, out.requested);
         let keys = self.ins.hot(i).requests;
         if self.common.class_bits == 0 {
             return self.take_vc(p, 0, i, matching(&keys, p as u16), open);
@@ -186,7 +191,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         loop {
             debug_assert!(classes != 0, "input {i} won output {p} without a head for it");
             let class = classes.trailing_zeros() as usize;
-            let room = self.common.open_to::<SINGLE, V>(out, open, class);
+            let room = self.open_to(p, link, open, class);
             if room != 0 {
                 let heads = matching(&keys, self.common.key(p, class));
                 if heads != 0 {

@@ -186,17 +186,27 @@ impl<const V: usize> Queues<'_, V> {
     #[inline(always)]
     pub fn open_credits(&self, port: u8, class: u8) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
-        let mut vcs = if self.common.single {
-            self.common.open_to::<true, V>(out, out.available_vcs::<true>(), class as usize)
+        let open = if self.common.single {
+            out.available_vcs::<true>()
+        } else if self.common.rings {
+            self.open_where_rings_are(out, class)
         } else {
-            self.common.open_to::<false, V>(out, out.available_vcs::<false>(), class as usize)
+            out.available_vcs::<false>()
         };
+        let mut vcs = open & self.common.links.hot(out.class as usize).vcs_of.hot(class as usize);
         let mut credits = 0;
         while vcs != 0 {
             credits += u32::from(*out.credits.hot(vcs.trailing_zeros() as usize));
             vcs &= vcs - 1;
         }
         credits
+    }
+
+    /// VCs that a head of `class` may take, in a network where some enter rings that keep a bubble.
+    #[cold]
+    #[inline(never)]
+    fn open_where_rings_are(&self, out: &OutputUnit<V>, class: u8) -> u16 {
+        self.common.links.hot(out.class as usize).open_to(out, out.available_vcs::<false>(), class as usize)
     }
 
     #[inline(always)]

@@ -86,8 +86,8 @@ pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJo
     let others = by_job || tells || ends || spec.phases.auto_warmup;
     let faults = !spec.faults.is_empty();
     let delivery_slow_path = others || spec.records.transient.is_some();
-    let has_bubbles = !needs.ring_entries.is_empty();
-    let single = spec.traffic.longest() == 1 && !has_bubbles;
+    let rings = !needs.ring_entries.is_empty();
+    let single = spec.traffic.longest() == 1 && !rings;
     let class_bits = needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2();
     let hold_switch = hold_switch(spec)?;
     let board = |posts| Board::new(posts, graph.routers() as usize, spec.cycle_fs, spec.routing.name());
@@ -98,6 +98,7 @@ pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJo
         sensor: needs.sensor,
         after_grant: after_grant as u32,
         single,
+        rings,
         class_bits,
         hold_switch,
         board,
@@ -146,7 +147,7 @@ pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJo
         } else {
             1
         },
-        each_credit_wakes: spec.router.vc_realloc > 0 || has_bubbles,
+        each_credit_wakes: spec.router.vc_realloc > 0 || rings,
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
@@ -516,7 +517,7 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
-            ages: vec![0; if net.by_age { ins.len() * V } else { 0 }],
+            ages: vec![0; if net.by_age || net.common.rings { ins.len() * V } else { 0 }],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],

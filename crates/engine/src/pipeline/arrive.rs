@@ -166,8 +166,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.requested |= 1 << class;
+        // the next step sees whether there is also room to enter a ring
         let open = out.available_vcs::<SINGLE>();
-        if open != 0 && (net.class_bits == 0 || net.open_to::<SINGLE, V>(out, open, class) != 0) {
+        if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
             self.routers.hot_mut(r).vc_requests.set(p);
             self.active.set(r);
         } else if out.closed {

@@ -10,7 +10,7 @@ use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{OutputUnit, key_of};
+use crate::state::key_of;
 use std::fmt::Debug;
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -132,15 +132,10 @@ impl Net {
         o << self.class_bits | class
     }
 
-    /// Of the VCs that are `open` at output `out`, those that heads of a routing class may take.
+    /// VCs of a routing class on a link class.
     #[inline(always)]
-    pub(crate) fn open_to<const SINGLE: bool, const V: usize>(
-        &self,
-        out: &OutputUnit<V>,
-        open: u16,
-        class: usize,
-    ) -> u16 {
-        self.links.hot(out.class as usize).open_to::<SINGLE, V>(out, open, class)
+    pub(crate) fn vcs(&self, link: u8, class: usize) -> u16 {
+        *self.links.hot(link as usize).vcs_of.hot(class)
     }
 }
 
@@ -179,7 +174,7 @@ impl<A: Allocator, const W: usize, const V: usize, const SINGLE: bool, const AGE
     }
 }
 
-/// Compiles the allocator of a run.
+/// Compiles the allocator of a run: for one-flit packets, or not, and with what arbiters by age and rings need, or not.
 pub struct Compile<const W: usize, const V: usize> {
     pub single: bool,
     pub by_age: bool,

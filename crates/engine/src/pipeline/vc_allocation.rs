@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
                     FlowControl::Wormhole => out.free_vcs,
                 };
-                let room = net.open_to::<SINGLE, V>(out, room, class);
+                let room = net.links.hot(out.class as usize).open_to(out, room, class);
                 if room != 0 {
                     touched.set(p);
                     again |= self.match_vcs(net, base, p, class, room);

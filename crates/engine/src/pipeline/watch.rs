@@ -322,7 +322,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let (p, class) = split(key, net.class_bits);
         let out = &self.outs[base + p];
-        let vcs = net.links[out.class as usize].vcs_of[class];
+        let vcs = net.vcs(out.class, class);
         let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
         let reason = if out.closed {
@@ -331,7 +331,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Reason::VcHeld
         } else if !net.single && net.hold_switch && out.free_vcs != net.links[out.class as usize].all {
             Reason::OutputHeld
-        } else if !early && net.open_to::<false, V>(out, room, class) == 0 {
+        } else if !early && net.links[out.class as usize].open_to(out, room, class) == 0 {
             Reason::NoCredit
         } else if net.vc_realloc {
             Reason::LostVc

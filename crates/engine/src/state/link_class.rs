@@ -28,12 +28,11 @@ impl Link {
         (0..).zip(credits).all(|(vc, &free)| self.all >> vc & 1 == 0 || free == self.buffer)
     }
 
-    /// Of the VCs that are `open` to heads of some class at output `out`, those that heads of `class` may take.
-    /// `SINGLE`: no class enters rings.
+    /// Of the VCs that are `open` at output `out` to heads that enter no ring, those that heads of `class` may take.
     #[inline(always)]
-    pub fn open_to<const SINGLE: bool, const V: usize>(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
+    pub fn open_to<const V: usize>(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
         let vcs = open & self.vcs_of.hot(class);
-        if SINGLE || self.entering >> class & 1 == 0 { vcs } else { vcs & out.vcs_with(self.room_to_enter) }
+        if self.entering >> class & 1 == 0 { vcs } else { vcs & out.vcs_with(self.room_to_enter) }
     }
 
     /// VC class that VC `v` belongs to; of two classes that share it, the lower.

@@ -120,6 +120,7 @@ impl<const V: usize> OutputUnit<V> {
     }
 
     /// VCs with at least so many credits.
+    #[cold]
     #[inline(never)]
     pub fn vcs_with(&self, credits: u16) -> u16 {
         (0..).zip(&self.credits).fold(0, |vcs, (vc, &free)| vcs | u16::from(free >= credits) << vc)

@@ -85,7 +85,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
                 (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0 && usize::from(*out.holder.hot(vc)) == i << 4 | v
             } else {
                 let (p, class) = self.common.split(key);
-                HEADS && key != UNDECIDED && self.open_to::<SINGLE>(p, class) != 0
+                let (open, link) = (self.available_vcs::<SINGLE>(p), self.outs.hot(p).class);
+                HEADS && key != UNDECIDED && self.open_to(p, link, open, class) != 0
             };
             vcs |= u16::from(may) << v;
         }
