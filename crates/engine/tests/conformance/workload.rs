@@ -95,6 +95,23 @@ fn under_every_workload_offered_is_delivered_and_missing() {
     });
 }
 
+/// Far above saturation most packets of the window are not made when it ends: created and backlog are what the random
+/// streams of the terminals say.
+#[test]
+fn what_an_open_loop_offers_is_created_or_backlog() {
+    for load in [0.1, 1.0] {
+        let mut spec = spec(HYPERX, UGAL_P);
+        packets(&mut spec, 2, VirtualCutThrough, 8);
+        spec.traffic.jobs = vec![job("all", 0..24, WORKLOADS[0], load)];
+        phases(&mut spec, 200, 500);
+        spec.phases.drain_limit = 0;
+        let created: usize = (0..24).map(|terminal| creations(&spec, terminal).len()).sum();
+        let out = run(&spec);
+        assert_eq!(out.offered_flits, 2 * created as u64, "load {load}");
+        assert!(out.sums.packets > 0 && (load < 1.0 || out.backlog_packets > 100), "{}", out.backlog_packets);
+    }
+}
+
 #[test]
 fn every_workload_completes_its_batches() {
     check_all(|mut spec, what| {
