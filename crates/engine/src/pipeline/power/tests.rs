@@ -64,7 +64,8 @@ impl Agents for Closers {
             if channel.closed.is_none() {
                 *channel = Channel { closed: Some(now), drained: false, flits: channels.flits(o), ..*channel };
                 channels.close(o);
-                channels.set_timer(o, now + if channels.draw(o as u32, now as u32, 7) % 3 == 0 { 1 } else { 40 });
+                channels
+                    .set_timer(o, now + if channels.draw(o as u32, now as u32, 7).is_multiple_of(3) { 1 } else { 40 });
                 continue;
             }
             assert!(!(channel.drained && channels.is_held(o)));
