@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::power::PolicyConfig;
+use weft_engine::recording::RecordingConfig;
 use weft_engine::routing::RoutingConfig;
 
 /// The rooms from the lowest to the highest; those of one line do not import each other.
@@ -88,6 +89,7 @@ fn no_model_is_named_outside_its_folder() {
         ("RoutingConfig", RoutingConfig::NAMES),
         ("PolicyConfig", PolicyConfig::NAMES),
         ("AllocatorConfig", AllocatorConfig::NAMES),
+        ("RecordingConfig", RecordingConfig::NAMES),
     ];
     for (name, text) in sources().iter().filter(|(name, _)| !name.starts_with("models/")) {
         for (family, names) in families {

@@ -8,6 +8,8 @@ mod faults;
 mod finished;
 mod links;
 mod network;
+mod newcomers;
+mod recordings;
 mod refusal;
 mod run;
 mod scenario;

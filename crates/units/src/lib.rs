@@ -7,6 +7,7 @@ mod decimal;
 pub mod file;
 mod quantity;
 mod registry;
+mod words;
 
 pub use file::InputFile;
 pub use quantity::{Bits, Cycles, EnergyPerBit, Flits, Power, Time};

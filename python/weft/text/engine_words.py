@@ -43,12 +43,4 @@ STALL_CAUSES = explained(
     },
 )
 # Tables of a point that a scenario has to ask for.
-RECORDS = explained(
-    _engine.RECORDS,
-    {
-        "series": "flits and link states of a point over time",
-        "transient": "latency of a point by time of creation",
-        "link_states": "spans of time of a channel in a power state",
-        "control_packets": "what the routers said to each other under a power policy that has them talk",
-    },
-)
+RECORDS = {told["name"]: told["meaning"] for told in _engine.recordings()}

@@ -1,3 +1,4 @@
 pub mod allocation;
 pub mod power;
+pub mod recording;
 pub mod routing;

@@ -3,7 +3,7 @@ pub mod dependency;
 pub mod faults;
 pub mod pairs;
 pub mod policy;
-pub mod series;
+pub mod recordings;
 pub mod simulation;
 pub mod spec;
 pub mod whole;

@@ -35,8 +35,8 @@ pub struct Net {
     /// Arbiters let the oldest packet win.
     pub by_age: bool,
     pub priority: Priority,
-    /// By nothing but the time of their creation.
-    pub only_in_time: bool,
+    /// By nothing but recordings.
+    pub only_recorded: bool,
     /// Packets are watched (`watch.rs`).
     pub watches: bool,
     /// New packets are counted by their job, or watched.
@@ -48,8 +48,6 @@ pub struct Net {
     pub heads_slow_path: bool,
     /// Subnetworks whose links the routing looks at, if it does.
     pub(crate) subnets: Option<Subnets>,
-    /// It is counted how long all links of each router are off.
-    pub counts_sleep: bool,
     /// Links or routers fail, and heads may find no way (`faults.rs`).
     pub faults: bool,
     /// Routers fail, and heads may be discarded (`faults.rs`).
@@ -62,7 +60,7 @@ pub struct Net {
     pub job_of: Vec<u16>,
     /// Some job has replies.
     pub replies: bool,
-    /// Deliveries are also counted by job or by time of creation (`job_tally.rs`).
+    /// Deliveries are also counted by job (`job_tally.rs`), or recorded.
     pub delivery_slow_path: bool,
     /// All packets have one flit.
     pub single: bool,
