@@ -74,7 +74,8 @@ impl Record {
             (Self::Series, RecordingConfig::Series(Series { every: Time::Cycles(100), of: SeriesOf::Channel })),
             (Self::LinkStates, RecordingConfig::LinkStates(LinkStates::default())),
         ];
-        spec.recordings = all.iter().filter(|(what, _)| or_all(*what)).map(|(_, recording)| recording.asked()).collect();
+        spec.recordings =
+            all.iter().filter(|(what, _)| or_all(*what)).map(|(_, recording)| recording.asked()).collect();
     }
 
     /// The name on the command line.

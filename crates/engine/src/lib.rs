@@ -16,10 +16,10 @@ mod state;
 
 pub use api::age;
 pub use api::compiled::{ForPorts, Widths};
-pub use models::recording;
 pub use explain::demand::demand;
 pub use explain::imply::{Implied, imply};
 pub use explain::paths::{self, Explanation, explain};
+pub use models::recording;
 pub use models::{allocation, power, routing};
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};

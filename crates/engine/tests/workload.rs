@@ -110,7 +110,8 @@ fn the_offered_load_follows_its_phases() {
     }
     assert_eq!(packets[..6].iter().sum::<u64>(), out.sums.packets);
     let means = floats_in(bins, "packet_latency_mean_cycles");
-    let latency = |(&mean, &packets): (&f64, &u64)| if packets > 0 { (mean * packets as f64).round() as u64 } else { 0 };
+    let latency =
+        |(&mean, &packets): (&f64, &u64)| if packets > 0 { (mean * packets as f64).round() as u64 } else { 0 };
     assert_eq!(means.iter().zip(&packets).take(6).map(latency).sum::<u64>(), out.sums.latency);
     assert_eq!(counts_in(bins, "packet_latency_max_cycles").into_iter().max(), Some(out.latency.max()));
 }
@@ -355,9 +356,8 @@ fn a_series_goes_on_where_the_window_begins() {
     let (series, width) = (table(&out, "series"), out.channels.len());
     assert_eq!((counts_in(series, "interval_cycles")[0], out.warmup, out.window), (100, 300, 700));
     let sent = counts_in(series, "flits");
-    let flits = |samples: std::ops::Range<usize>, k: usize| -> u64 {
-        samples.map(|sample| sent[sample * width + k]).sum()
-    };
+    let flits =
+        |samples: std::ops::Range<usize>, k: usize| -> u64 { samples.map(|sample| sent[sample * width + k]).sum() };
     for (k, channel) in out.channels.iter().enumerate() {
         assert_eq!(flits(3..10, k), channel.flits.iter().sum::<u64>(), "channel {k} in the window");
     }

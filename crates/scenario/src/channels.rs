@@ -30,8 +30,9 @@ impl Channels {
     /// null, since that end is the `terminal`. Energies are exact: a scenario whose window could overflow 63 bits is
     /// refused.
     fn columns(&self) -> Vec<(String, Column)> {
-        let maybe =
-            |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(self.rows.iter().map(|r| of(&r.count)).collect());
+        let maybe = |of: fn(&ChannelCount) -> Option<u32>| {
+            Column::MaybeNumbers(self.rows.iter().map(|r| of(&r.count)).collect())
+        };
         let energy = |of: fn(&Energy) -> u128| {
             Column::Counts(self.rows.iter().map(|row| of(&row.energy).try_into().unwrap_or(u64::MAX)).collect())
         };

@@ -163,7 +163,8 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
 /// Whether each table that has a bound holds all up to the end of the run; null if it was not asked for.
 fn completeness(outcome: &Outcome) -> Map<String, Value> {
     let bounded = RecordingConfig::tables().iter().filter(|(_, info)| info.bounded);
-    let complete = |name: &str| outcome.recorded.iter().find(|(own, _)| *own == name).and_then(|(_, table)| table.complete);
+    let complete =
+        |name: &str| outcome.recorded.iter().find(|(own, _)| *own == name).and_then(|(_, table)| table.complete);
     bounded.map(|(name, _)| (format!("{name}_complete"), json!(complete(name)))).collect()
 }
 

@@ -1,5 +1,5 @@
-//! The recordings of a scenario: keys of `measure`, each the name of a recording with its parameters. What the recordings
-//! are is the engine's registry; nothing here knows one of them.
+//! The recordings of a scenario: keys of `measure`, each the name of a recording with its parameters. What the
+//! recordings are is the engine's registry; nothing here knows one of them.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;

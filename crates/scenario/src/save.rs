@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SUMMARY: &str = "summary.json";
 
 impl Finished {
-    /// Writes `scenario.yaml`, the tables (`channels.parquet` and one per recording) and `summary.json` into `folder`; leaves
-    /// a complete folder as it is.
+    /// Writes `scenario.yaml`, the tables (`channels.parquet` and one per recording) and `summary.json` into `folder`;
+    /// leaves a complete folder as it is.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         if folder.join(SUMMARY).exists() {
             return Ok(());

@@ -37,7 +37,10 @@ fn field(name: &str, column: &Column) -> Result<Arc<Type>, ParquetError> {
     Ok(Arc::new(field.with_repetition(repetition).build()?))
 }
 
-fn write_cells<W: Write + Send>(column: &Column, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
+fn write_cells<W: Write + Send>(
+    column: &Column,
+    group: &mut SerializedRowGroupWriter<'_, W>,
+) -> Result<(), ParquetError> {
     let Some(mut writer) = group.next_column()? else {
         return Err(ParquetError::General("more columns than the schema has".to_owned()));
     };

@@ -1,5 +1,5 @@
-//! Recordings: every one is a key of the schema, is written as a table of its name with the columns that it declares, and is
-//! refused at its place; a new one needs nothing but its file and its line.
+//! Recordings: every one is a key of the schema, is written as a table of its name with the columns that it declares,
+//! and is refused at its place; a new one needs nothing but its file and its line.
 
 use crate::newcomers::NewcomerConfig;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -42,7 +42,10 @@ fn saved(finished: &Finished, name: &str) -> (Vec<String>, i64) {
 fn every_recording_is_a_key_and_a_table_with_the_columns_that_it_declares() {
     let (schema, told) = (schema(), recordings());
     let told = told.as_array().expect("a list");
-    assert_eq!(told.iter().map(|one| one["name"].as_str()).collect::<Option<Vec<_>>>().as_deref(), Some(RecordingConfig::NAMES));
+    assert_eq!(
+        told.iter().map(|one| one["name"].as_str()).collect::<Option<Vec<_>>>().as_deref(),
+        Some(RecordingConfig::NAMES)
+    );
     for one in told {
         let text = |key: &str| one[key].as_str().expect("a text");
         let name = text("name");
@@ -67,7 +70,8 @@ fn null_records_nothing() {
 
 #[test]
 fn recordings_are_in_the_order_of_their_registry() {
-    let both = FILE.replace("window: 300cycles", "series: {every: 10cycles}, window: 300cycles, transient: {bin: 5cycles}");
+    let both =
+        FILE.replace("window: 300cycles", "series: {every: 10cycles}, window: 300cycles, transient: {bin: 5cycles}");
     let point = expand("both.yaml", &both, &[]).expect("sound").remove(0);
     let names: Vec<_> = point.scenario.measure.recordings.0.iter().map(RecordingConfig::name).collect();
     assert_eq!(names, ["transient", "series"]);
@@ -100,7 +104,10 @@ fn a_new_recording_is_its_file_and_its_line() {
     assert_eq!(parameters["properties"]["every"]["description"], "Length of a span [time].");
     // a table of a run
     let newcomer = NewcomerConfig::examples().remove(0);
-    assert_eq!(serde_json::to_value(Recordings(vec![newcomer.clone()])).expect("JSON"), json!({ "longest_packet": { "every": "100cycles" } }));
+    assert_eq!(
+        serde_json::to_value(Recordings(vec![newcomer.clone()])).expect("JSON"),
+        json!({ "longest_packet": { "every": "100cycles" } })
+    );
     let point = point("name", "new");
     let mut spec = point.spec().expect("sound");
     spec.recordings.push(Asked { name: newcomer.name(), model: newcomer.model().share() });

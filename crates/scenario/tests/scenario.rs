@@ -233,7 +233,8 @@ fn every_documented_key_is_read() {
         for key in schema.pointer(pointer).and_then(Value::as_object).expect(pointer).keys() {
             let path = format!("{prefix}{key}");
             let recorded = recordings().iter().any(|(known, _)| *known == path);
-            let tested = recorded || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
+            let tested = recorded
+                || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
             // faults go with one policy only (`faults.rs`)
             assert!(
                 tested || ["sweep", "zip", "warmup_limit", "faults"].contains(&key.as_str()),

@@ -213,8 +213,8 @@ pub trait Recorder: Any + Debug + Send {
         u64::MAX
     }
 
-    /// Takes a sample between two cycles: before cycle `now`, which is that of [`Recorder::next_sample`] or the end of the
-    /// run.
+    /// Takes a sample between two cycles: before cycle `now`, which is that of [`Recorder::next_sample`] or the end of
+    /// the run.
     fn sample(&mut self, channels: &[Reading], now: u64) {}
 
     /// The measured window begins with cycle `now`.

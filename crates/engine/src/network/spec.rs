@@ -2,8 +2,8 @@
 
 use crate::api::age::Priority;
 pub use crate::api::jobs::{Job, LoadPhase, MAX_BATCH, MAX_JOBS, Reply, TrafficSpec};
-pub use crate::api::spec::{FlowControl, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
 use crate::api::recording::Asked;
+pub use crate::api::spec::{FlowControl, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::faults::{Fault, Part};
 use crate::state::LinkState;

@@ -1,5 +1,5 @@
-//! Every recording, on its own examples: its table has rows and the columns that it declares, blocks change nothing in it, and
-//! recording changes nothing else.
+//! Every recording, on its own examples: its table has rows and the columns that it declares, blocks change nothing in
+//! it, and recording changes nothing else.
 
 use super::*;
 use weft_engine::recording::{RecordingConfig, Table, TableInfo};
@@ -7,7 +7,7 @@ use weft_engine::recording::{RecordingConfig, Table, TableInfo};
 /// A network under a policy that has routers talk and that switches links, with packets of several flits.
 fn busy() -> Spec {
     let mut spec = spec(HYPERX, PAL);
-    let quick = r#""activation_epoch": "100cycles", "deactivation_epoch": "400cycles", "wake": "50ns""#;
+    let quick = r#""activation_epoch": "200cycles", "deactivation_epoch": "800cycles", "wake": "50ns""#;
     policy(&mut spec, &format!(r#"{{"tcep": {{{quick}, "initial": "all_on"}}}}"#));
     phases(&mut spec, 1000, 4000);
     spec.set_load(0.2);

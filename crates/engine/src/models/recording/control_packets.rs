@@ -1,20 +1,20 @@
 //! The control packets of the power policy: what routers said to each other, packet by packet.
 //!
-//! A packet is noted where it leaves, and again where it comes, which may be in another block. The bound acts on all blocks
-//! together, as that of `link_states`.
+//! A packet is noted where it leaves, and again where it comes, which may be in another block. The bound acts on all
+//! blocks together, as that of `link_states`.
 //!
 //! # Source
 //! None: the record of what the agents of a power policy sent.
 //! # Parameters
 //! max_packets [packets]: most packets to keep.
 //! # Guarantees
-//! Packets are in the order in which they were sent; in the cycle in which there would be more than `max_packets`, the record
-//! ends for all routers.
+//! Packets are in the order in which they were sent; in the cycle in which there would be more than `max_packets`, the
+//! record ends for all routers.
 //! # Not modelled
 //! The path of a packet: only how many links it crossed.
 //! # Validation
-//! `engine/tests/tcep.rs`: what is said in small examples, packet by packet; every link that a packet crosses is counted; the
-//! same in any number of blocks.
+//! `engine/tests/tcep.rs`: what is said in small examples, packet by packet; every link that a packet crosses is
+//! counted; the same in any number of blocks.
 
 use crate::api::control::ControlPacket;
 use crate::api::recording::{
@@ -46,8 +46,8 @@ impl Recording for ControlPackets {
     const TABLE: TableInfo = TableInfo {
         meaning: "what the routers said to each other under a power policy that has them talk",
         rows: "A row per control packet of the power policy, over the whole run, in the order in which they were sent: \
-               single flits that routers send to others of their subnetwork (a row of a HyperX along a dimension, a group \
-               of a dragonfly). Under a policy that sends none the table is empty.",
+               single flits that routers send to others of their subnetwork (a row of a HyperX along a dimension, a \
+               group of a dragonfly). Under a policy that sends none the table is empty.",
         bounded: true,
         columns: headings,
     };
@@ -78,17 +78,18 @@ impl Recording for ControlPackets {
 }
 
 fn headings() -> Vec<Heading> {
-    let ranks = "Two values are ranks above all flits, not counts: 4294967294, the link belongs to a star or to a router that \
-                 has returned; 4294967295, packets have no way without it, since a fault. Leave out what is from \
+    let ranks = "Two values are ranks above all flits, not counts: 4294967294, the link belongs to a star or to a router \
+                 that has returned; 4294967295, packets have no way without it, since a fault. Leave out what is from \
                  4294967294 on before adding up";
     let value = format!(
-        "requests: by what they are compared. `activate`, `activate_yours`: flits that went round for want of the link; \
-         `deactivate`: minimal traffic of the link. {ranks}. Null where nothing is asked for"
+        "requests: by what they are compared. `activate`, `activate_yours`: flits that went round for want of the \
+         link; `deactivate`: minimal traffic of the link. {ranks}. Null where nothing is asked for"
     );
-    let about = "the link that it is about leads from the sender (`activate_yours`: from the receiver) to this router; null \
-                 where that is the link between its ends, and for `hub`";
+    let about = "the link that it is about leads from the sender (`activate_yours`: from the receiver) to this router; \
+                 null where that is the link between its ends, and for `hub`";
     let flag = "1: `state` says active, `fault` says failed, `ack` and `nack` answer an `activate_yours`; else 0";
-    let arrived = "when it came to the other router; null if it was under way when the run ended, or its receiver had failed";
+    let arrived = "when it came to the other router; null if it was under way when the run ended, or its receiver had \
+                   failed";
     let hops = "that it crossed; 0 if it came by side channels, because no link led on; null if it has not come";
     vec![
         Heading::new("sent_cycle", Kind::Count, "cycles", "when it left its router"),

@@ -8,13 +8,13 @@
 //! # Parameters
 //! max_spans [spans]: most spans to keep.
 //! # Guarantees
-//! The spans of a channel abut, and over the window they close with its account; in the cycle in which there would be more
-//! than `max_spans`, the record ends for all channels.
+//! The spans of a channel abut, and over the window they close with its account; in the cycle in which there would be
+//! more than `max_spans`, the record ends for all channels.
 //! # Not modelled
 //! States that a channel passes through within a cycle.
 //! # Validation
-//! `engine/tests/link_states.rs`: spans abut, cover the run and close with the account, and what is kept under any bound is
-//! the same in any number of blocks.
+//! `engine/tests/link_states.rs`: spans abut, cover the run and close with the account, and what is kept under any
+//! bound is the same in any number of blocks.
 
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo, most_rows,
@@ -52,7 +52,7 @@ impl Recording for LinkStates {
                 Heading::new("channel", Kind::Count, "", "row of `channels.parquet`"),
                 Heading::new("state", Kind::Text, "", states.join(", ")),
                 Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),
-                Heading::new("to_cycle", Kind::Count, "cycles", "end: the first cycle after the span; the spans of a channel abut"),
+                Heading::new("to_cycle", Kind::Count, "cycles", "the first cycle after it; the spans of a channel abut"),
             ]
         },
     };

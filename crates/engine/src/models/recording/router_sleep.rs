@@ -1,5 +1,5 @@
-//! Sleep of routers: the cycles in which all channels that a router sends on were off at once. What these channels share (a
-//! switch, a clock, a board) could have slept for so long.
+//! Sleep of routers: the cycles in which all channels that a router sends on were off at once. What these channels
+//! share (a switch, a clock, a board) could have slept for so long.
 //!
 //! # Source
 //! None: a bound on what routers that sleep could save on top of their links.
@@ -8,11 +8,11 @@
 //! # Guarantees
 //! Exact to the cycle, over the measured window; managed channels only.
 //! # Not modelled
-//! The state of the channels that lead to the router: they belong to the routers that send on them. Time and energy that a
-//! router would need to go to sleep and to wake.
+//! The state of the channels that lead to the router: they belong to the routers that send on them. Time and energy
+//! that a router would need to go to sleep and to wake.
 //! # Validation
-//! `engine/tests/link_states.rs`: equal to what the recorded spans of all links say, cycle by cycle, in any number of blocks;
-//! an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.
+//! `engine/tests/link_states.rs`: equal to what the recorded spans of all links say, cycle by cycle, in any number of
+//! blocks; an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.
 
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Sender, Table,

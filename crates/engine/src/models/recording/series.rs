@@ -5,7 +5,8 @@
 //! # Parameters
 //! every [time]: between two samples; of: what a row stands for, all channels of a link class or one channel.
 //! # Guarantees
-//! Every flit is in one sample; memory is bounded: at most 1024 samples and 2^20 rows, beyond that the interval doubles.
+//! Every flit is in one sample; memory is bounded: at most 1024 samples and 2^20 rows, beyond that the interval
+//! doubles.
 //! # Not modelled
 //! What happens inside a sample: states are those at its end.
 //! # Validation

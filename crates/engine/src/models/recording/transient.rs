@@ -7,7 +7,8 @@
 //! # Guarantees
 //! Every packet that is delivered is in the bin of its creation, source queueing included; memory is bounded.
 //! # Not modelled
-//! Packets that are not delivered by the end of the run: they are in no bin, so the last bins of a saturated run look too fast.
+//! Packets that are not delivered by the end of the run: they are in no bin, so the last bins of a saturated run look
+//! too fast.
 //! # Validation
 //! `engine/tests/workload.rs`: bins add up to the sums of the window and follow an offered load that changes.
 
@@ -40,9 +41,9 @@ impl Recording for Transient {
             vec![
                 Heading::new("from_cycle", Kind::Count, "cycles", "begin of the bin"),
                 Heading::new("bin_cycles", Kind::Count, "cycles", "length of the bin"),
-                Heading::new("packets", Kind::Count, "packets", "created in the bin that were delivered"),
-                Heading::new("packet_latency_mean_cycles", Kind::Float, "cycles", "their mean latency; NaN without packets"),
-                Heading::new("packet_latency_max_cycles", Kind::Count, "cycles", "the longest of their latencies"),
+                Heading::new("packets", Kind::Count, "packets", "created in the bin that were delivered; their latencies:"),
+                Heading::new("packet_latency_mean_cycles", Kind::Float, "cycles", "their mean; NaN without packets"),
+                Heading::new("packet_latency_max_cycles", Kind::Count, "cycles", "the longest of them"),
             ]
         },
     };
