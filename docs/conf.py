@@ -12,7 +12,7 @@ version = release = version_of("weft")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "weft_docs"]
 # _generated/live holds what the commands of the pages wrote
-exclude_patterns = ["_generated/live", "_generated/not_modelled.md", "weft_docs"]
+exclude_patterns = ["_generated/live", "_generated/not_modelled.md", "_generated/recordings.md", "weft_docs"]
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = True

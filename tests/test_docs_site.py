@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+import yaml
 
 import weft
 from weft import _engine, cli
 from weft.scenario import parameters
+from weft_docs import recordings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +139,7 @@ STATISTICS = ("mean", "ci95", "min", "max", "p50", "p90", "p95", "p99", "p99_9",
 
 def _documented(table: str) -> set[str]:
     """Names in the first column of the tables whose head begins so; `*` stands for each statistic."""
-    text = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "results.md").read_text(encoding="utf-8") + "".join(recordings.pages().values())
     names: set[str] = set()
     for head, body in re.findall(r"^\| ([^|]+?) \|.*\n\|[-| ]+\n((?:\|.*\n)+)", text, re.M):
         if head == table:
@@ -171,11 +173,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
         "measure": {
             "warmup": "200cycles",
             "window": "2000cycles",
-            "series": {"every": "100cycles", "of": "channel"},
-            "transient": {"bin": "100cycles"},
-            "link_states": {},
-            "control_packets": {},
-        },
+        }
+        | {told["name"]: yaml.safe_load(told["example"]) for told in _engine.recordings()},
     }
     out = tmp_path_factory.mktemp("results")
     return weft.load(everything).run(out=out / "everything")
@@ -201,7 +200,7 @@ def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
     assert {"stall_packets", "stall_wait_for"} <= set(summary) <= _documented("key") | {"jobs", "link_classes"}
 
 
-@pytest.mark.parametrize("table", ["channels", "series", "transient", "link_states", "control_packets"])
+@pytest.mark.parametrize("table", ["channels", *_engine.RECORDS])
 def test_every_column_of_a_table_is_documented(results: weft.Results, table: str) -> None:
     columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)
     assert _documented(f"column of {table}") - ({"link_class"} if table == "series" else set()) == columns

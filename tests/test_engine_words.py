@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+import yaml
 
 import weft
 from conftest import made
 from small import ROW_UNDER_TCEP
 from weft import _engine
 from weft._engine import CONTROL_PACKETS, ENDINGS, LINK_STATES, RECORDS, STALL_CAUSES, WAITING_REASONS
+from weft.errors import ResultsError
 from weft.plot import control_packets, stall, style
 from weft.plot.choice import Choice
 from weft.plot.draw import figure
@@ -23,6 +25,7 @@ from weft.results import control_messages
 from weft.results import quantities as q
 from weft.results.database import TABLES
 from weft.results.result_set import ResultSet
+from weft.scenario import parameters
 from weft.text import engine_words
 
 if TYPE_CHECKING:
@@ -31,18 +34,13 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[1] / "docs"
 # A state that only a later engine has.
 LATER = (*LINK_STATES, "dozing")
-ALL_RECORDS = """\
-topology: {hyperx: {widths: [2, 2], terminals_per_router: 1}}
-routing: dimension_order
-traffic: {pattern: uniform, load: 0.1}
-measure:
-  warmup: 100cycles
-  window: 100cycles
-  series: {every: 50cycles, of: channel}
-  transient: {bin: 50cycles}
-  link_states: {}
-  control_packets: {}
-"""
+ALL_RECORDS = {
+    "topology": {"hyperx": {"widths": [2, 2], "terminals_per_router": 1}},
+    "routing": "dimension_order",
+    "traffic": {"pattern": "uniform", "load": 0.1},
+    "measure": {"warmup": "100cycles", "window": "100cycles"}
+    | {told["name"]: yaml.safe_load(told["example"]) for told in _engine.recordings()},
+}
 
 
 @pytest.fixture
@@ -78,6 +76,7 @@ def test_every_power_state_has_a_price_and_its_columns(recorded: Results) -> Non
     assert prices.keys() == set(LINK_STATES)
     summary, channels, series = recorded.summaries[0], recorded.channels(0), recorded.series(0)
     page = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    page += "".join(f"`{column['name']}`" for told in _engine.recordings() for column in told["columns"])
     for state in LINK_STATES:
         assert f"links_{state}_share" in summary
         assert {f"cycles_{state}", f"flits_{state}"} <= set(channels.columns)
@@ -176,3 +175,18 @@ def test_a_point_that_keeps_all_records_has_a_table_of_each(tmp_path: Path) -> N
     kept = {path.stem for path in results.folder(0).glob("*.parquet")}
     assert kept == {"channels", *RECORDS}
     assert kept <= TABLES.keys()
+    for told in _engine.recordings():
+        columns = results.recorded(0, told["name"]).columns
+        assert columns == [column["name"] for column in told["columns"] if column["name"] in columns]
+
+
+def test_the_mappings_under_measure_are_the_recordings() -> None:
+    schema = _engine.schema()
+    keys = schema["$defs"]["Measure"]["properties"]
+    mappings = {key for key, place in keys.items() if parameters.target(schema, place).get("type") == "object"}
+    assert mappings == set(RECORDS)
+
+
+def test_a_table_that_nobody_knows_is_refused(recorded: Results) -> None:
+    with pytest.raises(ResultsError, match="the recordings are transient"):
+        recorded.recorded(0, "tomorrow")

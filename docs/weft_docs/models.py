@@ -53,6 +53,12 @@ FAMILIES = {
         "engine/src/models/allocation",
         "engine/src/models/allocation/mod.rs",
     ),
+    "measure": Family(
+        "Recordings",
+        "Tables of a point that a scenario asks for, each by its own key.",
+        "engine/src/models/recording",
+        "engine/src/models/recording/mod.rs",
+    ),
 }
 # Whose measurements are in the repository, and where.
 PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv"}

@@ -18,6 +18,7 @@ __all__ = [
     "expand",
     "models",
     "read",
+    "recordings",
     "schema",
 ]
 
@@ -36,6 +37,7 @@ def expand(
 def read(file: str | PathLike[str]) -> str: ...
 def schema() -> dict[str, Any]: ...
 def models() -> dict[str, Any]: ...
+def recordings() -> list[dict[str, Any]]: ...
 
 @final
 class Control:

@@ -7,7 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::time::Instant;
 use weft_engine::power::{PolicyConfig, idle_timeout::IdleTimeout};
-use weft_engine::spec::{Execution, Records, SeriesSpec};
+use weft_engine::recording::{
+    RecordingConfig,
+    link_states::LinkStates,
+    series::{Series, SeriesOf},
+    transient::Transient,
+};
+use weft_engine::spec::Execution;
 use weft_engine::{Simulation, Spec};
 use weft_units::Time;
 
@@ -63,13 +69,13 @@ impl Record {
             spec.policy = PolicyConfig::IdleTimeout(IdleTimeout { idle: time(50), transition: time(20) });
         }
         let or_all = |what| self == what || self == Self::Everything;
-        spec.records = Records {
-            transient: or_all(Self::Transient).then_some(100),
-            series: or_all(Self::Series).then_some(SeriesSpec { every: 100, channels: true }),
-            link_states: or_all(Self::LinkStates).then_some(1_000_000),
-            sleep: false,
-            control: None,
-        };
+        let all = [
+            (Self::Transient, RecordingConfig::Transient(Transient { bin: Time::Cycles(100) })),
+            (Self::Series, RecordingConfig::Series(Series { every: Time::Cycles(100), of: SeriesOf::Channel })),
+            (Self::LinkStates, RecordingConfig::LinkStates(LinkStates::default())),
+        ];
+        spec.recordings =
+            all.iter().filter(|(what, _)| or_all(*what)).map(|(_, recording)| recording.asked()).collect();
     }
 
     /// The name on the command line.

@@ -19,7 +19,7 @@ pub use api::compiled::{ForPorts, Widths};
 pub use explain::demand::demand;
 pub use explain::imply::{Implied, imply};
 pub use explain::paths::{self, Explanation, explain};
-pub use models::{allocation, power, routing, workload};
+pub use models::{allocation, power, recording, routing, workload};
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
 pub use pipeline::watch;

@@ -122,6 +122,6 @@ fn no_allocation_with_jobs_and_replies() {
         job.workload = request_reply(2, Some(8));
     }
     spec.traffic.jobs.push(second);
-    spec.records.transient = Some(10);
+    record(&mut spec, r#"{"transient": {"bin": "10cycles"}}"#);
     check_all_loads("jobs and replies", spec);
 }

@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use rand_pcg::rand_core::Rng;
-use weft_engine::outcome::{Ending, LinkStates};
+use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;
 use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
@@ -28,8 +28,8 @@ fn quick(network: &str, epoch: u64, keys: &str) -> Spec {
     if spec.graph.structure().groups.is_some() {
         spec.managed[2] = false; // links between groups
     }
-    spec.records.link_states = Some(1 << 20);
-    spec.records.control = Some(1 << 20);
+    record_link_states(&mut spec, 1 << 20);
+    record_control_packets(&mut spec, 1 << 20);
     spec
 }
 
@@ -44,7 +44,7 @@ fn dead(router: u32, at: u64, until: Option<u64>) -> Fault {
 /// Cycles of the run in which the channel from router `a` to router `b` is in `state`, as spans.
 fn spans(out: &Outcome, (a, b): (u32, u32), state: LinkState) -> Vec<(u64, u64)> {
     let number = out.channels.iter().position(|c| (c.from, c.to) == (Some(a), Some(b))).expect("a link") as u32;
-    let LinkStates { spans, complete, .. } = out.link_states.as_ref().expect("recorded");
+    let Spans { spans, complete } = link_states(out);
     assert!(complete);
     spans.iter().filter(|s| s.channel == number && s.state == state).map(|s| (s.from, s.to)).collect()
 }
@@ -96,8 +96,8 @@ fn run_in_blocks(spec: &Spec) -> Outcome {
         assert_same(&out, &other, &format!("{blocks} blocks"));
         assert_eq!((out.dropped_packets, out.dropped_flits), (other.dropped_packets, other.dropped_flits));
         assert_eq!(out.control, other.control);
-        assert!(out.control_packets.as_ref().expect("recorded").1);
-        assert!(out.control_packets == other.control_packets, "{blocks} blocks send other control packets");
+        assert!(control_packets(&out).1);
+        assert!(control_packets(&out) == control_packets(&other), "{blocks} blocks send other control packets");
     }
     out
 }
@@ -411,9 +411,9 @@ fn a_router_that_returns_is_in_step_with_the_others() {
         spec.faults = vec![dead(5, 500, Some(700))];
         let out = run(&spec);
         check(&spec, &out);
-        let (packets, complete) = out.control_packets.as_ref().expect("recorded");
+        let (packets, complete) = control_packets(&out);
         assert!(complete);
-        for p in packets.iter().filter(|p| p.kind.name == "deactivate") {
+        for p in packets.iter().filter(|p| p.kind == "deactivate") {
             assert!(p.cycle.is_multiple_of(4 * 120), "{p:?}");
             asked += u32::from(p.from == 5 && p.cycle > 700);
         }

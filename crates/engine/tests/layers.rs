@@ -114,6 +114,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     ("engine", "models/power/mod.rs", "PolicyConfig"),
     ("engine", "models/allocation/mod.rs", "AllocatorConfig"),
     ("engine", "models/workload/mod.rs", "WorkloadConfig"),
+    ("engine", "models/recording/mod.rs", "RecordingConfig"),
     ("topology", "models/mod.rs", "TopologyConfig"),
     ("traffic", "pattern.rs", "PatternConfig"),
     ("traffic", "injection.rs", "InjectionConfig"),

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use weft_engine::explain;
-use weft_engine::outcome::{Ending, Outcome, Span};
+use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, LoadPhase};
@@ -152,7 +152,7 @@ fn under_always_on_it_is_dimension_order_to_the_last_bit() {
 
 /// States of every stage over time; all channels of a stage are in the same.
 fn history(spec: &Spec, out: &Outcome) -> Vec<Vec<Span>> {
-    let states = out.link_states.as_ref().expect("recorded");
+    let states = link_states(out);
     assert!(states.complete);
     let mut stages: Vec<Option<Vec<Span>>> = vec![None; widths(spec).1 as usize];
     for (channel, count) in (0..).zip(&out.channels).filter(|(_, count)| count.class > 0) {
@@ -221,7 +221,7 @@ fn check_account(out: &Outcome) {
 fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     let mut spec = butterfly(SLAC);
     policy(&mut spec, r#"{"slac": {"wake_per_link": "4ns"}}"#);
-    spec.records.link_states = Some(10_000);
+    record_link_states(&mut spec, 10_000);
     spec.set_load(1.0);
     phases(&mut spec, 0, 3000);
     let out = run(&spec);
@@ -283,7 +283,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
             if j == 1 {
                 spec.traffic.jobs[0].workload = request_reply(2, None);
             }
-            spec.records.link_states = Some(1_000_000);
+            record_link_states(&mut spec, 1_000_000);
             steps(&mut spec, seed, 12_000);
             let out = run(&spec);
             let what = format!("{topology} {name} {flits} flits");
@@ -305,7 +305,7 @@ fn blocks_and_threads_change_nothing_while_stages_change() {
         let mut spec = spec(OVERSUBSCRIBED, &via(name));
         packets(&mut spec, 4, VirtualCutThrough, 8);
         policy(&mut spec, QUICK_STAGES);
-        spec.records.link_states = Some(100_000);
+        record_link_states(&mut spec, 100_000);
         if load > 0.0 {
             phases(&mut spec, 300, 2000);
             spec.set_load(load);
@@ -317,7 +317,7 @@ fn blocks_and_threads_change_nothing_while_stages_change() {
         for (threads, blocks) in [(1, 2), (2, 2), (2, 4), (1, 16)] {
             let other = run_as(&spec, Execution { threads, blocks });
             assert_same(&alone, &other, &format!("{name}, {threads} threads, {blocks} blocks"));
-            assert_eq!(alone.link_states, other.link_states);
+            assert_eq!(link_states(&alone), link_states(&other));
         }
     }
 }

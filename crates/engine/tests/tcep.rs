@@ -3,7 +3,6 @@
 use crate::common::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
-use weft_engine::outcome::ControlPacket;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Outcome, Simulation, Spec};
@@ -131,20 +130,20 @@ fn row(routers: u32, senders: &[(u32, f64)], keys: &str) -> Spec {
     for &(router, load) in senders {
         (0..4).for_each(|k| spec.set_load_of(4 * router + k, load));
     }
-    spec.records.control = Some(10_000);
-    spec.records.link_states = Some(10_000);
+    record_control_packets(&mut spec, 10_000);
+    record_link_states(&mut spec, 10_000);
     phases(&mut spec, 0, 4001);
     spec
 }
 
 /// What was said, one line per message.
 fn said(out: &Outcome) -> Vec<String> {
-    let (packets, complete) = out.control_packets.as_ref().expect("recorded");
+    let (packets, complete) = control_packets(out);
     assert!(complete);
-    let word = |p: &ControlPacket| {
+    let word = |p: &Said| {
         let about = p.about.map_or(String::new(), |about| format!(" {about}"));
-        let flag = if p.kind.name == "state" && p.flag { " active" } else { "" };
-        let kind = p.kind.name;
+        let flag = if p.kind == "state" && p.flag { " active" } else { "" };
+        let kind = &p.kind;
         format!("{} {}>{} {kind}{about}{flag}", p.cycle, p.from, p.to)
     };
     packets.iter().map(word).collect()
@@ -152,9 +151,8 @@ fn said(out: &Outcome) -> Vec<String> {
 
 /// When the channels between two routers changed their state.
 fn changes(out: &Outcome, a: u32, b: u32) -> Vec<(u32, LinkState, u64)> {
-    let states = out.link_states.as_ref().expect("recorded");
     let mut all = Vec::new();
-    for span in &states.spans {
+    for span in link_states(out).spans {
         let c = &out.channels[span.channel as usize];
         if (c.from, c.to) == (Some(a), Some(b)) || (c.from, c.to) == (Some(b), Some(a)) {
             all.push((c.from.expect("a router"), span.state, span.from));
@@ -176,7 +174,7 @@ fn a_router_that_sends_round_activates_its_direct_link() {
     let told = ["642 1>0 state 2 active", "642 1>2 state 2 active"];
     assert_eq!(said(&out), [&["250 1>2 activate", "500 2>1 ack"][..], &told].concat());
     // the request goes over the hub and may wait there for a flit; the new link may not carry the first word of it
-    let (packets, _) = out.control_packets.as_ref().expect("recorded");
+    let (packets, _) = control_packets(&out);
     let hops: Vec<_> = packets.iter().map(|packet| packet.arrival.expect("came").1).collect();
     assert_eq!(hops, [2, 2, 1, 1]);
     assert_eq!(packets[1].arrival, Some((522, 2)));
@@ -245,13 +243,14 @@ fn the_hub_moves_when_the_next_star_is_up() {
 
 /// A packet takes at least the latency of its links and a cycle in each router that it passes, and comes unless it was sent last.
 fn check_arrivals(spec: &Spec, out: &Outcome) {
-    let (packets, _) = out.control_packets.as_ref().expect("recorded");
-    for packet in packets {
+    let (packets, _) = control_packets(out);
+    for packet in &packets {
         let Some((cycle, hops)) = packet.arrival else {
             assert!(out.cycles - packet.cycle < 1000, "{packet:?}");
             continue;
         };
-        let least = (spec.links[usize::from(packet.class)].latency + 1) * u64::from(hops);
+        let class = spec.graph.class_names().iter().position(|name| *name == packet.link_class).expect("a class");
+        let least = (spec.links[class].latency + 1) * hops;
         assert!(hops > 0 && cycle - packet.cycle >= least, "{packet:?}");
     }
 }
@@ -259,15 +258,15 @@ fn check_arrivals(spec: &Spec, out: &Outcome) {
 #[test]
 fn every_link_that_a_control_packet_crosses_is_counted() {
     let mut spec = row(4, &[(1, 1.0)], "");
-    spec.records.control = Some(10_000);
+    record_control_packets(&mut spec, 10_000);
     let out = run(&spec);
-    let (packets, complete) = out.control_packets.as_ref().expect("recorded");
+    let (packets, complete) = control_packets(&out);
     // what is under way at the end has crossed links, too
     let (sent, crossed) =
-        (packets.len() as u64, packets.iter().filter_map(|p| p.arrival).map(|(_, hops)| u64::from(hops)).sum::<u64>());
+        (packets.len() as u64, packets.iter().filter_map(|p| p.arrival).map(|(_, hops)| hops).sum::<u64>());
     let control = out.control.as_ref().expect("agents");
     let away = packets.iter().filter(|packet| packet.arrival.is_none()).count() as u64;
-    assert!(*complete && sent == control.packets.iter().sum::<u64>());
+    assert!(complete && sent == control.packets.iter().sum::<u64>());
     assert!(crossed <= control.flit_hops && control.flit_hops <= crossed + 2 * away, "{crossed} {control:?} {away}");
     check_arrivals(&spec, &out);
 }
@@ -282,14 +281,14 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         pattern(&mut spec, TORNADO);
         spec.set_load(load);
         phases(&mut spec, 1000, 5000);
-        spec.records.control = Some(100_000);
+        record_control_packets(&mut spec, 100_000);
         let alone = run(&spec);
         assert!(alone.control.as_ref().expect("agents").flit_hops > 0);
         check_arrivals(&spec, &alone);
         for (threads, blocks) in [(1, 2), (2, 4), (2, 16)] {
             let other = run_as(&spec, Execution { threads, blocks });
             assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));
-            assert_eq!(alone.control_packets, other.control_packets);
+            assert_eq!(control_packets(&alone), control_packets(&other));
         }
     }
 }

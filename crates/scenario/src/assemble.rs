@@ -6,7 +6,8 @@ use crate::links::check_delays;
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::power::LinkState;
-use weft_engine::spec::{self, Phases, RouterSpec, StatePrice, Stop};
+use weft_engine::recording::RecordingConfig;
+use weft_engine::spec::{self, MAX_CYCLES, Phases, RouterSpec, StatePrice, Stop};
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
@@ -37,8 +38,6 @@ impl Scenario {
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
         let faults = faults.collect::<Result<Vec<_>, _>>()?;
-        // both directions of a link between routers
-        let channels = 2 * graph.links().filter(|link| managed[usize::from(link.class)]).count();
         let spec = Spec {
             traffic,
             links,
@@ -50,7 +49,7 @@ impl Scenario {
             prices,
             phases,
             watched: spec::Watched::Nobody,
-            records: self.measure.records(&clock, channels)?,
+            recordings: self.measure.recordings.0.iter().map(RecordingConfig::asked).collect(),
             seed: self.seed,
             cycle_fs: clock.cycle_fs,
             allow_dependency_cycle: self.allow_dependency_cycle,
@@ -58,6 +57,7 @@ impl Scenario {
         };
         spec.check_warmup()?;
         spec.check_faults()?;
+        spec.check_recordings()?;
         Ok((self, spec))
     }
 
@@ -101,9 +101,6 @@ impl Scenario {
 pub(crate) struct Clock {
     pub cycle_fs: u128,
 }
-
-/// Cycles of any one delay or phase at most: sums of a few stay within 64 bits, and no run is that long.
-const MAX_CYCLES: Cycles = 1 << 48;
 
 impl Clock {
     pub fn cycles(&self, time: Time, path: &str) -> Result<Cycles, Refusal> {

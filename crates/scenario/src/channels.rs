@@ -1,12 +1,13 @@
 //! The table of channels: one row per direction of each link, over the measured window; written as Parquet.
 
 use crate::energy::Energy;
-use crate::table::{Column, write};
+use crate::table::write;
 use parquet::errors::ParquetError;
 use std::io::Write;
 use std::sync::Arc;
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::LinkState;
+use weft_engine::recording::Column;
 
 /// One direction of a link.
 #[derive(Debug, Clone)]
@@ -29,8 +30,9 @@ impl Channels {
     /// null, since that end is the `terminal`. Energies are exact: a scenario whose window could overflow 63 bits is
     /// refused.
     fn columns(&self) -> Vec<(String, Column)> {
-        let maybe =
-            |of: fn(&ChannelCount) -> Option<u32>| Column::Maybe(self.rows.iter().map(|r| of(&r.count)).collect());
+        let maybe = |of: fn(&ChannelCount) -> Option<u32>| {
+            Column::MaybeNumbers(self.rows.iter().map(|r| of(&r.count)).collect())
+        };
         let energy = |of: fn(&Energy) -> u128| {
             Column::Counts(self.rows.iter().map(|row| of(&row.energy).try_into().unwrap_or(u64::MAX)).collect())
         };

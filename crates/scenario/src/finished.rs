@@ -5,12 +5,12 @@ use crate::bill::{energies, link_classes};
 use crate::channels::{Channel, Channels};
 use crate::energy::Energy;
 use crate::point::Point;
-use crate::records::{ControlPacketTable, LinkStateTable, SeriesTable, TransientTable};
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::outcome::{Cause, Ending, JobOutcome, Measured, Outcome, Queue, Waiting};
+use weft_engine::recording::{RecordingConfig, Table};
 use weft_units::{InputFile, Refusal};
 
 /// The results of a run.
@@ -19,10 +19,8 @@ pub struct Finished {
     /// Flat, with units in the names of the keys; absent numbers are null.
     pub summary: Value,
     pub channels: Channels,
-    pub transient: Option<TransientTable>,
-    pub series: Option<SeriesTable>,
-    pub link_states: Option<LinkStateTable>,
-    pub control_packets: Option<ControlPacketTable>,
+    /// The tables of the recordings, by name.
+    pub recorded: Vec<(&'static str, Table)>,
     /// The lives of the packets that were watched; not saved.
     pub journeys: Value,
     /// The wait-for cycle in words, where the network stalled.
@@ -47,6 +45,7 @@ impl Finished {
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
         summary.extend(control(outcome));
+        summary.extend(completeness(outcome));
         summary.extend(fairness(spec, outcome));
         summary.insert(
             "jobs".to_owned(),
@@ -70,19 +69,10 @@ impl Finished {
             _ => None,
         };
         let (scenario_yaml, inputs) = (point.resolved_yaml(), point.inputs.clone());
-        let transient = outcome.transient.clone().map(|(width, bins)| TransientTable { width, bins });
-        let series =
-            outcome.series.clone().map(|series| SeriesTable { rows: series_rows(&channels, &classes, spec), series });
-        let link_states = outcome.link_states.clone().map(|states| LinkStateTable { spans: states.spans });
-        let control = outcome.control_packets.clone();
-        let control_packets = control.map(|(packets, _)| ControlPacketTable { packets, classes });
         Ok(Self {
             summary: Value::Object(summary),
             channels,
-            transient,
-            series,
-            link_states,
-            control_packets,
+            recorded: outcome.recorded.clone(),
             journeys: json!(outcome.journeys),
             stalled,
             scenario_yaml,
@@ -107,12 +97,6 @@ fn named_load(point: &Point, spec: &Spec) -> Option<f64> {
 }
 
 fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
-    let (ending, saturated) = match &outcome.ending {
-        Ending::Drained => ("drained", false),
-        Ending::Saturated => ("saturated", true),
-        Ending::Stalled(_) => ("stalled", false),
-        Ending::Interrupted => ("interrupted", false),
-    };
     object(json!({
         "hash": point.hash,
         "name": point.scenario.name,
@@ -126,8 +110,8 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "seed": point.scenario.seed,
         "weft_version": env!("CARGO_PKG_VERSION"),
         "result_model": RESULT_MODEL_VERSION,
-        "ending": ending,
-        "saturated": saturated,
+        "ending": outcome.ending.name(),
+        "saturated": outcome.ending == Ending::Saturated,
     }))
 }
 
@@ -160,7 +144,6 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
         "window_seconds": seconds(outcome.window),
         // beyond what JSON's readers hold as a whole number it is rounded
         "accepted_bits": u64::try_from(bits).map_or_else(|_| json!(bits as f64), |bits| json!(bits)),
-        "link_states_complete": outcome.link_states.as_ref().map(|states| states.complete),
     }))
 }
 
@@ -174,8 +157,15 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
         "control_packets": packets,
         "control_share": packets.map(share),
         "control_flit_hops": count.map(|count| count.flit_hops),
-        "control_packets_complete": outcome.control_packets.as_ref().map(|(_, complete)| complete),
     }))
+}
+
+/// Whether each table that has a bound holds all up to the end of the run; null if it was not asked for.
+fn completeness(outcome: &Outcome) -> Map<String, Value> {
+    let bounded = RecordingConfig::tables().iter().filter(|(_, info)| info.bounded);
+    let complete =
+        |name: &str| outcome.recorded.iter().find(|(own, _)| *own == name).and_then(|(_, table)| table.complete);
+    bounded.map(|(name, _)| (format!("{name}_complete"), json!(complete(name)))).collect()
 }
 
 fn packets(outcome: &Outcome) -> Map<String, Value> {
@@ -246,28 +236,17 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
     Value::Object(fields)
 }
 
-/// What each row of a sample stands for: a link class with the number of its channels, or a single channel.
-fn series_rows(channels: &Channels, classes: &[Arc<str>], spec: &Spec) -> Vec<(Option<Arc<str>>, u32)> {
-    if spec.records.series.is_some_and(|series| series.channels) {
-        return vec![(None, 1); channels.rows.len()];
-    }
-    let count = |class: usize| channels.rows.iter().filter(|row| usize::from(row.count.class) == class).count();
-    classes.iter().enumerate().map(|(class, name)| (Some(name.clone()), count(class) as u32)).collect()
-}
-
 /// A packet of a stalled network, and what it waits for.
 fn waiting(waiting: &Waiting) -> Value {
     let queue = |q: &Queue| json!({ "router": q.router, "port": q.port, "vc": q.vc });
-    let (reason, output) = match waiting.cause {
-        Cause::NoRoom { port, .. } => ("no_room", Some(port)),
-        Cause::Held { .. } => ("held", None),
-        Cause::Behind { .. } => ("behind", None),
-        Cause::Closed { port, .. } => ("closed", Some(port)),
+    let output = match waiting.cause {
+        Cause::NoRoom { port, .. } | Cause::Closed { port, .. } => Some(port),
+        Cause::Held { .. } | Cause::Behind { .. } => None,
     };
     json!({
         "packet": waiting.packet.map(|p| json!({ "seq": p.seq, "src": p.src, "dst": p.dst })),
         "at": queue(&waiting.at),
-        "reason": reason,
+        "reason": waiting.cause.name(),
         "output": output,
         "waits_for": waiting.cause.queue().as_ref().map(queue),
     })

@@ -26,7 +26,7 @@ mod path;
 mod placement;
 mod point;
 mod prices;
-mod records;
+mod recordings;
 mod save;
 mod scalar;
 mod schema;
@@ -43,13 +43,11 @@ pub use energy::Energy;
 pub use expand::{expand, expand_with, read};
 pub use faults::FaultConfig;
 pub use finished::Finished;
-pub use measure::{
-    Complete, Confidence, LinkStatesConfig, Measure, SeriesConfig, SeriesOf, StopConfig, TransientConfig, Warmup,
-};
+pub use measure::{Complete, Confidence, Measure, StopConfig, Warmup};
 pub use placement::{Count, Placement, Rest};
 pub use point::Point;
 pub use prices::{Price, Prices, Standing};
-pub use records::{LinkStateTable, SeriesTable, TransientTable};
+pub use recordings::{Recordings, recordings};
 pub use schema::{models, schema};
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 

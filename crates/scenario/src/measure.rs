@@ -1,14 +1,20 @@
 //! The keys of `measure`: what is measured when, and what ends a run.
 
 use crate::assemble::Clock;
+use crate::recordings::{Recordings, Taking};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use weft_engine::spec::{Phases, Records, SeriesSpec, Stop, TrafficSpec};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::fmt::Formatter;
+use weft_engine::spec::{Phases, Stop, TrafficSpec};
 use weft_units::{Cycles, Duration, Refusal, Time};
 
 /// Warm-up, measured window, drain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct Measure {
     /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on 12 or more means
     /// over 500 cycles each) and, under a policy that switches links, the share of links that draw power has settled,
@@ -35,18 +41,44 @@ pub struct Measure {
     pub batches: u32,
     /// If nothing moves for this long while packets wait, the network has stalled [time].
     pub stall_limit: Time,
-    /// Latency by creation time over the whole run, warm-up included, saved as transient.parquet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transient: Option<TransientConfig>,
-    /// Flits and link states over the time of the whole run, saved as series.parquet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesConfig>,
-    /// When each managed link was in which power state in the whole run, saved as link_states.parquet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link_states: Option<LinkStatesConfig>,
-    /// Each control packet that the power policy sent in the whole run, saved as control_packets.parquet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub control_packets: Option<ControlPacketsConfig>,
+    /// The tables of the run, each with the key of its name.
+    #[serde(skip)]
+    #[schemars(!skip, flatten)]
+    pub recordings: Recordings,
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut keys = Self::serialize(self, serde_json::value::Serializer).map_err(S::Error::custom)?;
+        if let Value::Object(keys) = &mut keys {
+            keys.extend(self.recordings.keys().map_err(S::Error::custom)?);
+        }
+        keys.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Measure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Keys)
+    }
+}
+
+/// Reads the keys of recordings apart from the others: each is shown at its place if it is wrong, which
+/// `#[serde(flatten)]` would forget.
+struct Keys;
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = Measure;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the keys of measure")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Measure, A::Error> {
+        let mut keys = Taking::new(map);
+        let measure = Measure::deserialize(MapAccessDeserializer::new(&mut keys))?;
+        Ok(Measure { recordings: keys.recordings(), ..measure })
+    }
 }
 
 /// A time, or `auto`.
@@ -87,68 +119,6 @@ pub struct Complete {
     /// the next multiple of 32 cycles.
     #[serde(default = "a_million_cycles")]
     pub max_window: Time,
-}
-
-/// Latency by creation time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TransientConfig {
-    /// Width of a bin [time]; it doubles whenever there would be more than 1024.
-    pub bin: Time,
-}
-
-/// Samples of the links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SeriesConfig {
-    /// Time between samples [time]; it doubles whenever there would be more than 1024 (fewer for many channels).
-    pub every: Time,
-    /// What a row stands for.
-    #[serde(default)]
-    pub of: SeriesOf,
-}
-
-/// Spans of link states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LinkStatesConfig {
-    /// Most spans to record, 1 to 100000000, and at least one per managed channel. In the cycle in which there would be
-    /// more, the record ends for all channels.
-    #[schemars(range(min = 1, max = 100_000_000))]
-    pub max_spans: u32,
-}
-
-impl Default for LinkStatesConfig {
-    fn default() -> Self {
-        Self { max_spans: 1_000_000 }
-    }
-}
-
-/// Control packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ControlPacketsConfig {
-    /// Most packets to record, 1 to 100000000. In the cycle in which there would be more, the record ends for all
-    /// routers.
-    #[schemars(range(min = 1, max = 100_000_000))]
-    pub max_packets: u32,
-}
-
-impl Default for ControlPacketsConfig {
-    fn default() -> Self {
-        Self { max_packets: 1_000_000 }
-    }
-}
-
-/// What a row of a time series stands for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SeriesOf {
-    /// All channels of a link class.
-    #[default]
-    Class,
-    /// One channel.
-    Channel,
 }
 
 fn a_million_cycles() -> Time {
@@ -199,10 +169,7 @@ impl Default for Measure {
             drain_limit: None,
             batches: 10,
             stall_limit: Time::Cycles(10_000),
-            transient: None,
-            series: None,
-            link_states: None,
-            control_packets: None,
+            recordings: Recordings::default(),
         }
     }
 }
@@ -212,8 +179,6 @@ const LEAST_LIMIT: Cycles = 20_000;
 /// The same in periods of the policy: if the power state settles within 14 periods, that is seen after 29.
 const LEAST_PERIODS: Cycles = 30;
 const MAX_BATCHES: u32 = 1000;
-/// Rows of a record at most.
-const MAX_ROWS: usize = 100_000_000;
 /// Most parts of a window that grows: each part has its own sums for each job.
 const MAX_GROWN: u64 = 100_000;
 
@@ -321,52 +286,6 @@ impl Measure {
             }
         }
     }
-
-    /// `managed`: number of channels whose states are recorded.
-    pub(crate) fn records(&self, clock: &Clock, managed: usize) -> Result<Records, Refusal> {
-        let whole = |time: Time, path: &str| Ok(clock.duration(time, path)?.above_zero(path)?.cycles);
-        let bin = |transient: TransientConfig| whole(transient.bin, "measure.transient.bin");
-        let series = |series: SeriesConfig| -> Result<SeriesSpec, Refusal> {
-            let every = whole(series.every, "measure.series.every")?;
-            Ok(SeriesSpec { every, channels: series.of == SeriesOf::Channel })
-        };
-        Ok(Records {
-            sleep: false,
-            control: self.control_packets.map(ControlPacketsConfig::most).transpose()?,
-            transient: self.transient.map(bin).transpose()?,
-            series: self.series.map(series).transpose()?,
-            link_states: self.link_states.map(|states| states.most(managed)).transpose()?,
-        })
-    }
-}
-
-impl LinkStatesConfig {
-    fn most(self, managed: usize) -> Result<usize, Refusal> {
-        let path = "measure.link_states.max_spans";
-        let most = rows(self.max_spans, path)?;
-        if most < managed {
-            let what =
-                format!("the policy manages {managed} channels, each of which starts with a span: {most} are too few");
-            return Err(Refusal::new(path, what, format!("write {managed} or more")));
-        }
-        Ok(most)
-    }
-}
-
-impl ControlPacketsConfig {
-    fn most(self) -> Result<usize, Refusal> {
-        rows(self.max_packets, "measure.control_packets.max_packets")
-    }
-}
-
-/// How many rows a record may have.
-fn rows(most: u32, path: &str) -> Result<usize, Refusal> {
-    let most = most as usize;
-    if !(1..=MAX_ROWS).contains(&most) {
-        let what = format!("{most} is not 1 to {MAX_ROWS}");
-        return Err(Refusal::new(path, what, "write 1000000, or leave it out"));
-    }
-    Ok(most)
 }
 
 fn times(time: Time, n: u32) -> Time {

@@ -1,6 +1,7 @@
 //! Result folders: written beside their final place and renamed, so that a folder is complete or absent.
 
 use crate::finished::Finished;
+use crate::table::write;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SUMMARY: &str = "summary.json";
 
 impl Finished {
-    /// Writes `scenario.yaml`, the tables (`channels.parquet` and the records) and `summary.json` into `folder`; leaves
-    /// a complete folder as it is.
+    /// Writes `scenario.yaml`, the tables (`channels.parquet` and one per recording) and `summary.json` into `folder`;
+    /// leaves a complete folder as it is.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         if folder.join(SUMMARY).exists() {
             return Ok(());
@@ -52,25 +53,10 @@ impl Finished {
         let mut table = Vec::new();
         self.channels.write(&mut table).map_err(io::Error::other)?;
         create("channels.parquet", &table)?;
-        if let Some(transient) = &self.transient {
+        for (name, recorded) in &self.recorded {
             table.clear();
-            transient.write(&mut table).map_err(io::Error::other)?;
-            create("transient.parquet", &table)?;
-        }
-        if let Some(series) = &self.series {
-            table.clear();
-            series.write(&mut table).map_err(io::Error::other)?;
-            create("series.parquet", &table)?;
-        }
-        if let Some(states) = &self.link_states {
-            table.clear();
-            states.write(&mut table).map_err(io::Error::other)?;
-            create("link_states.parquet", &table)?;
-        }
-        if let Some(packets) = &self.control_packets {
-            table.clear();
-            packets.write(&mut table).map_err(io::Error::other)?;
-            create("control_packets.parquet", &table)?;
+            write(name, &recorded.columns, &mut table).map_err(io::Error::other)?;
+            create(&format!("{name}.parquet"), &table)?;
         }
         let summary = serde_json::to_string_pretty(&self.summary)?;
         create(SUMMARY, (summary + "\n").as_bytes())?;

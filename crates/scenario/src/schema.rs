@@ -164,6 +164,7 @@ pub fn models() -> Value {
         ("traffic.injection", family::<weft_traffic::InjectionConfig>()),
         ("power.policy", family::<weft_engine::power::PolicyConfig>()),
         ("router.allocator", family::<weft_engine::allocation::AllocatorConfig>()),
+        ("measure", family::<weft_engine::recording::RecordingConfig>()),
     ];
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
 }

@@ -6,11 +6,9 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Cause, ChannelCount, ControlKind, ControlPacket, Decisions, Ending, JobOutcome, Measured, PacketName,
-    PacketSums,
+    Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums, Queue, Stall, Waiting,
 };
-use weft_engine::outcome::{LinkStates, Queue, Sample, Series, Span, Stall, TransientBin, Waiting};
-use weft_engine::power::LinkState;
+use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};
 
 /// Two routers with one terminal each; flits of 10 bits; on = 2 fJ per cycle and 10 fJ per flit; off = 0.
@@ -89,44 +87,26 @@ fn outcome(ending: Ending) -> Outcome {
             latencies: Vec::new(),
             batch: Some(Batch { delivered: 4, packets: 4, completed: Some(77) }),
         }],
-        transient: Some((10, vec![TransientBin { packets: 4, latency: 120, longest: 50 }])),
-        series: Some(Series {
-            every: 75,
-            end: 150,
-            width: 2,
-            rows: vec![Sample { flits: 40, states: [4, 0, 0, 0, 0] }; 4],
-        }),
-        link_states: Some(LinkStates {
-            spans: vec![
-                Span { channel: 2, state: LinkState::On, from: 0, to: 75 },
-                Span { channel: 2, state: LinkState::Off, from: 75, to: 140 },
-            ],
-            complete: false,
-        }),
+        recorded: vec![
+            ("link_states", Table::bounded([("channel", Column::Counts(vec![2, 2]))], false)),
+            ("control_packets", Table::bounded([("kind", Column::Texts(vec!["ack".into()]))], true)),
+            ("transient", every_kind_of_cell()),
+        ],
         control: None,
-        routers_asleep: None,
-        control_packets: Some((
-            vec![request(), ControlPacket { cycle: 9, arrival: None, value: None, ..request() }],
-            true,
-        )),
         journeys: Vec::new(),
         flit_hops: 160,
     }
 }
 
-/// A router asks another for its link to a third.
-fn request() -> ControlPacket {
-    ControlPacket {
-        cycle: 8,
-        from: 0,
-        to: 1,
-        kind: ControlKind::of(&["activate_yours"], 0),
-        about: Some(2),
-        value: Some(50),
-        flag: false,
-        class: 1,
-        arrival: Some((30, 2)),
-    }
+/// A table of two rows.
+fn every_kind_of_cell() -> Table {
+    Table::whole([
+        ("counts", Column::Counts(vec![1, u64::MAX])),
+        ("maybe_counts", Column::MaybeCounts(vec![None, Some(7)])),
+        ("maybe_numbers", Column::MaybeNumbers(vec![Some(3), None])),
+        ("floats", Column::Floats(vec![0.5, -2.0])),
+        ("texts", Column::Texts(vec!["dim0".into(), "".into()])),
+    ])
 }
 
 fn finished(ending: Ending) -> Finished {
@@ -272,38 +252,17 @@ fn cell(rows: &[Row], row: usize, column: &str) -> Field {
 }
 
 #[test]
-fn records_read_back() {
-    let finished = finished(Ending::Drained);
-    let mut bytes = Vec::new();
-    finished.transient.as_ref().expect("recorded").write(&mut bytes).expect("written");
-    let bins = rows("transient", bytes);
-    assert_eq!((cell(&bins, 0, "bin_cycles"), cell(&bins, 0, "packets")), (Field::Long(10), Field::Long(4)));
-    assert_eq!(cell(&bins, 0, "packet_latency_mean_cycles"), Field::Double(30.0));
-    let mut bytes = Vec::new();
-    finished.series.as_ref().expect("recorded").write(&mut bytes).expect("written");
-    let samples = rows("series", bytes);
-    assert_eq!(samples.len(), 4);
-    assert_eq!(
-        (cell(&samples, 2, "from_cycle"), cell(&samples, 2, "interval_cycles")),
-        (Field::Long(75), Field::Long(75))
-    );
-    assert_eq!(cell(&samples, 3, "link_class"), Field::Str("dim0".to_owned()));
-    // 40 flits in 75 cycles on 2 channels
-    assert_eq!(cell(&samples, 3, "utilisation"), Field::Double(40.0 / 150.0));
-    assert_eq!((cell(&samples, 3, "channels_on"), cell(&samples, 3, "channels_off")), (Field::Long(4), Field::Long(0)));
-    let mut bytes = Vec::new();
-    finished.link_states.as_ref().expect("recorded").write(&mut bytes).expect("written");
-    let spans = rows("link-states", bytes);
-    assert_eq!((cell(&spans, 1, "channel"), cell(&spans, 1, "state")), (Field::Long(2), Field::Str("off".to_owned())));
-    assert_eq!((cell(&spans, 1, "from_cycle"), cell(&spans, 1, "to_cycle")), (Field::Long(75), Field::Long(140)));
-    let mut bytes = Vec::new();
-    finished.control_packets.as_ref().expect("recorded").write(&mut bytes).expect("written");
-    let packets = rows("control-packets", bytes);
-    let row = |row: usize| -> Vec<Field> { packets[row].get_column_iter().map(|(_, field)| field.clone()).collect() };
+fn tables_of_recordings_read_back() {
+    let base = std::env::temp_dir().join(format!("weft-recorded-{}", std::process::id()));
+    finished(Ending::Drained).save(&base).expect("saved");
+    let rows = rows("transient", std::fs::read(base.join("transient.parquet")).expect("a table"));
+    std::fs::remove_dir_all(&base).expect("removed");
+    let row = |row: usize| -> Vec<Field> { rows[row].get_column_iter().map(|(_, field)| field.clone()).collect() };
     let text = |word: &str| Field::Str(word.to_owned());
-    let ends = [text("activate_yours"), Field::Int(0), Field::Int(1), text("dim0"), Field::Int(2), Field::Long(0)];
-    assert_eq!(row(0), [&[Field::Long(8), Field::Long(30)][..], &ends, &[Field::Long(50), Field::Long(2)]].concat());
-    assert_eq!(row(1), [&[Field::Long(9), Field::Null][..], &ends, &[Field::Null, Field::Null]].concat());
+    assert_eq!(row(0), [Field::Long(1), Field::Null, Field::Int(3), Field::Double(0.5), text("dim0")]);
+    // the largest number that Parquet has
+    assert_eq!(row(1), [Field::Long(i64::MAX), Field::Long(7), Field::Null, Field::Double(-2.0), text("")]);
+    assert_eq!(cell(&rows, 1, "maybe_counts"), Field::Long(7));
 }
 
 #[test]
@@ -340,7 +299,6 @@ fn a_folder_is_complete_or_absent_and_never_rewritten() {
             "control_packets.parquet",
             "link_states.parquet",
             "scenario.yaml",
-            "series.parquet",
             "summary.json",
             "transient.parquet"
         ]

@@ -9,6 +9,8 @@ mod faults;
 mod finished;
 mod links;
 mod network;
+mod newcomers;
+mod recordings;
 mod refusal;
 mod run;
 mod scenario;

@@ -86,6 +86,9 @@ fn the_hash_follows_the_resolved_scenario_and_nothing_else() {
     for (path, value) in ALTERNATIVES {
         assert_ne!(point(SMALL, &[(path, value)]).hash, hash, "{path}");
     }
+    for (path, example) in recordings() {
+        assert_ne!(point(SMALL, &[(&path, &example)]).hash, hash, "{path}");
+    }
 }
 
 #[test]
@@ -125,7 +128,15 @@ fn the_schema_accepts_examples_and_resolved_scenarios() {
     }
 }
 
-/// Another value for every key.
+/// The key of every recording, and an example of its parameters.
+fn recordings() -> Vec<(String, String)> {
+    let text = |told: &Value, key: &str| told[key].as_str().expect("a text").to_owned();
+    let told = weft_scenario::recordings();
+    let key = |told| (format!("measure.{}", text(told, "name")), text(told, "example"));
+    told.as_array().expect("a list").iter().map(key).collect()
+}
+
+/// Another value for every key but recordings.
 const ALTERNATIVES: &[(&str, &str)] = &[
     ("name", "another"),
     ("cycle", "2ns"),
@@ -162,10 +173,6 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("measure.warmup", "1us"),
     ("measure.window", "1us"),
     ("measure.stop", "{confidence: {half_width: 0.02}}"),
-    ("measure.transient", "{bin: 100cycles}"),
-    ("measure.series", "{every: 1000cycles, of: channel}"),
-    ("measure.link_states", "{max_spans: 10000}"),
-    ("measure.control_packets", "{max_packets: 10000}"),
     ("measure.drain_limit", "1us"),
     ("measure.batches", "5"),
     ("measure.stall_limit", "1us"),
@@ -225,7 +232,9 @@ fn every_documented_key_is_read() {
     for (prefix, pointer) in sections {
         for key in schema.pointer(pointer).and_then(Value::as_object).expect(pointer).keys() {
             let path = format!("{prefix}{key}");
-            let tested = ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
+            let recorded = recordings().iter().any(|(known, _)| *known == path);
+            let tested = recorded
+                || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
             // faults go with one policy only (`faults.rs`)
             assert!(
                 tested || ["sweep", "zip", "warmup_limit", "faults"].contains(&key.as_str()),

@@ -15,10 +15,11 @@ use std::sync::Arc;
 /// Largest input file \[bytes\]: a mistyped path to something huge is refused, not read.
 const MAX_BYTES: u64 = 1 << 30;
 const MARK: &str = "#sha256:";
-/// Files that Weft itself writes into a folder of results: a file of the scenario, which is copied there, can't have
-/// such a name.
-const RESERVED: [&str; 6] =
-    ["scenario.yaml", "summary.json", "channels.parquet", "transient.parquet", "series.parquet", "stall.txt"];
+/// Files that Weft itself writes into a folder of results, beside tables: a file of the scenario, which is copied there,
+/// can't have such a name.
+const RESERVED: [&str; 3] = ["scenario.yaml", "summary.json", "stall.txt"];
+/// How the names of the tables of results end; those of a scenario's files can't.
+const TABLE: &str = ".parquet";
 
 /// A file named in a scenario, with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +118,7 @@ impl Files {
     fn keep(&mut self, file: &InputFile) -> Result<(), String> {
         // Some file systems take names that differ in case for the same.
         let same = |name: &str| name.eq_ignore_ascii_case(&file.name);
-        if RESERVED.iter().copied().any(same) {
+        if RESERVED.iter().copied().any(same) || file.name.to_ascii_lowercase().ends_with(TABLE) {
             let name = &file.name;
             return Err(format!(
                 "{name} is the name of a file of the results, beside which it is kept\nrename the file"
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(keep(&[("a/m.csv", "1"), ("b/m.csv", "1")]).unwrap().len(), 1, "the same content");
         let refused = keep(&[("a/m.csv", "1"), ("b/M.csv", "2")]).unwrap_err();
         assert!(refused.starts_with("two files are called m.csv") && refused.ends_with("\nrename one of them"));
-        for name in RESERVED {
+        for name in RESERVED.into_iter().chain(["series.parquet", "Any.Parquet"]) {
             assert!(keep(&[(&format!("a/{name}"), "1")]).unwrap_err().contains("a file of the results"), "{name}");
         }
     }

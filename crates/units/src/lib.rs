@@ -8,6 +8,7 @@ pub mod file;
 mod link_classes;
 mod quantity;
 mod registry;
+mod words;
 
 pub use file::InputFile;
 pub use link_classes::LinkClasses;

@@ -20,9 +20,8 @@ from weft.text.labels import setting
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Tables that a point keeps only if the scenario asks for them, each with an override that asks.
-_OPTIONS = {"series": "'{every: 100cycles, of: channel}'", "transient": "'{bin: 100cycles}'"}
-ASKING = {name: f"measure.{name}={_OPTIONS.get(name, '{}')}" for name in _engine.RECORDS}
+# Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
+ASKING = {told["name"]: f"measure.{told['name']}={shlex.quote(told['example'])}" for told in _engine.recordings()}
 
 # Keys that every resolved scenario has.
 _SECTIONS = ("topology", "links", "routing", "traffic", "measure")
@@ -218,18 +217,18 @@ class ResultSet:
 
     def series(self, point: int) -> pl.DataFrame:
         """Flits and link states of a point over time, if `measure.series` asked for them."""
-        return self._recorded(point, "series")
+        return self.recorded(point, "series")
 
     def transient(self, point: int) -> pl.DataFrame:
         """Latency of a point by time of creation, if `measure.transient` asked for it."""
-        return self._recorded(point, "transient")
+        return self.recorded(point, "transient")
 
     def link_states(self, point: int) -> pl.DataFrame:
         """Spans of time of each managed channel in a power state, if `measure.link_states` asked for them.
 
         Columns: ``channel`` (row of `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the whole run.
         """
-        return self._recorded(point, "link_states")
+        return self.recorded(point, "link_states")
 
     def control_packets(self, point: int) -> pl.DataFrame:
         """Control packets of the power policy, if `measure.control_packets` asked for them.
@@ -238,9 +237,18 @@ class ResultSet:
         ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. From
         `weft.results.control_messages.FIRST_RANK` on ``value_flits`` is a rank, not a count.
         """
-        return self._recorded(point, "control_packets")
+        return self.recorded(point, "control_packets")
 
-    def _recorded(self, point: int, name: str) -> pl.DataFrame:
+    def recorded(self, point: int, name: str) -> pl.DataFrame:
+        """The table of a recording, if `measure` asked for it by this name.
+
+        Raises
+        ------
+        ResultsError
+            If there is no such recording, or the scenario did not ask for it.
+        """
+        if name not in RECORDS:
+            raise ResultsError.saying(f"there is no recording {name!r}", f"the recordings are {', '.join(RECORDS)}")
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
             what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"

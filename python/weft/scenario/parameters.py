@@ -32,8 +32,9 @@ def model(schema: Schema, family: str, name: str) -> Schema:
     place = schema
     for key in family.split("."):
         place = target(schema, target(schema, place)["properties"][key])
-    parameters = next(choice["properties"][name] for choice in place["oneOf"] if name in choice.get("properties", {}))
-    return target(schema, parameters)
+    # a family of which a scenario names one member, or the keys of those that it names
+    choices = place.get("oneOf", [place])
+    return target(schema, next(each["properties"][name] for each in choices if name in each.get("properties", {})))
 
 
 def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:

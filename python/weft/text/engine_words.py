@@ -44,12 +44,4 @@ STALL_MEANINGS = explained(
     },
 )
 # Tables of a point that a scenario has to ask for.
-RECORD_MEANINGS = explained(
-    _engine.RECORDS,
-    {
-        "series": "flits and power states of the channels of a point over time",
-        "transient": "packet latency of a point by the time of creation",
-        "link_states": "since when and until when each managed channel was in which power state",
-        "control_packets": "control packets that the routers sent each other for the power policy",
-    },
-)
+RECORD_MEANINGS = {told["name"]: told["meaning"] for told in _engine.recordings()}

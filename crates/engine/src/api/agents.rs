@@ -205,9 +205,9 @@ pub trait Channels {
     fn views_mut(&mut self) -> &mut Views;
 
     // ---- control packets --------------------------------------------------------------------------------------------
-    /// Counts a packet of this kind, and records it if control packets are recorded. Returns its place in the record.
+    /// Counts a packet of this kind, and tells the recordings of it. Returns its number, if there are recordings.
     fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32>;
-    /// Records that a packet of router `from` (numbered in the whole network) has come to the router that it was sent
+    /// Tells the recordings that a packet of router `from` (numbered in the whole network) has come to the router that it was sent
     /// to.
     fn note_arrival(&mut self, from: u32, frame: &Frame);
     /// Sends a packet over the link, ahead of all data flits that wait for it; `false`: too many packets wait there already.

@@ -11,8 +11,8 @@ pub struct Frame {
     pub body: Body,
     /// Links that it has crossed.
     pub hops: u8,
-    /// Its place in the record of its sender's block, if control packets are recorded.
-    pub note: Option<u32>,
+    /// Its number among the control packets of its sender's block, if a recording hears of them.
+    pub number: Option<u32>,
 }
 
 /// How a frame came.

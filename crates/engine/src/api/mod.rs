@@ -7,6 +7,7 @@ pub mod compiled;
 pub mod control;
 pub mod coordinates;
 pub mod policy;
+pub mod recording;
 pub mod routing;
 pub mod sensor;
 pub mod spec;

@@ -1,4 +1,4 @@
-//! The parts of a spec that name no model: links, phases of a run, what is recorded and watched.
+//! The parts of a spec that name no model: links, phases of a run, what is watched.
 
 use weft_units::Cycles;
 
@@ -54,28 +54,8 @@ pub enum Stop {
     Complete,
 }
 
-/// Channels and times of a time series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeriesSpec {
-    /// Cycles between two samples at first.
-    pub every: Cycles,
-    /// A row per channel instead of one per link class.
-    pub channels: bool,
-}
-
-/// What is recorded on top of the sums of the window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Records {
-    /// Latency by creation time, in bins of this many cycles at first.
-    pub transient: Option<Cycles>,
-    pub series: Option<SeriesSpec>,
-    /// States of the managed channels over time: most spans to keep.
-    pub link_states: Option<usize>,
-    /// Cycles in which all managed channels of each router were off.
-    pub sleep: bool,
-    /// Control packets of the power policy: most of them to keep.
-    pub control: Option<usize>,
-}
+/// Cycles of any one delay or phase at most: sums of a few stay within 64 bits, and no run is that long.
+pub const MAX_CYCLES: Cycles = 1 << 48;
 
 /// No window is open yet, or its end is not known.
 pub const LATER: u64 = u64::MAX / 2;

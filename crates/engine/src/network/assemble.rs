@@ -18,12 +18,14 @@ use crate::network::bubbles;
 use crate::network::dependency;
 use crate::network::faults;
 use crate::network::pairs;
+use crate::network::recordings::Setting;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::control::Control;
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::net::{Net, NetJob};
 use crate::pipeline::power::Power;
+use crate::pipeline::recorders::Recorders;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
@@ -71,6 +73,7 @@ pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJo
     spec.check_warmup()?;
     spec.check_faults()?;
     faults::check_aim(spec, &*routing)?;
+    spec.check_recordings()?;
     let jobs = jobs(spec)?;
     let (ranks, job_of) = places(spec);
     let after_grant = after_grant(spec)?;
@@ -85,7 +88,7 @@ pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJo
     let by_job = apart || jobs.len() > 1;
     let others = by_job || tells || ends || spec.phases.auto_warmup;
     let faults = !spec.faults.is_empty();
-    let delivery_slow_path = others || spec.records.transient.is_some();
+    let delivery_slow_path = others || spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let rings = !needs.ring_entries.is_empty();
     let single = spec.traffic.longest() == 1 && !rings;
     let class_bits = needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2();
@@ -115,14 +118,13 @@ pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJo
         priority: spec.router.priority,
         watches,
         creation_slow_path: by_job || watches,
-        only_in_time: !others,
+        only_recorded: !others,
         crossing_slow_path: by_age || watches || spec.router.routing_delay > 0,
         heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
         subnets: match pairs::knows_of_links(&spec.routing) {
             LinkKnowledge::Subnetworks => Subnets::of(graph),
             LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
         },
-        counts_sleep: spec.records.sleep,
         faults,
         routers_fail: spec.faults.iter().any(Fault::is_of_router),
         trunk,
@@ -394,13 +396,15 @@ pub(crate) fn blocks<const W: usize, const V: usize>(
 where
     Widths: ForPorts<V>,
 {
-    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, bounds, b }.build()).collect()
+    let recordings = &Setting::new(spec);
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, recordings, bounds, b }.build()).collect()
 }
 
 pub(super) struct Builder<'a> {
     pub spec: &'a Spec,
     pub net: &'a Net,
     pub policy: &'a dyn Policy,
+    pub recordings: &'a Option<Setting>,
     pub bounds: &'a [u32],
     pub b: usize,
 }
@@ -522,9 +526,10 @@ impl Builder<'_> {
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
-            power: Power::new(all_vcs, self.spec.records.link_states),
+            power: Power::new(all_vcs),
             agents: None,
             control: Control::none(),
+            recorders: Recorders::default(),
             faults,
             departures: Vec::with_capacity(radix),
             history,
@@ -570,7 +575,7 @@ impl Builder<'_> {
             here[usize::from(terminal.job)] = true;
         }
         let batches = self.spec.phases.most_batches(self.net.batch);
-        let parts = Parts::new(&self.net.jobs, &self.spec.records, batches, |job| here[job]);
+        let parts = Parts::new(&self.net.jobs, batches, |job| here[job]);
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 

@@ -5,7 +5,7 @@ pub mod faults;
 pub mod jobs;
 pub mod pairs;
 pub mod policy;
-pub mod series;
+pub mod recordings;
 pub mod simulation;
 pub mod spec;
 pub mod whole;

@@ -68,7 +68,6 @@ impl Builder<'_> {
             block: self.b as u32,
             places: (0..graph.routers()).map(place).collect(),
             horizon: self.net.after_grant + 80 + queue + longest.unwrap_or(0),
-            record: self.spec.records.control,
         }
     }
 
@@ -96,10 +95,11 @@ impl Builder<'_> {
         if let Some(plan) = self.policy.control() {
             block.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
         }
+        block.recorders = self.recorders(block);
         block.add_agents(self.net, self.policy, &site);
     }
 
-    fn manages<const V: usize>(&self, out: &OutputUnit<V>) -> bool {
+    pub(super) fn manages<const V: usize>(&self, out: &OutputUnit<V>) -> bool {
         self.spec.managed[usize::from(out.class)] && matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote)
     }
 

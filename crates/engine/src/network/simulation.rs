@@ -6,7 +6,6 @@ use crate::api::compiled::{ForPorts, Widths};
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
 use crate::network::policy;
-use crate::network::series::Recorder;
 use crate::network::spec::{Execution, Spec};
 use crate::network::whole::Whole;
 use crate::pipeline::block::{Block, Mail};
@@ -30,7 +29,6 @@ pub struct Simulation<const W: usize, const V: usize> {
     windows_done: u64,
     threads: usize,
     pub(crate) now: u64,
-    pub(crate) recorder: Option<Recorder>,
     /// First channel of each block in the order of the graph, and the end of the last.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
@@ -63,12 +61,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
-        let classes = spec.links.len();
-        let recorder = |series| Recorder::new(series, classes, &blocks, &crate::network::series::order(&blocks));
-        let recorder = spec.records.series.map(recorder);
         let compile = Compile { single: net.single, by_age: net.by_age || net.common.rings };
         let allocator = spec.router.allocator.give_to(compile);
-        Ok(Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer })
+        Ok(Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer })
     }
 
     pub fn now(&self) -> u64 {
@@ -146,9 +141,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 }
             }
             block.power.flush(&block.outs);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.look(&self.blocks);
+            block.recorders.look(&block.outs);
         }
     }
 

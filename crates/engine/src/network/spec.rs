@@ -1,7 +1,8 @@
 //! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
 
 use crate::api::age::Priority;
-pub use crate::api::spec::{FlowControl, LinkClass, Phases, Records, SeriesSpec, Stop, Watched};
+use crate::api::recording::Asked;
+pub use crate::api::spec::{FlowControl, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
 pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::faults::{Fault, Part};
@@ -67,7 +68,8 @@ pub struct Spec {
     /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
     pub prices: [Option<StatePrice>; LinkState::COUNT],
     pub phases: Phases,
-    pub records: Records,
+    /// Tables of the run, on top of the sums of the window.
+    pub recordings: Vec<Asked>,
     pub watched: Watched,
     pub seed: u64,
     /// Length of a cycle [fs], for policies whose parameters are times.
@@ -105,7 +107,7 @@ impl Spec {
             policy: PolicyConfig::default(),
             prices: [None; LinkState::COUNT],
             phases: Phases::default(),
-            records: Records::default(),
+            recordings: Vec::new(),
             watched: Watched::Nobody,
             seed: SEED,
             cycle_fs: 1_000_000,

@@ -13,6 +13,7 @@ use crate::pipeline::deliveries::Delivery;
 use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
 use crate::pipeline::power::Power;
+use crate::pipeline::recorders::Recorders;
 use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
@@ -82,6 +83,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub power: Power,
     pub(crate) agents: Option<Box<dyn Agents>>,
     pub(crate) control: Control,
+    pub(crate) recorders: Recorders,
     pub(crate) faults: Faults,
     /// Scratch: the flits that agents are told of.
     pub(crate) departures: Vec<Departure>,

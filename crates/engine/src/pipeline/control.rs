@@ -1,7 +1,7 @@
 //! The service that carries control packets: events, not segments. A packet takes a cycle of its link, ahead of all data
-//! flits that wait there, and is not held back by credits. Packets are counted, and recorded where that is asked for.
+//! flits that wait there, and is not held back by credits. Packets are counted, and recordings hear of them.
 
-use crate::api::control::{Arrival, ControlCount, ControlPacket, Frame, Wire};
+use crate::api::control::{Arrival, ControlCount, Frame, Wire};
 use crate::api::policy::ControlPlan;
 use crate::base::wheel::Wheel;
 use crate::pipeline::block::Block;
@@ -17,7 +17,6 @@ const RETRY: u64 = 64;
 pub(crate) struct Control {
     /// `None`: the policy sends no packets.
     pub counts: Option<ControlCount>,
-    pub log: Option<ControlLog>,
     arriving: Wheel<Arrival, 16>,
     /// First cycle in which each channel can carry another control packet.
     next: Vec<u64>,
@@ -38,14 +37,12 @@ pub(crate) struct Place {
     pub places: Arc<[(u32, u32)]>,
     /// Cycles that a packet is on its way at most.
     pub horizon: u64,
-    /// Most packets to record.
-    pub record: Option<usize>,
 }
 
 impl Control {
     /// For a policy that sends none.
     pub fn none() -> Self {
-        let place = Place { block: 0, places: Arc::new([]), horizon: 0, record: None };
+        let place = Place { block: 0, places: Arc::new([]), horizon: 0 };
         Self { counts: None, ..Self::new(ControlPlan { kinds: &[], queue: 0, per_router: 0 }, place, 0, 0) }
     }
 
@@ -53,7 +50,6 @@ impl Control {
         let events = routers * plan.per_router;
         Self {
             counts: Some(ControlCount::new(plan.kinds)),
-            log: place.record.map(ControlLog::new),
             arriving: Wheel::new(place.horizon, events),
             next: vec![0; channels],
             queue: plan.queue,
@@ -77,17 +73,15 @@ impl Control {
         self.counts = self.counts.take().map(|counts| ControlCount::new(counts.kinds));
     }
 
-    pub fn count(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
+    pub fn count(&mut self, kind: usize) {
         if let Some(counts) = &mut self.counts {
             counts.packets[kind] += 1;
         }
-        self.log.as_mut()?.leaves(packet())
     }
 
-    pub fn note_arrival(&mut self, from: u32, frame: &Frame, now: u64) {
-        if let (Some(log), Some(place)) = (&mut self.log, frame.note) {
-            log.comes(self.places[from as usize].0, place, now, frame.hops);
-        }
+    /// The block of a router (numbered in the whole network).
+    pub fn block_of(&self, router: u32) -> u32 {
+        self.places[router as usize].0
     }
 
     /// A packet comes from another block.
@@ -163,61 +157,4 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.outbox[block as usize].messages.push((at, arrival));
         }
     }
-}
-
-// ---- record ---------------------------------------------------------------------------------------------------------
-
-/// Control packets that a block has noted: where they leave, and again where they come, which may be in another block.
-#[derive(Debug)]
-pub(crate) struct ControlLog {
-    sent: Vec<ControlPacket>,
-    arrivals: Vec<Landing>,
-    most: usize,
-}
-
-/// A packet has come.
-#[derive(Debug, Clone, Copy)]
-struct Landing {
-    /// Block of its sender, and place in what was sent there.
-    block: u32,
-    place: u32,
-    cycle: u64,
-    hops: u8,
-}
-
-impl ControlLog {
-    /// Room for `most` packets.
-    pub fn new(most: usize) -> Self {
-        Self { sent: Vec::new(), arrivals: Vec::new(), most }
-    }
-
-    /// A packet leaves; gives its place, unless there is no room. One more than there is room for tells where that ended.
-    pub fn leaves(&mut self, packet: ControlPacket) -> Option<u32> {
-        let place = self.sent.len();
-        (place <= self.most).then(|| {
-            self.sent.push(packet);
-            place as u32
-        })
-    }
-
-    /// The packet that left `block` with that place comes after so many links.
-    pub fn comes(&mut self, block: u32, place: u32, cycle: u64, hops: u8) {
-        self.arrivals.push(Landing { block, place, cycle, hops });
-    }
-}
-
-/// What the blocks, in their order, have noted: in the order of cycles, up to the cycle of the first packet that has no
-/// room, and whether that is all.
-pub(crate) fn finish<'a>(logs: impl Iterator<Item = &'a ControlLog>, most: usize) -> (Vec<ControlPacket>, bool) {
-    let logs: Vec<_> = logs.collect();
-    let mut sent: Vec<_> = logs.iter().map(|log| log.sent.clone()).collect();
-    for arrival in logs.iter().flat_map(|log| &log.arrivals) {
-        let packet = &mut sent[arrival.block as usize][arrival.place as usize];
-        packet.arrival = Some((arrival.cycle, arrival.hops));
-    }
-    let mut all = sent.concat();
-    all.sort_unstable();
-    let cut = all.get(most).map(|packet| packet.cycle);
-    all.retain(|packet| cut.is_none_or(|cut| packet.cycle < cut));
-    (all, cut.is_none())
 }

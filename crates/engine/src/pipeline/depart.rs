@@ -97,8 +97,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let delivered = self.packets.items.hot(packet as usize);
             if !net.delivery_slow_path {
                 self.tally.deliver(net, delivered, at);
-            } else if net.only_in_time {
-                self.tally.deliver_in_time(net, delivered, at);
+            } else if net.only_recorded {
+                self.recorders.delivered(delivered, at);
+                self.tally.deliver(net, delivered, at);
             } else {
                 return self.eject_slow_path(net, o, packet, at);
             }
@@ -110,6 +111,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         let packet = self.packets.items.hot(id as usize);
+        self.recorders.delivered(packet, at);
         self.tally.deliver(net, packet, at);
         let job = net.job(packet.dst);
         self.tally.deliver_to_job(net, job, packet, at);

@@ -2,6 +2,7 @@
 
 use crate::api::agents::{Channels, Parked};
 use crate::api::control::{ControlPacket, Frame, Wire};
+use crate::api::recording::ControlArrival;
 use crate::api::subnetworks::Views;
 use crate::base::hash::hash;
 use crate::pipeline::block::Block;
@@ -27,8 +28,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {
-        let Block { power, outs, now, .. } = &mut *self.block;
-        power.change(channel, &mut outs[channel], state, *now);
+        self.block.change_state(channel, state, self.block.now);
     }
 
     fn open(&mut self, channel: usize) {
@@ -92,12 +92,16 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
-        self.block.control.count(kind, packet)
+        self.block.control.count(kind);
+        self.block.recorders.control_sent(packet)
     }
 
     fn note_arrival(&mut self, from: u32, frame: &Frame) {
-        let now = self.block.now;
-        self.block.control.note_arrival(from, frame, now);
+        if let Some(number) = frame.number {
+            let Block { control, recorders, now, .. } = &mut *self.block;
+            let arrival = ControlArrival { block: control.block_of(from), number, cycle: *now, hops: frame.hops };
+            recorders.control_arrived(arrival);
+        }
     }
 
     fn send(&mut self, channel: usize, frame: Frame) -> bool {

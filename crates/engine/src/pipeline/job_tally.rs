@@ -1,17 +1,12 @@
-//! What is counted apart from the sums of the window: jobs, latencies that a workload tells apart, latencies by creation time.
+//! What is counted apart from the sums of the window: jobs, and latencies that a workload tells apart.
 
-use crate::api::spec::Records;
 use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
 use crate::pipeline::net::{Net, NetJob};
 use crate::pipeline::tally::Tally;
-use crate::state::sums::{Measured, PacketSums, TransientBin};
+use crate::state::sums::{Measured, PacketSums};
 use crate::state::{MEASURED, Packet};
 use hdrhistogram::Histogram;
-use std::num::NonZeroU64;
-
-/// Bins of latency by creation time at most: they are joined two by two when there are more.
-const BINS: usize = 1024;
 
 /// Statistics of a job, or of a latency that its workload tells apart.
 #[derive(Debug, Clone)]
@@ -46,21 +41,12 @@ pub struct Parts {
     done: Vec<Done>,
     /// Measured packets of each job that were discarded.
     lost: Vec<u64>,
-    transient: Option<Transient>,
     pub seen: Seen,
-}
-
-/// Latency by creation time over the whole run.
-#[derive(Debug, Clone)]
-struct Transient {
-    width: NonZeroU64,
-    /// As many as have been used; room for [`BINS`].
-    bins: Vec<TransientBin>,
 }
 
 impl Parts {
     /// `here`: whether a terminal of the job is in the block. `batches`: parts of the window at most.
-    pub fn new(jobs: &[NetJob], records: &Records, batches: usize, here: impl Fn(usize) -> bool) -> Self {
+    pub fn new(jobs: &[NetJob], batches: usize, here: impl Fn(usize) -> bool) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
         if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
             for (j, job) in jobs.iter().enumerate() {
@@ -75,22 +61,12 @@ impl Parts {
                 parts.extend((0..1 + job.workload.latencies().len()).map(|_| part()));
             }
         }
-        let transient = records.transient.and_then(NonZeroU64::new);
         Self {
             of_job,
             parts,
             done: vec![Done::default(); jobs.len()],
             lost: vec![0; jobs.len()],
-            transient: transient.map(|width| Transient { width, bins: Vec::with_capacity(BINS) }),
             seen: Seen::default(),
-        }
-    }
-
-    /// Latency by creation time, of every packet.
-    #[inline(always)]
-    pub fn in_time(&mut self, created: u64, latency: u64) {
-        if let Some(transient) = &mut self.transient {
-            transient.count(created, latency);
         }
     }
 
@@ -126,19 +102,12 @@ impl Parts {
         Some((parts[0].accepted_flits, parts.iter().map(Part::measured).collect()))
     }
 
-    pub fn transient(&self) -> Option<(u64, Vec<TransientBin>)> {
-        self.transient.as_ref().map(|t| (t.width.get(), t.bins.clone()))
-    }
-
     pub fn merge(&mut self, other: &Parts) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(a, b)| a.merge(b));
         for (a, b) in self.done.iter_mut().zip(&other.done) {
             *a = Done { packets: a.packets + b.packets, last: a.last.max(b.last) };
         }
         self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += b);
-        if let (Some(a), Some(b)) = (&mut self.transient, &other.transient) {
-            a.merge(b);
-        }
         self.seen.packets += other.seen.packets;
         self.seen.latency += other.seen.latency;
     }
@@ -192,7 +161,6 @@ impl Tally {
         *done = Done { packets: done.packets + 1, last: done.last.max(at) };
         parts.seen.packets += 1;
         parts.seen.latency += latency;
-        parts.in_time(packet.created, latency);
         let Some(&first) = parts.of_job.get(job) else { return };
         let first = first as usize;
         parts.parts[first].accepted_flits += if inside { u64::from(packet.len) } else { 0 };
@@ -203,80 +171,5 @@ impl Tally {
         net.jobs.hot(job).workload.latencies_of(packet, latency, &mut |which, latency| {
             parts.parts[first + 1 + which].count(batch, packet, latency, network);
         });
-    }
-}
-
-impl Transient {
-    #[inline(always)]
-    fn count(&mut self, created: u64, latency: u64) {
-        let mut bin = (created / self.width) as usize;
-        if bin >= self.bins.len() {
-            bin = self.reach(bin);
-        }
-        self.bins.hot_mut(bin).add(&TransientBin { packets: 1, latency, longest: latency });
-    }
-
-    /// Makes a bin of this number; its number then.
-    #[cold]
-    fn reach(&mut self, mut bin: usize) -> usize {
-        while bin >= BINS {
-            self.join();
-            bin /= 2;
-        }
-        self.bins.resize(self.bins.len().max(bin + 1), TransientBin::default());
-        bin
-    }
-
-    /// Bins of twice the width.
-    fn join(&mut self) {
-        self.width = self.width.saturating_add(self.width.get());
-        for k in 0..self.bins.len().div_ceil(2) {
-            let mut bin = self.bins[2 * k];
-            if let Some(second) = self.bins.get(2 * k + 1) {
-                bin.add(second);
-            }
-            self.bins[k] = bin;
-        }
-        self.bins.truncate(self.bins.len().div_ceil(2));
-    }
-
-    fn merge(&mut self, other: &Transient) {
-        let mut other = other.clone();
-        while self.width < other.width {
-            self.join();
-        }
-        while other.width < self.width {
-            other.join();
-        }
-        if self.bins.len() < other.bins.len() {
-            self.bins.resize(other.bins.len(), TransientBin::default());
-        }
-        self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| a.add(b));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 3,000 packets, one per cycle, with their number as latency: 1,024 bins of 1 become bins of 4.
-    #[test]
-    fn bins_join_when_there_are_too_many_and_lose_nothing() {
-        let fill = |cycles: std::ops::Range<u64>| {
-            let mut transient = Transient { width: NonZeroU64::MIN, bins: Vec::with_capacity(BINS) };
-            cycles.for_each(|at| transient.count(at, at));
-            transient
-        };
-        let all = fill(0..3000);
-        assert_eq!((all.width.get(), all.bins.len()), (4, 750));
-        for (k, bin) in all.bins.iter().enumerate() {
-            let first = 4 * k as u64;
-            let expected = TransientBin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
-            assert_eq!(*bin, expected, "bin {k}");
-        }
-        // two blocks of which one saw only the beginning
-        let mut parts = fill(0..100);
-        parts.merge(&fill(100..3000));
-        assert_eq!((parts.width, &parts.bins), (all.width, &all.bins));
     }
 }

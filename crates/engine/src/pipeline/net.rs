@@ -43,8 +43,8 @@ pub struct Net {
     /// Arbiters let the oldest packet win.
     pub by_age: bool,
     pub priority: Priority,
-    /// By nothing but the time of their creation.
-    pub only_in_time: bool,
+    /// By nothing but recordings.
+    pub only_recorded: bool,
     /// Packets are watched (`watch.rs`).
     pub watches: bool,
     /// New packets are counted by their job, or watched.
@@ -56,8 +56,6 @@ pub struct Net {
     pub heads_slow_path: bool,
     /// Subnetworks whose links the routing looks at, if it does.
     pub(crate) subnets: Option<Subnets>,
-    /// It is counted how long all links of each router are off.
-    pub counts_sleep: bool,
     /// Links or routers fail, and heads may find no way (`faults.rs`).
     pub faults: bool,
     /// Routers fail, and heads may be discarded (`faults.rs`).
@@ -69,7 +67,7 @@ pub struct Net {
     pub job_of: Vec<u16>,
     /// Some job hears of packets that are sent and delivered.
     pub tells: bool,
-    /// Deliveries are also counted by job or by time of creation (`job_tally.rs`).
+    /// Deliveries are also counted by job (`job_tally.rs`), or recorded.
     pub delivery_slow_path: bool,
     /// All packets have one flit, and none enters a ring that keeps a bubble.
     pub single: bool,

@@ -1,13 +1,11 @@
 //! The accounts of the channels of a block, and its agents at work: once per cycle they hear of faults, control packets,
 //! wishes of packets, timers and channels that have drained, in this order.
 
-use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels, Probes};
+use crate::api::agents::{Agents, BlockSite, Channels, Probes};
 use crate::api::policy::Policy;
 use crate::pipeline::block::Block;
 use crate::pipeline::facade::Facade;
-use crate::pipeline::groups::GroupAccounts;
 use crate::pipeline::net::Net;
-use crate::pipeline::spans::SpanLog;
 use crate::pipeline::timers::Timers;
 use crate::state::{Account, LinkState, OutputUnit};
 
@@ -20,10 +18,6 @@ pub struct Power {
     all_vcs: Vec<u16>,
     /// Of a closed channel: the VCs that packets still hold.
     held: Vec<u16>,
-    /// States over time, where they are recorded.
-    pub(crate) log: Option<SpanLog>,
-    /// The channels of each router, where it is counted how long all of them are off.
-    pub(crate) routers: Option<GroupAccounts>,
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
     /// Shadow links that packets have chosen.
@@ -37,14 +31,11 @@ pub struct Power {
 }
 
 impl Power {
-    /// `spans`: most spans to record.
-    pub(crate) fn new(all_vcs: Vec<u16>, spans: Option<usize>) -> Self {
+    pub(crate) fn new(all_vcs: Vec<u16>) -> Self {
         Self {
             accounts: vec![Account::default(); all_vcs.len()],
             held: vec![0; all_vcs.len()],
             all_vcs,
-            log: spans.map(SpanLog::new),
-            routers: None,
             probes: Probes::default(),
             timers: Timers::new(0),
             wanted_back: Vec::new(),
@@ -56,20 +47,6 @@ impl Power {
 
     pub(crate) fn nothing_due(&self, now: u64) -> bool {
         self.timers.nothing_due(now) && self.wanted_back.is_empty() && self.drained.is_empty()
-    }
-
-    /// Moves channel `o` to another state.
-    pub(crate) fn change<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, to: LinkState, now: u64) {
-        let (account, from) = (&mut self.accounts[o], LinkState::of(out.state));
-        account.settle(from, out.flits, now);
-        account.transitions += 1;
-        out.state = to as u8;
-        if let Some(log) = &mut self.log {
-            log.note(o, to, now);
-        }
-        if let Some(routers) = &mut self.routers {
-            routers.change(o, from, to, now);
-        }
     }
 
     /// No head may take a VC of channel `o` from now on.
@@ -118,9 +95,6 @@ impl Power {
     pub(crate) fn begin<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) {
         let begun = outs.iter().map(|out| Account::begin(now, out.flits));
         self.accounts.iter_mut().zip(begun).for_each(|(account, begun)| *account = begun);
-        if let Some(routers) = &mut self.routers {
-            routers.begin(now);
-        }
     }
 
     /// Brings the accounts up to date: the counters of the ports have 32 bits.
@@ -147,15 +121,6 @@ impl Power {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The policy sets its agents to work in this block.
     pub(crate) fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
-        for (o, channel) in site.channels.iter().enumerate().filter(|(_, channel)| channel.managed) {
-            if let Some(log) = &mut self.power.log {
-                log.note(o, channel.state, 0);
-            }
-        }
-        if net.counts_sleep {
-            let member = |channel: &ChannelSite| channel.managed.then_some((channel.router, channel.state));
-            self.power.routers = Some(GroupAccounts::new(site.routers.len(), site.channels.iter().map(member)));
-        }
         let Some(agents) = policy.agents(site) else { return };
         self.power.probes = agents.probes();
         self.power.timers = Timers::new(site.channels.len() + site.routers.len());
@@ -165,6 +130,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.has_agents = true;
         self.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
+    }
+
+    /// Moves channel `o` to another state.
+    pub(crate) fn change_state(&mut self, o: usize, to: LinkState, now: u64) {
+        let (out, account) = (&mut self.outs[o], &mut self.power.accounts[o]);
+        let from = LinkState::of(out.state);
+        account.settle(from, out.flits, now);
+        account.transitions += 1;
+        out.state = to as u8;
+        self.recorders.changed(o, from, to, now);
     }
 
     /// The agents do something with the channels.

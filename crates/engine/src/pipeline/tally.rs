@@ -84,13 +84,6 @@ impl Tally {
         self.count(net, packet, at);
     }
 
-    /// The same, and nothing but latencies by creation time is counted apart.
-    #[inline(never)]
-    pub fn deliver_in_time(&mut self, net: &Net, packet: &Packet, at: u64) {
-        self.parts.in_time(packet.created, at - packet.created);
-        self.count(net, packet, at);
-    }
-
     /// `packet` of job `job` will never reach its terminal.
     pub fn lose(&mut self, packet: &Packet, job: usize) {
         if packet.flags & MEASURED != 0 {

@@ -16,22 +16,29 @@ use serde::Serialize;
 /// Choices that are kept of one head that chooses in every step: the first ones and the last.
 const CHOICES: usize = 64;
 
-/// Why a head did not cross the switch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// The power policy has closed the link: it is off, on its way to off or on, or about to go off.
-    LinkAsleep,
-    /// Other packets hold all VCs that it may take.
-    VcHeld,
-    /// The output sends another packet to its end (`hold_switch`).
-    OutputHeld,
-    /// The next buffer has no room.
-    NoCredit,
-    /// Another head got the VC.
-    LostVc,
-    /// Another input got the output, or another VC of its own input the switch.
-    LostSwitch,
+weft_units::words! {
+    /// Why a head did not cross the switch.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Reason {
+        /// The power policy has closed the link: it is off, on its way to off or on, or about to go off.
+        LinkAsleep = "link_asleep",
+        /// Other packets hold all VCs that it may take.
+        VcHeld = "vc_held",
+        /// The output sends another packet to its end (`hold_switch`).
+        OutputHeld = "output_held",
+        /// The next buffer has no room.
+        NoCredit = "no_credit",
+        /// Another head got the VC.
+        LostVc = "lost_vc",
+        /// Another input got the output, or another VC of its own input the switch.
+        LostSwitch = "lost_switch",
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 /// From one cycle to another (exclusive), toward output `port`.

@@ -65,7 +65,6 @@ pub(crate) struct Findings {
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
     pub control: Option<ControlCount>,
-    pub routers_asleep: Option<Vec<u64>>,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -81,7 +80,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             ending = self.window(spec, &mut watch, &mut middle);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
-        let (control, routers_asleep) = (self.control(), self.routers_asleep());
+        let (control, now) = (self.control(), self.now);
+        self.blocks.iter_mut().for_each(|block| block.recorders.window_ends(now));
         let window = (start, self.now);
         self.set_window(start, self.now);
         let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
@@ -91,7 +91,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control, routers_asleep })
+        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control })
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
@@ -103,6 +103,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         for block in &mut self.blocks {
             block.power.begin(&block.outs, self.now);
             block.control.begin();
+            block.recorders.window_begins(self.now);
         }
     }
 
@@ -114,12 +115,6 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             sum.add(count);
             sum
         }))
-    }
-
-    /// Cycles since then in which all managed channels of each router were off, where that is counted.
-    fn routers_asleep(&self) -> Option<Vec<u64>> {
-        let groups: Option<Vec<_>> = self.blocks.iter().map(|block| block.power.routers.as_ref()).collect();
-        Some(groups?.into_iter().flat_map(|groups| groups.asleep(self.now)).collect())
     }
 
     /// Advances to the end of the window.
@@ -207,15 +202,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         None
     }
 
-    /// Simulates up to cycle `until`, and takes the samples of the series on the way.
+    /// Simulates up to cycle `until`, and lets recordings take their samples on the way.
     pub fn advance_recording(&mut self, until: u64) {
         while self.now < until {
-            let sample = self.recorder.as_ref().map_or(u64::MAX, |r| r.next);
+            let sample = self.blocks[0].recorders.next_sample();
             self.advance(until.min(sample));
-            if let Some(recorder) = &mut self.recorder
-                && self.now == sample
-            {
-                recorder.sample(&self.blocks, self.now);
+            if self.now == sample {
+                self.blocks.iter_mut().for_each(|block| block.recorders.sample(&block.outs, sample));
             }
         }
     }

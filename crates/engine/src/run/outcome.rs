@@ -1,26 +1,27 @@
 //! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
 
-pub use crate::api::control::{ControlCount, ControlKind, ControlPacket};
-pub use crate::network::series::{Sample, Series};
-pub use crate::pipeline::spans::{LinkStates, Span};
+pub use crate::api::control::ControlCount;
+use crate::api::recording::Table;
 pub use crate::run::journey::Journey;
 use crate::state::LinkState;
-pub use crate::state::sums::{Measured, PacketSums, TransientBin};
+pub use crate::state::sums::{Measured, PacketSums};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
-    /// All packets created in the window were delivered.
-    Drained,
-    /// The network can't carry the offered load: it accepts less than 97 % in the second half of the window, or the
-    /// packets of the window were not delivered within the drain limit.
-    Saturated,
-    /// Packets wait for each other for ever.
-    Stalled(Stall),
-    /// The caller asked to stop.
-    Interrupted,
+weft_units::words! {
+    /// How a run ended.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Ending {
+        /// All packets created in the window were delivered.
+        Drained = "drained",
+        /// The network can't carry the offered load: it accepts less than 97 % in the second half of the window, or the
+        /// packets of the window were not delivered within the drain limit.
+        Saturated = "saturated",
+        /// Packets wait for each other for ever.
+        Stalled(Stall) = "stalled",
+        /// The caller asked to stop.
+        Interrupted = "interrupted",
+    }
 }
 
 /// What the packets of a stalled network wait for.
@@ -59,17 +60,20 @@ pub struct Queue {
     pub vc: u8,
 }
 
-/// Why a packet can't move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The buffer behind output `port`, a link to another router, has no room.
-    NoRoom { port: u32, to: Queue },
-    /// The output VC it wants is held by the packet at the head of another queue of the router.
-    Held { by: Queue },
-    /// Its next flits are still in a queue upstream.
-    Behind { queue: Queue },
-    /// The power policy has closed the channel of output `port`, to router `to`, and will not open it: it waits for nothing.
-    Closed { port: u32, to: u32 },
+weft_units::words! {
+    /// Why a packet can't move.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Cause {
+        /// The buffer behind output `port`, a link to another router, has no room.
+        NoRoom { port: u32, to: Queue } = "no_room",
+        /// The output VC it wants is held by the packet at the head of another queue of the router.
+        Held { by: Queue } = "held",
+        /// Its next flits are still in a queue upstream.
+        Behind { queue: Queue } = "behind",
+        /// The power policy has closed the channel of output `port`, to router `to`, and will not open it: it waits for
+        /// nothing.
+        Closed { port: u32, to: u32 } = "closed",
+    }
 }
 
 impl Cause {
@@ -216,16 +220,10 @@ pub struct Outcome {
     pub hop_counts: Vec<u64>,
     pub channels: Vec<ChannelCount>,
     pub jobs: Vec<JobOutcome>,
-    /// Width of a bin [cycles] and the bins of latency by creation time, from cycle 0 on.
-    pub transient: Option<(u64, Vec<TransientBin>)>,
-    pub series: Option<Series>,
-    pub link_states: Option<LinkStates>,
-    /// Cycles of the window in which all managed channels that a router sends on were off, per router, where they are counted.
-    pub routers_asleep: Option<Vec<u64>>,
+    /// The tables of the recordings, by name, in the order in which they were asked for.
+    pub recorded: Vec<(&'static str, Table)>,
     /// Control packets of the power policy over the window, if it sends some.
     pub control: Option<ControlCount>,
-    /// Those of the whole run, where they are recorded, and whether there was room for all.
-    pub control_packets: Option<(Vec<ControlPacket>, bool)>,
     /// Of the packets that were watched.
     pub journeys: Vec<Journey>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.

@@ -1,11 +1,9 @@
 //! From the counters of the blocks to the outcome of a run.
 
-use crate::network::series::order;
+use crate::network::recordings;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::pipeline::block::Block;
-use crate::pipeline::control;
-use crate::pipeline::spans;
 use crate::pipeline::tally::Tally;
 use crate::run::journey;
 use crate::run::measure::Findings;
@@ -27,9 +25,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let channels = channels(&self.blocks, &spec.graph, &found.closed);
         let packets = Measured { sums: sums.clone(), batches: tally.batches.clone(), latency };
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
-        let series = self.recorder.take().map(|recorder| recorder.finish(&self.blocks, self.now));
-        let link_states =
-            spec.records.link_states.map(|most| spans::finish(&self.blocks, &order(&self.blocks), most, self.now));
+        let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start);
         let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
         Outcome {
             ending: found.ending,
@@ -52,15 +48,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             hop_counts: tally.hop_counts[..=longest].to_vec(),
             channels,
             jobs,
-            transient: tally.parts.transient(),
-            series,
-            link_states,
+            recorded,
             control: found.control,
-            routers_asleep: found.routers_asleep,
-            control_packets: spec
-                .records
-                .control
-                .map(|most| control::finish(self.blocks.iter().filter_map(|block| block.control.log.as_ref()), most)),
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
         }

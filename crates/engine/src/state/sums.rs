@@ -37,20 +37,3 @@ pub struct Measured {
     /// Packet latency [cycles].
     pub latency: Histogram<u64>,
 }
-
-/// Packets created in one span of time and delivered by the end of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TransientBin {
-    pub packets: u64,
-    /// Sum of their latencies, and the longest [cycles].
-    pub latency: u64,
-    pub longest: u64,
-}
-
-impl TransientBin {
-    pub fn add(&mut self, other: &Self) {
-        self.packets += other.packets;
-        self.latency += other.latency;
-        self.longest = self.longest.max(other.longest);
-    }
-}

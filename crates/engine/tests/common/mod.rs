@@ -1,7 +1,9 @@
 //! Shared by the tests: short ways to say a network, ways to run it, and what a result says in numbers.
 
 mod examples;
+mod recordings;
 pub use examples::*;
+pub use recordings::*;
 
 use weft_engine::outcome::Ending;
 use weft_engine::routing::grid::dimension_order::Dateline;

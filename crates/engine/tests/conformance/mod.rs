@@ -3,6 +3,7 @@
 
 mod allocator;
 mod policy;
+mod recording;
 mod routing;
 mod workload;
 

@@ -87,8 +87,8 @@ impl Team {
             return;
         }
         let cycle = channels.now();
-        let note = channels.count_packet(message.kind as usize, &|| self.describe(cycle, r, message));
-        self.forward(channels, r, message, Frame { body: message.body(), hops: 0, note });
+        let number = channels.count_packet(message.kind as usize, &|| self.describe(cycle, r, message));
+        self.forward(channels, r, message, Frame { body: message.body(), hops: 0, number });
     }
 
     /// The packet, as it is recorded.

@@ -1,0 +1,115 @@
+//! The recordings of a run: their parts are set to work in the blocks, and joined at the end.
+
+use crate::api::recording::{Asked, NetworkSite, Recorded, Recorder, RecorderSite, Sender, Table};
+use crate::network::assemble::Builder;
+use crate::network::spec::Spec;
+use crate::pipeline::block::Block;
+use crate::pipeline::recorders::{Part, Recorders};
+use crate::state::{ChannelEnd, LinkState, OutputUnit};
+use weft_topology::{Graph, Peer};
+use weft_units::Refusal;
+
+impl Spec {
+    /// Refuses recordings whose parameters do not go with the network.
+    pub fn check_recordings(&self) -> Result<(), Refusal> {
+        let (network, nowhere) = (site(self), RecorderSite::default());
+        self.recordings.iter().try_for_each(|asked| part(asked, &network, &nowhere).map(|_| ()))
+    }
+}
+
+/// The part of a recording for a block.
+fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Box<dyn Recorder>, Refusal> {
+    asked.model.part(network, block, &format!("measure.{}", asked.name))
+}
+
+/// What recordings know of the network.
+fn site(spec: &Spec) -> NetworkSite {
+    let managed = |class: u8| spec.managed[usize::from(class)];
+    let links = *first_links(&spec.graph).last().unwrap_or(&0);
+    NetworkSite {
+        cycle_fs: spec.cycle_fs,
+        channels: (links + spec.graph.terminals()) as usize,
+        managed: 2 * spec.graph.links().filter(|link| managed(link.class)).count(),
+        classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),
+    }
+}
+
+/// Row in the table of channels of the first link that each router sends on, and the number of all such links:
+/// injection channels come after them, by terminal.
+fn first_links(graph: &Graph) -> Vec<u32> {
+    let mut first = vec![0];
+    for r in 0..graph.routers() {
+        let links = graph.ports(r).iter().filter(|port| !matches!(port.peer, Peer::Unused)).count() as u32;
+        first.push(first[r as usize] + links);
+    }
+    first
+}
+
+/// Sets the parts of all recordings to work in the blocks, whose channels are in the states of cycle 0.
+pub(super) struct Setting {
+    network: NetworkSite,
+    first_links: Vec<u32>,
+}
+
+impl Setting {
+    /// `None` if nothing is recorded.
+    pub fn new(spec: &Spec) -> Option<Self> {
+        (!spec.recordings.is_empty()).then(|| Self { network: site(spec), first_links: first_links(&spec.graph) })
+    }
+}
+
+impl Builder<'_> {
+    /// The recordings of a block.
+    pub(super) fn recorders<const W: usize, const V: usize>(&self, block: &Block<W, V>) -> Recorders {
+        let Some(Setting { network, first_links }) = self.recordings else { return Recorders::default() };
+        let links = first_links[first_links.len() - 1];
+        let mut next = block.routers.first().map_or(0, |router| first_links[router.id as usize]);
+        let row = |out: &OutputUnit<V>| match out.kind {
+            ChannelEnd::Unused => None,
+            ChannelEnd::Injection => Some(links + block.terminals[out.router as usize].id),
+            ChannelEnd::Local | ChannelEnd::Remote | ChannelEnd::Ejection => {
+                next += 1;
+                Some(next - 1)
+            }
+        };
+        let rows: Vec<_> = block.outs.iter().map(row).collect();
+        let sender = |(out, row): (&OutputUnit<V>, Option<u32>)| Sender {
+            row,
+            router: out.router,
+            class: out.class,
+            managed: self.manages(out),
+            state: LinkState::of(out.state),
+        };
+        let site = RecorderSite {
+            routers: block.routers.iter().map(|router| router.id).collect(),
+            channels: block.outs.iter().zip(rows).map(sender).collect(),
+        };
+        let part = |asked: &Asked| Part {
+            recorder: part(asked, network, &site).expect("checked before the blocks are built"),
+            hears_deliveries: asked.model.hears_deliveries(),
+            sampled: 0,
+        };
+        Recorders::new(self.spec.recordings.iter().map(part).collect(), site.channels.len())
+    }
+}
+
+/// The tables of a run that has ended, each with the name of its recording.
+pub(crate) fn tables<const W: usize, const V: usize>(
+    spec: &Spec,
+    blocks: &mut [Block<W, V>],
+    cycles: u64,
+    window: u64,
+) -> Vec<(&'static str, Table)> {
+    if spec.recordings.is_empty() {
+        return Vec::new();
+    }
+    let network = site(spec);
+    let run = Recorded { network: &network, cycles, window };
+    let finish = |block: &mut Block<W, V>| std::mem::take(&mut block.recorders).finish(&block.outs, cycles).into_iter();
+    let mut parts: Vec<_> = blocks.iter_mut().map(finish).collect();
+    let mut table = |asked: &Asked| {
+        let own = parts.iter_mut().map(|parts| parts.next().expect("a part of every recording")).collect();
+        (asked.name, asked.model.table(own, &run))
+    };
+    spec.recordings.iter().map(&mut table).collect()
+}

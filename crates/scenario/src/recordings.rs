@@ -1,0 +1,190 @@
+//! The recordings of a scenario: keys of `measure`, each the name of a recording with its parameters. What the
+//! recordings are is the engine's registry; nothing here knows one of them.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::fmt::Formatter;
+use std::marker::PhantomData;
+use weft_engine::recording::{Heading, Kind, RecordingConfig, TableInfo};
+
+/// Recordings of a family (that of the engine), in the order of its registry, each at most once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recordings<R = RecordingConfig>(pub Vec<R>);
+
+impl<R> Default for Recordings<R> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<R: Serialize> Recordings<R> {
+    /// The keys and their values.
+    pub(crate) fn keys(&self) -> serde_json::Result<Map<String, Value>> {
+        let mut keys = Map::new();
+        for recording in &self.0 {
+            // a member of a registry is a mapping with its name as the only key
+            if let Value::Object(key) = serde_json::to_value(recording)? {
+                keys.extend(key);
+            }
+        }
+        Ok(keys)
+    }
+}
+
+impl<R: Serialize> Serialize for Recordings<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.keys().map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// A key for each member of the family; null asks for nothing.
+impl<R: JsonSchema> JsonSchema for Recordings<R> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Recordings".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let family = R::json_schema(generator).to_value();
+        let members = family.get("oneOf").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let key = |member: &Value| {
+            let (name, parameters) = member.get("properties")?.as_object()?.iter().next()?;
+            Some((name.clone(), json!({ "anyOf": [parameters, { "type": "null" }] })))
+        };
+        let keys: Map<String, Value> = members.iter().filter_map(key).collect();
+        schemars::json_schema!({ "type": "object", "properties": keys })
+    }
+}
+
+/// A mapping of which some keys are recordings: takes them out while another type reads the others.
+pub(crate) struct Taking<A> {
+    map: A,
+    taken: Vec<RecordingConfig>,
+}
+
+impl<A> Taking<A> {
+    pub fn new(map: A) -> Self {
+        Self { map, taken: Vec::new() }
+    }
+
+    /// What was taken out, in the order of the registry.
+    pub fn recordings(mut self) -> Recordings {
+        let place = |recording: &RecordingConfig| {
+            RecordingConfig::NAMES.iter().position(|name| *name == recording.name()).unwrap_or(usize::MAX)
+        };
+        self.taken.sort_by_key(place);
+        Recordings(self.taken)
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Taking<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        while let Some(key) = self.map.next_key::<String>()? {
+            match RecordingConfig::NAMES.iter().find(|name| **name == key) {
+                Some(&name) => self.taken.extend(self.map.next_value_seed(Member(name, PhantomData))?),
+                None => return seed.deserialize(key.into_deserializer()).map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// Reads the parameters of the member of this name, if there is more than null.
+struct Member<R = RecordingConfig>(&'static str, PhantomData<R>);
+
+impl<'de, R: Deserialize<'de>> DeserializeSeed<'de> for Member<R> {
+    type Value = Option<R>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<R>, D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, R: Deserialize<'de>> Visitor<'de> for Member<R> {
+    type Value = Option<R>;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the parameters of the recording {}", self.0)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Option<R>, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Option<R>, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, parameters: D) -> Result<Option<R>, D::Error> {
+        let member = Tagged { name: Some(self.0), parameters: Some(parameters) };
+        R::deserialize(MapAccessDeserializer::new(member)).map(Some)
+    }
+}
+
+/// The mapping `{name: parameters}`, as a family reads a member.
+struct Tagged<D> {
+    name: Option<&'static str>,
+    parameters: Option<D>,
+}
+
+impl<'de, D: Deserializer<'de>> MapAccess<'de> for Tagged<D> {
+    type Error = D::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, D::Error> {
+        self.name.take().map(|name| seed.deserialize(name.into_deserializer())).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, D::Error> {
+        let parameters = self.parameters.take().ok_or_else(|| D::Error::custom("a key without a value"))?;
+        seed.deserialize(parameters)
+    }
+}
+
+/// All recordings: name, an example of their parameters, and what their tables are.
+pub fn recordings() -> Value {
+    RecordingConfig::tables().iter().map(|(name, info)| described(name, info, &RecordingConfig::examples())).collect()
+}
+
+fn described(name: &str, info: &TableInfo, examples: &[RecordingConfig]) -> Value {
+    let example = examples.iter().find(|example| example.name() == name).and_then(|e| serde_json::to_value(e).ok());
+    let column = |heading: Heading| {
+        let cells = match heading.kind {
+            Kind::Count => "whole number",
+            Kind::MaybeCount | Kind::MaybeNumber => "whole number or null",
+            Kind::Float => "number",
+            Kind::Text => "text",
+        };
+        json!({ "name": heading.name, "cells": cells, "unit": heading.unit, "meaning": heading.meaning })
+    };
+    json!({
+        "name": name,
+        "meaning": info.meaning,
+        "rows": info.rows,
+        "example": example.map_or_else(|| "{}".to_owned(), |example| in_a_line(&example[name])),
+        "columns": (info.columns)().into_iter().map(column).collect::<Vec<_>>(),
+    })
+}
+
+/// Parameters as YAML in one line.
+fn in_a_line(value: &Value) -> String {
+    match value {
+        Value::Object(keys) => {
+            let keys: Vec<_> = keys.iter().map(|(key, value)| format!("{key}: {}", in_a_line(value))).collect();
+            format!("{{{}}}", keys.join(", "))
+        }
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}

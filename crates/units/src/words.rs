@@ -1,0 +1,24 @@
+/// Declares an enum of which every member has a word, by which results name it: `Member = "word"`. The list of all
+/// words, `NAMES`, and the word of a member, `name`, come from the one line of the member, so that a new member is in
+/// both or does not compile. Members may hold data.
+#[macro_export]
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $enum:ident {
+        $($(#[$about:meta])* $member:ident $(($($held:ty),+))? $({ $($field:ident: $ty:ty),+ })? = $word:literal,)+
+    }) => {
+        $(#[$meta])*
+        pub enum $enum {
+            $($(#[$about])* $member $(($($held),+))? $({ $($field: $ty),+ })?,)+
+        }
+
+        impl $enum {
+            /// The words of all members, in their order.
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
+
+            /// The word of this member.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$member { .. } => $word,)+ }
+            }
+        }
+    };
+}

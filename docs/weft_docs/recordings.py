@@ -1,0 +1,24 @@
+"""The tables of recordings for the page of result files: what a row stands for, and every column."""
+
+from __future__ import annotations
+
+from weft import _engine
+from weft_docs import markdown
+
+
+def pages() -> dict[str, str]:
+    """The text by its name."""
+    return {"recordings": "\n\n".join(section for told in _engine.recordings() for section in _sections(told)) + "\n"}
+
+
+def _sections(told: dict[str, object]) -> list[str]:
+    """The table of one recording."""
+    name, columns = told["name"], told["columns"]
+    assert isinstance(columns, list)
+    rows = [[f"`{each['name']}`", each["unit"], markdown.comment(each["meaning"])] for each in columns]
+    parameters = f"The key `measure.{name}` asks for it: [its parameters](/_generated/models/measure/{name}.md)."
+    return [
+        f"## `{name}.parquet`",
+        f"{markdown.comment(str(told['rows']))} {parameters}",
+        markdown.table([f"column of {name}", "unit", "meaning"], rows),
+    ]
