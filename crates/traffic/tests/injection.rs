@@ -179,7 +179,7 @@ fn what_a_refusal_suggests_is_taken() {
                 let built = on_off(Time::Cycles(mean_on), peak).build(load, flits, CYCLE_FS, "p");
                 if let Err(refusal) = built {
                     let (_, after) = refusal.help.split_once("at least ").unwrap();
-                    mean_on = after.split_once("cycles").unwrap().0.parse().unwrap();
+                    mean_on = after.split_once(" cycle").unwrap().0.parse().unwrap();
                 }
             }
             build(&on_off(Time::Cycles(mean_on), peak), load, flits);
