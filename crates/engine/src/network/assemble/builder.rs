@@ -1,0 +1,316 @@
+//! The blocks of a network: every unit, pool and wheel in its first state.
+
+use crate::api::compiled::{ForPorts, Widths};
+use crate::api::policy::Policy;
+use crate::api::sensor::{History, Sensor};
+use crate::api::subnetworks::Views;
+use crate::base::bits::{Active, Bits};
+use crate::base::wheel::Wheel;
+use crate::network::spec::Spec;
+use crate::pipeline::block::{Block, Cut, Mail};
+use crate::pipeline::clock::NEVER;
+use crate::pipeline::control::Control;
+use crate::pipeline::job_tally::Parts;
+use crate::pipeline::net::Net;
+use crate::pipeline::power::Power;
+use crate::pipeline::replies::Answers;
+use crate::pipeline::tally::Tally;
+use crate::pipeline::watch::Watch;
+use crate::state::link_class::Link;
+use crate::state::{ChannelEnd, InputUnit, LinkState, Move, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal};
+use weft_topology::Peer;
+use weft_traffic::stream;
+
+/// Purposes of the random streams of a terminal.
+const GAPS: u64 = 1;
+const TARGETS: u64 = 2;
+
+/// Builds the blocks. `bounds` is the result of [`partition`](super::partition).
+pub(crate) fn blocks<const W: usize, const V: usize>(
+    spec: &Spec,
+    net: &Net,
+    policy: &dyn Policy,
+    bounds: &[u32],
+) -> Vec<Block<W, V>>
+where
+    Widths: ForPorts<V>,
+{
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, bounds, b }.build()).collect()
+}
+
+pub(crate) struct Builder<'a> {
+    pub spec: &'a Spec,
+    pub net: &'a Net,
+    pub policy: &'a dyn Policy,
+    pub bounds: &'a [u32],
+    pub b: usize,
+}
+
+/// Places for what can be under way in a block, and the most cycles ahead that it is known [cycles].
+struct Room {
+    packets: usize,
+    flits: usize,
+    credits: usize,
+    horizon: u64,
+}
+
+impl Builder<'_> {
+    fn build<const W: usize, const V: usize>(&self) -> Block<W, V>
+    where
+        Widths: ForPorts<V>,
+    {
+        let (graph, net) = (&*self.spec.graph, self.net);
+        let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
+        let base = graph.port_base(first);
+        let ports = (graph.port_base(last) - base) as usize;
+        let mut outs: Vec<OutputUnit<V>> = Vec::with_capacity(ports);
+        let mut ins: Vec<InputUnit<V>> = Vec::with_capacity(ports);
+        let mut next_router = Vec::with_capacity(ports);
+        let mut cuts = Vec::new();
+        let mut nics = Vec::new();
+        for r in first..last {
+            for (p, port) in graph.ports(r).iter().enumerate() {
+                let mut input = in_port(net, r - first, graph.port_base(r) - base, p as u8, port.class);
+                let mut output = out_port(net, r - first, port.class);
+                next_router.push(0);
+                match port.peer {
+                    Peer::Unused => (output.kind, output.free_vcs) = (ChannelEnd::Unused, 0),
+                    Peer::Terminal(t) => {
+                        (output.kind, output.peer) = (ChannelEnd::Ejection, t);
+                        // the only VCs that packets may use, as far as heads can see
+                        output.vcs_with_credit = net.links[port.class as usize].vcs_of[0];
+                        output.vcs_with_room = output.vcs_with_credit;
+                        input.upstream = (ports + nics.len()) as u32;
+                        nics.push((t, ins.len() as u32));
+                    }
+                    Peer::Router { router, port } => {
+                        *next_router.last_mut().expect("just pushed") = router;
+                        let block = self.bounds.partition_point(|&r| r <= router) - 1;
+                        let far = graph.port_base(router) + u32::from(port) - graph.port_base(self.bounds[block]);
+                        if block == self.b {
+                            (output.peer, input.upstream) = (far, far);
+                        } else {
+                            (output.kind, output.peer) = (ChannelEnd::Remote, cuts.len() as u32);
+                            (input.remote, input.upstream) = (true, cuts.len() as u32);
+                            cuts.push(Cut { block: block as u32, port: far });
+                        }
+                    }
+                }
+                ins.push(input);
+                outs.push(output);
+            }
+        }
+        let mut terminals = Vec::with_capacity(nics.len());
+        for (local, &(t, input)) in nics.iter().enumerate() {
+            terminals.push(self.terminal(t, (ports + local) as u32));
+            outs.push(OutputUnit { kind: ChannelEnd::Injection, peer: input, ..out_port(net, local as u32, 0) });
+        }
+        let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
+        self.finish(routers.collect(), ins, outs, next_router, cuts, terminals)
+    }
+
+    /// How much can be under way, or a generous share of it where that is far beyond what any run reaches.
+    fn room<const V: usize>(&self, ins: &[InputUnit<V>], outs: &[OutputUnit<V>], terminals: usize) -> Room {
+        let (net, spec) = (self.net, self.spec);
+        let per_channel = |class: u8| net.links[class as usize].capacity as usize;
+        let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
+        let buffered = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / shortest;
+        // replies that wait at their terminals are packets, too
+        let waiting = if net.replies { buffered + 64 * terminals } else { 0 };
+        let on_wire = |o: &OutputUnit<V>| {
+            let link = &net.links[o.class as usize];
+            (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
+        };
+        let control = self.policy.control().map_or(0, |plan| plan.queue);
+        let longest = self.longest(|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        Room {
+            packets: (buffered + ins.len() + terminals + waiting).min((1 << 20) + 64 * terminals),
+            flits: outs.iter().map(on_wire).sum(),
+            credits: outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum(),
+            horizon: net.after_grant + 4 + control + longest,
+        }
+    }
+
+    /// The most of something over all link classes.
+    fn longest(&self, of: impl Fn(&Link) -> u64) -> u64 {
+        self.net.links.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// Reserves the pools and wheels.
+    #[allow(clippy::too_many_arguments)]
+    fn finish<const W: usize, const V: usize>(
+        &self,
+        routers: Vec<Router<W>>,
+        ins: Vec<InputUnit<V>>,
+        outs: Vec<OutputUnit<V>>,
+        next_router: Vec<u32>,
+        cuts: Vec<Cut>,
+        sources: Vec<(Terminal, u64)>,
+    ) -> Block<W, V>
+    where
+        Widths: ForPorts<V>,
+    {
+        let net = self.net;
+        let (terminals, memory): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
+        let Room { packets, flits, credits, horizon } = self.room(&ins, &outs, terminals.len());
+        let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
+        let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
+        let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
+        let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
+            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
+        let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
+        let mut block = Block {
+            now: 0,
+            routing: Widths::compiled(&self.net.routing),
+            requesters: vec![Bits::default(); ins.len() << net.class_bits],
+            active: Active::new(routers.len()),
+            busy: Active::new(terminals.len()),
+            segments: Pool::with_capacity(packets),
+            packets: Pool::with_capacity(packets),
+            flits: Wheel::new(horizon, flits),
+            credits: Wheel::new(horizon, credits),
+            alarms: Wheel::new(1024, terminals.len() + 1),
+            turning: Wheel::new(net.routing_delay + 2, if net.routing_delay > 0 { ins.len() * V } else { 0 }),
+            opens: vec![0; if net.routing_delay > 0 { ins.len() * V } else { 0 }],
+            outbox: self.outbox(&cuts),
+            cuts,
+            next_router,
+            grants: vec![Bits::default(); radix],
+            fresh: vec![0; radix],
+            ages: vec![0; if net.by_age { ins.len() * V } else { 0 }],
+            moves: vec![Move::default(); radix],
+            vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
+            power: Power::new(all_vcs, self.spec.records.link_states),
+            agents: None,
+            control: Control::none(),
+            faults,
+            departures: Vec::with_capacity(radix),
+            history,
+            views: Views::none(),
+            memory,
+            answers: if net.replies {
+                Answers::new(terminals.len(), horizon + net.ejection_delay)
+            } else {
+                Answers::new(0, 2)
+            },
+            tally: self.tally(&terminals),
+            watch: Watch::new(&self.spec.watched),
+            routers,
+            ins,
+            outs,
+            terminals,
+        };
+        self.start(&mut block);
+        block
+    }
+
+    /// Mail for every block, with room for what a window can bring to it.
+    fn outbox(&self, cuts: &[Cut]) -> Vec<Mail> {
+        let net = self.net;
+        let blocks = self.bounds.len() - 1;
+        let mut outbox = vec![Mail::default(); blocks];
+        for (block, mail) in outbox.iter_mut().enumerate() {
+            let channels = cuts.iter().filter(|c| c.block as usize == block).count();
+            // a window is at most as long as a link, and an input or output passes a flit per allocation step
+            let steps = self.longest(|l| (l.latency + net.after_grant) * u64::from(net.speedup));
+            let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
+            *mail = Mail {
+                flits: Vec::with_capacity(most),
+                packets: Vec::with_capacity(most),
+                credits: Vec::with_capacity(most),
+                messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
+            };
+        }
+        outbox
+    }
+
+    fn tally(&self, terminals: &[Terminal]) -> Tally {
+        let mut here = vec![false; self.net.jobs.len()];
+        for terminal in terminals.iter().filter(|t| t.clock != NEVER) {
+            here[self.net.job(terminal.id)] = true;
+        }
+        let batches = self.spec.phases.most_batches(self.net.batch);
+        let parts = Parts::new(&self.spec.traffic.jobs, &self.spec.records, batches, |job| here[job]);
+        Tally::new(self.spec.phases.first_window(), batches, parts)
+    }
+
+    fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        for t in 0..block.terminals.len() {
+            if block.terminals[t].next_packet == u64::MAX {
+                continue;
+            }
+            if self.net.replies {
+                block.sleep_until_due(t, 0);
+            } else {
+                block.sleep(t, 0);
+            }
+        }
+        self.add_policy(block);
+    }
+
+    /// A terminal and what its clock remembers.
+    fn terminal(&self, id: u32, out: u32) -> (Terminal, u64) {
+        let mut terminal = Terminal {
+            gaps: stream(self.spec.seed, u64::from(id), GAPS),
+            targets: stream(self.spec.seed, u64::from(id), TARGETS),
+            next_packet: u64::MAX,
+            packet: NONE,
+            seq: 0,
+            id,
+            out,
+            left: 0,
+            clock: NEVER,
+            vc: u8::MAX,
+            waiting: false,
+        };
+        let memory = if self.net.job_of[id as usize] == NEVER { 0 } else { self.net.start(&mut terminal) };
+        (terminal, memory)
+    }
+}
+
+fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
+    let link = &net.links[class as usize];
+    let mut credits = [0; V];
+    for (vc, c) in credits.iter_mut().enumerate() {
+        *c = if link.all >> vc & 1 != 0 { link.buffer } else { 0 };
+    }
+    OutputUnit {
+        credits,
+        holder: [0; V],
+        free_vcs: link.all,
+        vcs_with_flit: 0,
+        vcs_with_credit: link.all,
+        vcs_with_room: link.all,
+        requested: 0,
+        class,
+        state: LinkState::On as u8,
+        next_free: 0,
+        flits: 0,
+        peer: NONE,
+        router,
+        rr_in: 0,
+        rr_vc: 0,
+        kind: ChannelEnd::Local,
+    }
+}
+
+fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u8) -> InputUnit<V> {
+    InputUnit {
+        requests: [NO_REQUEST; V],
+        output_vc: [0; V],
+        head: [NONE; V],
+        tail: [NONE; V],
+        upstream: NONE,
+        credit_latency: net.links[class as usize].credit_latency as u32,
+        router,
+        base,
+        port,
+        class,
+        rr_out: 0,
+        rr_vc: 0,
+        remote: false,
+        choosing: 0,
+    }
+}
