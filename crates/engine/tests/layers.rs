@@ -38,8 +38,8 @@ fn layer(room: &str) -> Option<usize> {
     LAYERS.iter().position(|rooms| rooms.contains(&room))
 }
 
-/// What is wrong with the imports of a file: each path that leads to a room that it may not import, or to none, with the
-/// line. `name`: the file, below `src`.
+/// What is wrong with the imports of a file: each path that leads to a room that it may not import, or to none, with
+/// the line. `name`: the file, below `src`.
 fn wrong_imports(name: &str, text: &str) -> Vec<String> {
     let (room, inside) = name.split_once('/').expect("a source file lies in a room");
     let own = layer(room).unwrap_or_else(|| panic!("the room {room} has no place in LAYERS of tests/layers.rs"));

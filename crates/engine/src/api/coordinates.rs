@@ -1,5 +1,5 @@
-//! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router. They come
-//! from a view of the topology, which the routing names in its `coordinates`.
+//! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router. They
+//! come from a view of the topology, which the routing names in its `coordinates`.
 
 use crate::state::link_class::Trunk;
 use weft_topology::{Graph, Line};

@@ -107,8 +107,8 @@ pub trait Routing: Debug + Send + Sync {
     fn needs(&self) -> Needs;
 
     /// One number per router, each another one. The engine hands it to the routing as `at` and in `Packet::dest`. By
-    /// default these are coordinates on the grid of the network, else in its groups, else in its tree, else the numbers of
-    /// the routers. A routing that computes with another view than the first of these names it
+    /// default these are coordinates on the grid of the network, else in its groups, else in its tree, else the numbers
+    /// of the routers. A routing that computes with another view than the first of these names it
     /// ([`coordinates`](super::coordinates)).
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
         super::coordinates::of_all(graph)

@@ -1,6 +1,7 @@
 //! Which routing goes with which policy, and with faults: by what one needs and the other offers, never by their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
+use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
 use crate::network::spec::Spec;
@@ -10,6 +11,14 @@ use weft_units::Refusal;
 /// What a routing must know of links that are off.
 pub(crate) fn knows_of_links(routing: &RoutingConfig) -> LinkKnowledge {
     routing.declares().links
+}
+
+/// The subnetworks whose links the routing knows.
+pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
+    match knows_of_links(&spec.routing) {
+        LinkKnowledge::Subnetworks => Subnets::of(&spec.graph),
+        LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
+    }
 }
 
 /// Routings that must know just this of links, where there is something to know.

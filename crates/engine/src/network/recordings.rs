@@ -46,7 +46,7 @@ fn first_links(graph: &Graph) -> Vec<u32> {
 }
 
 /// Sets the parts of all recordings to work in the blocks, whose channels are in the states of cycle 0.
-pub(super) struct Setting {
+pub(crate) struct Setting {
     network: NetworkSite,
     first_links: Vec<u32>,
 }

@@ -31,8 +31,8 @@ impl Cuts {
         Some(Self { grid, classes, forced: vec![0.0; places], either: vec![0.0; places] })
     }
 
-    /// Adds the traffic between two routers to the cuts. Calls `links` with the link class of each dimension and the number of links
-    /// to cross in it.
+    /// Adds the traffic between two routers to the cuts. Calls `links` with the link class of each dimension and the
+    /// number of links to cross in it.
     pub fn cross(&mut self, from: u64, to: u64, rate: f64, mut links: impl FnMut(u8, u32)) {
         for d in self.grid.differences(from, to) {
             let (mut own, c) = (Grid::coordinate(from, d), Grid::coordinate(to, d));

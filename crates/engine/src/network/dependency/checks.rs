@@ -9,7 +9,8 @@ use std::collections::HashSet;
 const DRAWN: u32 = 8;
 
 impl Walks<'_> {
-    /// Refuses a routing that writes `inject` or `taken` and does not say so in its needs: the loop would not call them.
+    /// Refuses a routing that writes `inject` or `taken` and does not say so in its needs: the loop would not call
+    /// them.
     pub fn check_needs(&self) -> Result<(), Lost> {
         let last_to_first: Vec<u32> = self.sample().collect();
         for (from, to) in self.sample().zip(last_to_first.into_iter().rev()) {
@@ -39,8 +40,8 @@ impl Walks<'_> {
                 let listed: HashSet<_> = listed.map(|packet| packet.route_state()).collect();
                 if self.injected(packet).any(|drawn| !listed.contains(&drawn.route_state())) {
                     let what = format!(
-                        "draws a path in `inject` that `detours` does not list, for a packet from router {from} to router \
-                         {to}: nothing would check it"
+                        "draws a path in `inject` that `detours` does not list, for a packet from router {from} to \
+                         router {to}: nothing would check it"
                     );
                     return Err(Lost::new(
                         what,

@@ -327,11 +327,11 @@ fn a_proof_by_legs_is_refused_if_next_names_no_hop() {
         proof: || Proof::OneLeg { by_line: false },
         ..direct()
     };
-    // `steps` knows the hop that `next` leaves open
-    let d =
-        |toy: &Toy| Dependencies::new(&graph(MESH_OF_FOUR), toy, &toy.needs.classes).enter(toy, toy.proof()).is_ok();
-    assert!(!d(&toy) && d(&Toy { proof: direct().proof, next: direct().next, ..toy.clone() }));
-    refused(&toy, "names no hop at router 2 for a packet to router 0");
+    let graph = graph(MESH_OF_FOUR);
+    let refusal = refuse_cycle(&graph, &toy, &toy.needs.classes, "toy").unwrap_err();
+    assert_eq!(refusal.what, "toy names no hop at router 2 for a packet to router 0");
+    let whole = Toy { next: direct().next, ..toy };
+    assert_eq!(refuse_cycle(&graph, &whole, &whole.needs.classes, "toy"), Ok(()));
 }
 
 #[test]

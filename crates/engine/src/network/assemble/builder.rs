@@ -1,0 +1,324 @@
+//! The blocks of a network: every unit, pool and wheel in its first state.
+
+use crate::api::board::Board;
+use crate::api::compiled::{ForPorts, Widths};
+use crate::api::policy::Policy;
+use crate::api::sensor::{History, Sensor};
+use crate::api::subnetworks::Views;
+use crate::api::workload::{NOT_DUE, Place, Sources};
+use crate::base::bits::{Active, Bits};
+use crate::base::wheel::Wheel;
+use crate::network::recordings::Setting;
+use crate::network::spec::Spec;
+use crate::pipeline::block::{Block, Cut, Mail};
+use crate::pipeline::control::Control;
+use crate::pipeline::job_tally::Parts;
+use crate::pipeline::net::{Net, NetJob};
+use crate::pipeline::power::Power;
+use crate::pipeline::recorders::Recorders;
+use crate::pipeline::tally::Tally;
+use crate::pipeline::watch::Watch;
+use crate::state::link_class::Link;
+use crate::state::{
+    ChannelEnd, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
+};
+use weft_topology::Peer;
+
+/// Builds the blocks. `bounds` is the result of [`partition`](super::partition()).
+pub(crate) fn blocks<const W: usize, const V: usize>(
+    spec: &Spec,
+    net: &Net,
+    policy: &dyn Policy,
+    bounds: &[u32],
+) -> Vec<Block<W, V>>
+where
+    Widths: ForPorts<V>,
+{
+    let recordings = &Setting::new(spec);
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, recordings, bounds, b }.build()).collect()
+}
+
+pub(crate) struct Builder<'a> {
+    pub spec: &'a Spec,
+    pub net: &'a Net,
+    pub policy: &'a dyn Policy,
+    pub recordings: &'a Option<Setting>,
+    pub bounds: &'a [u32],
+    pub b: usize,
+}
+
+/// Places for what can be under way in a block, and the most cycles ahead that it is known [cycles].
+struct Room {
+    packets: usize,
+    /// Packets of which a workload is to hear.
+    to_deliver: usize,
+    flits: usize,
+    credits: usize,
+    horizon: u64,
+}
+
+impl Builder<'_> {
+    fn build<const W: usize, const V: usize>(&self) -> Block<W, V>
+    where
+        Widths: ForPorts<V>,
+    {
+        let (graph, net) = (&*self.spec.graph, self.net);
+        let (first, last) = (self.bounds[self.b], self.bounds[self.b + 1]);
+        let base = graph.port_base(first);
+        let ports = (graph.port_base(last) - base) as usize;
+        let mut outs: Vec<OutputUnit<V>> = Vec::with_capacity(ports);
+        let mut ins: Vec<InputUnit<V>> = Vec::with_capacity(ports);
+        let mut next_router = Vec::with_capacity(ports);
+        let mut cuts = Vec::new();
+        let mut nics = Vec::new();
+        for r in first..last {
+            for (p, port) in graph.ports(r).iter().enumerate() {
+                let mut input = in_port(net, r - first, graph.port_base(r) - base, p as u8, port.class);
+                let mut output = out_port(net, r - first, port.class);
+                next_router.push(0);
+                match port.peer {
+                    Peer::Unused => (output.kind, output.free_vcs) = (ChannelEnd::Unused, 0),
+                    Peer::Terminal(t) => {
+                        (output.kind, output.peer) = (ChannelEnd::Ejection, t);
+                        // the only VCs that packets may use, as far as heads can see
+                        output.vcs_with_credit = net.links[port.class as usize].vcs_of[0];
+                        output.vcs_with_room = output.vcs_with_credit;
+                        input.upstream = (ports + nics.len()) as u32;
+                        nics.push((t, ins.len() as u32));
+                    }
+                    Peer::Router { router, port } => {
+                        *next_router.last_mut().expect("just pushed") = router;
+                        let block = self.bounds.partition_point(|&r| r <= router) - 1;
+                        let far = graph.port_base(router) + u32::from(port) - graph.port_base(self.bounds[block]);
+                        if block == self.b {
+                            (output.peer, input.upstream) = (far, far);
+                        } else {
+                            (output.kind, output.peer) = (ChannelEnd::Remote, cuts.len() as u32);
+                            (input.remote, input.upstream) = (true, cuts.len() as u32);
+                            cuts.push(Cut { block: block as u32, port: far });
+                        }
+                    }
+                }
+                ins.push(input);
+                outs.push(output);
+            }
+        }
+        let mut terminals = Vec::with_capacity(nics.len());
+        for (local, &(t, input)) in nics.iter().enumerate() {
+            terminals.push(self.terminal(t, (ports + local) as u32));
+            outs.push(OutputUnit { kind: ChannelEnd::Injection, peer: input, ..out_port(net, local as u32, 0) });
+        }
+        let routers = (first..last).map(|r| Router { base: graph.port_base(r) - base, id: r, ..Router::default() });
+        self.finish(routers.collect(), ins, outs, next_router, cuts, terminals)
+    }
+
+    /// How much can be under way, or a generous share of it where that is far beyond what any run reaches.
+    fn room<const V: usize>(&self, ins: &[InputUnit<V>], outs: &[OutputUnit<V>], terminals: usize) -> Room {
+        let (net, spec) = (self.net, self.spec);
+        let per_channel = |class: u8| net.links[class as usize].capacity as usize;
+        let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
+        let buffered = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / shortest;
+        // packets that are to be delivered: at most a tail per cycle and terminal is on its way
+        let to_deliver = if net.tells { 64 * terminals } else { 0 };
+        let on_wire = |o: &OutputUnit<V>| {
+            let link = &net.links[o.class as usize];
+            (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
+        };
+        let control = self.policy.control().map_or(0, |plan| plan.queue);
+        let longest = self.longest(|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        Room {
+            packets: (buffered + ins.len() + terminals + to_deliver).min((1 << 20) + 64 * terminals),
+            to_deliver,
+            flits: outs.iter().map(on_wire).sum(),
+            credits: outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum(),
+            horizon: net.after_grant + 4 + control + longest,
+        }
+    }
+
+    /// The most of something over all link classes.
+    fn longest(&self, of: impl Fn(&Link) -> u64) -> u64 {
+        self.net.links.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// Reserves the pools and wheels.
+    #[allow(clippy::too_many_arguments)]
+    fn finish<const W: usize, const V: usize>(
+        &self,
+        routers: Vec<Router<W>>,
+        ins: Vec<InputUnit<V>>,
+        outs: Vec<OutputUnit<V>>,
+        next_router: Vec<u32>,
+        cuts: Vec<Cut>,
+        mut terminals: Vec<Terminal>,
+    ) -> Block<W, V>
+    where
+        Widths: ForPorts<V>,
+    {
+        let net = self.net;
+        let sources = self.sources(&mut terminals);
+        let Room { packets, to_deliver, flits, credits, horizon } = self.room(&ins, &outs, terminals.len());
+        let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
+        let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
+        let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
+        let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
+            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
+        let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
+        let mut block = Block {
+            now: 0,
+            routing: Widths::compiled(&self.net.routing),
+            requesters: vec![Bits::default(); ins.len() << net.class_bits],
+            active: Active::new(routers.len()),
+            busy: Active::new(terminals.len()),
+            segments: Pool::with_capacity(packets),
+            packets: Pool::with_capacity(packets),
+            flits: Wheel::new(horizon, flits),
+            credits: Wheel::new(horizon, credits),
+            alarms: Wheel::new(1024, terminals.len() + 1),
+            turning: Wheel::new(net.routing_delay + 2, if net.routing_delay > 0 { ins.len() * V } else { 0 }),
+            opens: vec![0; if net.routing_delay > 0 { ins.len() * V } else { 0 }],
+            outbox: self.outbox(&cuts),
+            cuts,
+            next_router,
+            grants: vec![Bits::default(); radix],
+            fresh: vec![0; radix],
+            ages: vec![0; if net.by_age || net.common.rings { ins.len() * V } else { 0 }],
+            moves: vec![Move::default(); radix],
+            vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
+            vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
+            power: Power::new(all_vcs),
+            agents: None,
+            control: Control::none(),
+            recorders: Recorders::default(),
+            faults,
+            departures: Vec::with_capacity(radix),
+            history,
+            views: Views::none(),
+            posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
+            sources,
+            deliveries: Wheel::new(if net.tells { horizon + net.ejection_delay } else { 2 }, to_deliver),
+            tally: self.tally(&terminals),
+            watch: Watch::new(&self.spec.watched),
+            routers,
+            ins,
+            outs,
+            terminals,
+        };
+        self.start(&mut block);
+        block
+    }
+
+    /// Mail for every block, with room for what a window can bring to it.
+    fn outbox(&self, cuts: &[Cut]) -> Vec<Mail> {
+        let net = self.net;
+        let blocks = self.bounds.len() - 1;
+        let mut outbox = vec![Mail::default(); blocks];
+        for (block, mail) in outbox.iter_mut().enumerate() {
+            let channels = cuts.iter().filter(|c| c.block as usize == block).count();
+            // a window is at most as long as a link, and an input or output passes a flit per allocation step
+            let steps = self.longest(|l| (l.latency + net.after_grant) * u64::from(net.speedup));
+            let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
+            *mail = Mail {
+                flits: Vec::with_capacity(most),
+                packets: Vec::with_capacity(most),
+                credits: Vec::with_capacity(most),
+                messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
+            };
+        }
+        outbox
+    }
+
+    fn tally(&self, terminals: &[Terminal]) -> Tally {
+        let mut here = vec![false; self.net.jobs.len()];
+        for terminal in terminals.iter().filter(|t| t.job != NO_JOB) {
+            here[usize::from(terminal.job)] = true;
+        }
+        let batches = self.spec.phases.most_batches(self.net.batch);
+        let parts = Parts::new(&self.net.jobs, batches, |job| here[job]);
+        Tally::new(self.spec.phases.first_window(), batches, parts)
+    }
+
+    fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+        for t in 0..block.terminals.len() {
+            block.sleep(t, 0);
+        }
+        self.add_policy(block);
+    }
+
+    fn terminal(&self, id: u32, out: u32) -> Terminal {
+        Terminal {
+            due: NOT_DUE,
+            alarm: 0,
+            packet: NONE,
+            left: 0,
+            job: self.net.job_of[id as usize],
+            source: 0,
+            id,
+            out,
+            made: 0,
+            brought_about: 0,
+            vc: u8::MAX,
+            waiting: false,
+        }
+    }
+
+    /// The sources of the terminals of each job, which number them and say when they are due first.
+    fn sources(&self, terminals: &mut [Terminal]) -> Vec<Box<dyn Sources>> {
+        let of_job = |(j, job): (usize, &NetJob)| {
+            let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();
+            let place = |t: &&mut Terminal| Place { terminal: t.id, rank: self.net.ranks[t.id as usize] };
+            let mut sources = job.workload.sources(&here.iter().map(place).collect::<Vec<_>>());
+            for (source, terminal) in here.iter_mut().enumerate() {
+                (terminal.source, terminal.due) = (source as u32, sources.start(source));
+            }
+            sources
+        };
+        self.net.jobs.iter().enumerate().map(of_job).collect()
+    }
+}
+
+fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
+    let link = &net.links[class as usize];
+    let mut credits = [0; V];
+    for (vc, c) in credits.iter_mut().enumerate() {
+        *c = if link.all >> vc & 1 != 0 { link.buffer } else { 0 };
+    }
+    OutputUnit {
+        credits,
+        holder: [0; V],
+        free_vcs: link.all,
+        vcs_with_flit: 0,
+        vcs_with_credit: link.all,
+        vcs_with_room: link.all,
+        requested: 0,
+        class,
+        state: LinkState::On as u8,
+        next_free: 0,
+        flits: 0,
+        peer: NONE,
+        router,
+        rr_in: 0,
+        rr_vc: 0,
+        kind: ChannelEnd::Local,
+        closed: false,
+    }
+}
+
+fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u8) -> InputUnit<V> {
+    InputUnit {
+        requests: [NO_REQUEST; V],
+        output_vc: [0; V],
+        head: [NONE; V],
+        tail: [NONE; V],
+        upstream: NONE,
+        credit_latency: net.links[class as usize].credit_latency as u32,
+        router,
+        base,
+        port,
+        class,
+        rr_out: 0,
+        rr_vc: 0,
+        remote: false,
+        choosing: 0,
+    }
+}

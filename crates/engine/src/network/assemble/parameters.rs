@@ -1,0 +1,184 @@
+//! Refusals of parameters of routers and links that do not go together.
+
+use crate::api::age::Priority;
+use crate::api::routing::Needs;
+use crate::api::walk::Proof;
+use crate::network::bubbles;
+use crate::network::spec::{FlowControl, LinkClass, Spec};
+use crate::state::link_class::Link;
+use weft_units::{Cycles, Refusal};
+
+/// Longest delay of a link or a router: what is on its way is kept by the cycle of arrival.
+const MAX_DELAY: Cycles = 1 << 20;
+
+/// An escape helps packets at the head of a queue. With virtual cut-through every blocked packet is, or stands behind one
+/// that is; the head of a worm may be stuck behind the tail of another one, whose head is stuck elsewhere.
+pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
+    if worms && matches!(proof, Proof::Escapes) && !spec.allow_dependency_cycle {
+        let what = format!(
+            "wormhole, but {} avoids deadlock only where a buffer holds whole packets: packets of {} flits could be \
+             spread over several routers and block each other for ever",
+            spec.routing.name(),
+            spec.traffic.longest()
+        );
+        let help = "write router.flow_control: virtual_cut_through, packets of 1flit, or another routing";
+        return Err(Refusal::new("router.flow_control", what, help));
+    }
+    Ok(())
+}
+
+pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
+    let by_age = spec.router.priority != Priority::RoundRobin;
+    if by_age && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.priority",
+            "by age, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "set router.vc_realloc to 0, or priority to round_robin",
+        ));
+    }
+    Ok(by_age)
+}
+
+pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
+    if spec.router.hold_switch && spec.router.vc_realloc > 0 {
+        return Err(Refusal::new(
+            "router.hold_switch",
+            "true, but with vc_realloc 1 several packets hold VCs of an output before they cross the switch",
+            "set router.vc_realloc to 0, or hold_switch to false",
+        ));
+    }
+    let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
+    if spec.router.hold_switch && worms && !spec.allow_dependency_cycle {
+        return Err(Refusal::new(
+            "router.hold_switch",
+            "true, but with wormhole a packet that waits for credits would hold its output against all VC classes, and \
+             cycles that the classes break would be closed again",
+            "set router.flow_control to virtual_cut_through, or hold_switch to false",
+        ));
+    }
+    Ok(spec.router.hold_switch)
+}
+
+/// Cycles from the grant to the link, so that a lone head flit spends `delay` cycles in a router.
+pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
+    let router = &spec.router;
+    // with separate VC and switch allocation steps the grant comes a step, hence at speedup 1 a cycle, after arrival
+    let waits = u64::from(router.vc_realloc > 0 && router.speedup == 1);
+    router.delay.checked_sub(waits).ok_or_else(|| {
+        Refusal::new(
+            "router.delay",
+            "0 cycles, but with vc_realloc 1 and speedup 1 a head flit waits 1 cycle for the switch",
+            "set router.delay to at least 1cycle, or vc_realloc to 0",
+        )
+    })
+}
+
+/// A part of the delay, which a head behind another packet waits for again.
+pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
+    let router = &spec.router;
+    if router.routing_delay > router.delay {
+        let what = format!(
+            "{} cycles, but a head spends {} cycles in a router, its routing included",
+            router.routing_delay, router.delay
+        );
+        let help = format!("set router.routing_delay to at most {}cycles, or router.delay to more", router.delay);
+        return Err(Refusal::new("router.routing_delay", what, help));
+    }
+    Ok(router.routing_delay)
+}
+
+/// Flits for which a buffer must have room before a packet goes on.
+pub(super) fn room(spec: &Spec) -> u32 {
+    if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 }
+}
+
+/// Link class `c`, as the loop sees it.
+pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Refusal> {
+    let (link, classes, name) = (&spec.links[c], needed.least_vcs(c), &spec.graph.class_names()[c]);
+    check_buffer(spec, link, classes, name)?;
+    check_delays(spec, link, name)?;
+    let vcs = u32::from(link.vcs);
+    let usable = if name == "terminal" { spec.router.ejection_vcs.map_or(vcs, u32::from) } else { vcs };
+    if usable == 0 || usable > vcs {
+        return Err(Refusal::new(
+            "router.ejection_vcs",
+            format!("{usable}, but terminal links have {vcs} VCs"),
+            format!("write 1 to {vcs}"),
+        ));
+    }
+    Ok(Link {
+        latency: link.latency,
+        credit_latency: (link.credit_latency + spec.router.credit_delay).max(1),
+        buffer: link.buffer as u16,
+        all: ((1u32 << vcs) - 1) as u16,
+        vcs_of: vcs_of(c, needed, usable),
+        entering: needed.ring_entries_on(c).fold(0, |classes, entry| classes | 1 << entry.enter),
+        room_to_enter: bubbles::room_to_enter(spec) as u16,
+        capacity: vcs * link.buffer,
+    })
+}
+
+/// VCs enough for the classes of the routing, and a buffer into which a packet fits.
+fn check_buffer(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<(), Refusal> {
+    let path = |key: &str| format!("links.{name}.{key}");
+    if link.vcs < classes {
+        return Err(Refusal::new(
+            path("vcs"),
+            format!(
+                "{} needs {classes} VC classes on {name} links, but there are {} VCs",
+                spec.routing.name(),
+                link.vcs
+            ),
+            format!("set vcs of {name} links to at least {classes}"),
+        ));
+    }
+    let needs = room(spec);
+    if link.buffer > u32::from(u16::MAX) {
+        let what = format!("{} flits; the buffer of a VC has at most {} flits", link.buffer, u16::MAX);
+        return Err(Refusal::new(path("buffer"), what, format!("write at most {}flits", u16::MAX)));
+    }
+    if link.buffer < needs {
+        return Err(Refusal::new(
+            path("buffer"),
+            format!("{} flits, but a packet of {needs} flits must fit", link.buffer),
+            format!("set buffer to at least {needs}flits, or flow_control to wormhole"),
+        ));
+    }
+    Ok(())
+}
+
+fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal> {
+    let path = |key: &str| format!("links.{name}.{key}");
+    if link.latency == 0 {
+        return Err(Refusal::new(path("latency"), "0 cycles", format!("write 1cycle to {MAX_DELAY}cycles")));
+    }
+    let delays = [
+        (path("latency"), link.latency),
+        (path("credit_latency"), link.credit_latency),
+        ("router.delay".to_owned(), spec.router.delay),
+        ("router.credit_delay".to_owned(), spec.router.credit_delay),
+        ("router.ejection_delay".to_owned(), spec.router.ejection_delay),
+    ];
+    if let Some((path, cycles)) = delays.into_iter().find(|(_, cycles)| *cycles > MAX_DELAY) {
+        let what = format!("{cycles} cycles; a delay of links and routers has at most {MAX_DELAY}");
+        return Err(Refusal::new(path, what, format!("write at most {MAX_DELAY}cycles")));
+    }
+    Ok(())
+}
+
+/// The VCs of each routing class on links of class `c`: equal shares of those that packets may use; a class that enters
+/// rings has the VCs of the class that moves on in them.
+fn vcs_of(c: usize, needed: &Needs, usable: u32) -> [u16; 16] {
+    let mut vcs_of = [0u16; 16];
+    let shares = u32::from(needed.least_vcs(c).max(1));
+    let shared = |class: &u8| needed.ring_entries_on(c).any(|entry| entry.enter == *class);
+    for (k, class) in (0..).zip((0..needed.classes[c].max(1)).filter(|class| !shared(class))) {
+        let (from, to) = (k * usable / shares, (k + 1) * usable / shares);
+        vcs_of[usize::from(class)] = ((1u32 << to) - (1u32 << from)) as u16;
+    }
+    for entry in needed.ring_entries_on(c) {
+        vcs_of[usize::from(entry.enter)] = vcs_of[usize::from(entry.move_on)];
+    }
+    vcs_of
+}

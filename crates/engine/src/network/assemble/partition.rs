@@ -1,0 +1,72 @@
+//! Which routers are in which block.
+
+use crate::api::routing::Needs;
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// First router of every block, and the end of the last. `whole_groups`: routers look into others of their group, which
+/// therefore is in one block, and there are at most as many blocks as groups.
+pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec<u32> {
+    let routers = graph.routers();
+    let grain = graph.structure().grain();
+    let units = routers.div_ceil(grain);
+    let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { routers });
+    // whole groups stay together while there are enough of them
+    let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
+    (0..=blocks)
+        .map(|b| (u64::from(b) * u64::from(units) / u64::from(blocks)) as u32 * grain)
+        .map(|r| r.min(routers))
+        .collect()
+}
+
+/// Blocks at most: more of them cost memory and meetings, and no machine has so many cores.
+const MAX_BLOCKS: usize = 4096;
+
+/// Blocks that keep the state of a block in the second-level cache, where the whole does not fit anyway.
+pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
+    let bytes = u64::from(graph.port_base(graph.routers())) * 192;
+    if bytes < 8 << 20 { 1 } else { (bytes / (768 << 10)) as usize }
+}
+
+/// A routing that reads the queues of its group has each group in one block, so the groups must not be interleaved.
+pub(super) fn refuse_split_groups(graph: &Graph, needs: &Needs, name: &str) -> Result<(), Refusal> {
+    let together = graph.structure().groups.as_ref().is_some_and(|groups| groups.run().is_some());
+    if needs.reads_group && !together {
+        let what = format!(
+            "{name} reads the queues of all routers of a group, but the topology {} has no groups of equal size with \
+             consecutive router numbers",
+            graph.topology_name()
+        );
+        return Err(Refusal::new(format!("routing.{name}"), what, "take another topology, or another routing"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_topology::{GraphBuilder, Groups, Peer, Port, Structure};
+
+    /// Four routers in a ring, router r in group r mod 2 or r / 2.
+    fn two_groups(interleaved: bool) -> Graph {
+        let mut builder = GraphBuilder::new("pairs", ["side"]);
+        let port = |peer, class| Port { peer, class };
+        for r in 0..4 {
+            let side = |router, number| port(Peer::Router { router, port: number }, 1);
+            builder.router([port(Peer::Terminal(r), 0), side((r + 1) % 4, 2), side((r + 3) % 4, 1)]);
+        }
+        let places = (0..4).map(|r| if interleaved { (r % 2, r / 2) } else { (r / 2, r % 2) }).collect();
+        let groups = Groups { count: 2, places, complete: None, global: None };
+        builder.build(Structure::of_groups(groups), "pairs").unwrap()
+    }
+
+    #[test]
+    fn a_routing_that_reads_its_group_is_refused_where_a_block_could_split_one() {
+        let needs = Needs { reads_group: true, ..Needs::default() };
+        assert_eq!(refuse_split_groups(&two_groups(false), &needs, "toy"), Ok(()));
+        assert_eq!(partition(&two_groups(false), 4, true), [0, 2, 4], "no more blocks than groups");
+        let refusal = refuse_split_groups(&two_groups(true), &needs, "toy").unwrap_err();
+        assert!(refusal.what.contains("has no groups of equal size with consecutive router numbers"), "{refusal}");
+        assert_eq!(refuse_split_groups(&two_groups(true), &Needs::default(), "toy"), Ok(()));
+    }
+}
