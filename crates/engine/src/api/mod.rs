@@ -5,6 +5,7 @@ pub mod common;
 pub mod compiled;
 pub mod control;
 pub mod coordinates;
+pub mod examples;
 pub mod jobs;
 pub mod policy;
 pub mod routing;

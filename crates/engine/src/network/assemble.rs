@@ -12,7 +12,6 @@ use crate::api::subnetworks::{Subnets, Views};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::network::dependency;
-use crate::network::pairs;
 use crate::network::spec::{Fault, FlowControl, LinkClass, Spec};
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::clock::{Clock, NEVER, NetJob};
@@ -49,8 +48,12 @@ pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
 
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
+    net_with(spec, routing(spec)?.into())
+}
+
+/// The same with this routing.
+pub(crate) fn net_with(spec: &Spec, routing: Arc<dyn AnyRouting>) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let routing: Arc<dyn AnyRouting> = routing(spec)?.into();
     let needs = routing.needs();
     let classes: &Classes = &needs.classes;
     let links: Vec<Link> = spec
@@ -106,7 +109,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         only_in_time: !others,
         crossing_slow_path: by_age || watches || spec.router.routing_delay > 0,
         heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
-        subnets: match pairs::knows_of_links(&spec.routing) {
+        subnets: match spec.routing.knowledge_of_links() {
             LinkKnowledge::Subnetworks => Subnets::of(graph),
             LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
         },

@@ -6,11 +6,6 @@ use crate::models::routing::RoutingConfig;
 use crate::network::spec::Spec;
 use weft_units::Refusal;
 
-/// What a routing must know of links that are off.
-pub(crate) fn knows_of_links(routing: &RoutingConfig) -> LinkKnowledge {
-    routing.declares().links
-}
-
 /// Routings that must know just this of links, where there is something to know.
 fn routings_that_know(known: LinkKnowledge) -> Vec<&'static str> {
     let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| about.links == known && known != LinkKnowledge::Nothing);
@@ -45,7 +40,7 @@ pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
 /// Refuses a policy beside a routing that does not go with it.
 pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    let (offers, need) = (spec.policy.offers(), knows_of_links(&spec.routing));
+    let (offers, need) = (spec.policy.offers(), spec.routing.knowledge_of_links());
     if offers.suit(need) {
         return Ok(());
     }
@@ -70,7 +65,7 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
     let offers = spec.policy.offers();
-    if offers.replaces_failed_links && offers.links == knows_of_links(&spec.routing) {
+    if offers.replaces_failed_links && offers.links == spec.routing.knowledge_of_links() {
         return spec.policy.model().check_faults();
     }
     let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.replaces_failed_links);

@@ -2,6 +2,7 @@
 
 use crate::api::agents::Overseer;
 use crate::api::compiled::{ForPorts, Widths};
+use crate::api::policy::Policy;
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
 use crate::network::policy;
@@ -41,14 +42,30 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Widths: ForPorts<V>,
     {
         let net = assemble::net(spec)?;
+        let policy = policy::build(spec)?;
+        let compile = Compile { single: net.single, by_age: net.by_age };
+        let allocator = spec.router.allocator.give_to(compile);
+        Ok(Self::of_models(spec, how, net, &*policy, allocator))
+    }
+
+    /// A network of these models.
+    pub(crate) fn of_models(
+        spec: &Spec,
+        how: Execution,
+        net: Net,
+        policy: &dyn Policy,
+        allocator: Box<dyn SwitchAllocator<W, V>>,
+    ) -> Self
+    where
+        Widths: ForPorts<V>,
+    {
         let wanted = if how.blocks == 0 {
             assemble::blocks_by_size(&spec.graph).max(if how.threads > 1 { how.threads } else { 1 })
         } else {
             how.blocks
         };
         let bounds = assemble::partition(&spec.graph, wanted, net.needs.reads_group);
-        let policy = policy::build(spec)?;
-        let blocks = assemble::blocks(spec, &net, &*policy, &bounds);
+        let blocks = assemble::blocks(spec, &net, policy, &bounds);
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
         let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
         let window = window(&net, &blocks);
@@ -58,9 +75,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let classes = spec.links.len();
         let recorder = |series| Recorder::new(series, classes, &blocks, &crate::network::series::order(&blocks));
         let recorder = spec.records.series.map(recorder);
-        let compile = Compile { single: net.single, by_age: net.by_age };
-        let allocator = spec.router.allocator.give_to(compile);
-        Ok(Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer })
+        Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer }
     }
 
     pub fn now(&self) -> u64 {

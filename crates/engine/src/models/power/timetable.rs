@@ -20,6 +20,7 @@
 //! is lost, accounts close, the same in 1 and 3 blocks. No rows of a peer: neither has link states.
 
 use crate::api::agents::{Agents, BlockSite, Channels};
+use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::state::LinkState;
 use schemars::JsonSchema;
@@ -167,6 +168,12 @@ impl PolicyModel for Timetable {
             transition: times.transition,
             classes: ports.map(|ports| ports.iter().map(|port| port.class).collect()).collect(),
         }))
+    }
+
+    fn examples() -> Vec<Self> {
+        // all links are off for a third of the time, in the first cycles too
+        written(&[r#"{"off": [{"from": "0ns", "until": "40ns"}, {"from": "250ns", "until": "400ns"}], "period": "600ns",
+            "transition": "15ns"}"#])
     }
 }
 

@@ -1,107 +1,101 @@
-//! A bad VC assignment is refused for every routing: all classes merged into one close a cycle, except where one class is
-//! enough.
+//! The check agrees with a walk of all packets, for every routing: it passes the VC classes that the routing declares, and
+//! refuses all of them merged into one just where that closes a cycle.
 
 use super::{Dependencies, refuse_cycle};
-use crate::api::routing::{Hop, Needs, Routing};
-use crate::api::walk::Step;
+use crate::api::examples::{Example, small_networks};
+use crate::api::routing::{AnyRouting, Hop, Needs, Routing};
+use crate::api::walk::{Proof, Step};
 use crate::models::routing::RoutingConfig;
 use crate::state::Packet;
+use std::collections::HashSet;
 use weft_topology::{Graph, TopologyConfig};
+use weft_units::Refusal;
 
 fn graph(json: &str) -> Graph {
     let config: TopologyConfig = serde_json::from_str(json).unwrap();
     config.build("topology").unwrap()
 }
 
-/// Whether the check passes with the classes of the routing, and with all of them merged.
-fn passes(graph: &Graph, routing: &str) -> (bool, bool) {
-    let config: RoutingConfig = serde_json::from_str(routing).unwrap();
-    let built = config.build(graph).unwrap();
-    let classes = built.needs().classes;
-    let merged = vec![1; classes.len()];
-    let check = |classes| refuse_cycle(graph, &*built, classes, config.name());
-    if let Err(refusal) = check(&merged) {
-        assert!(refusal.what.contains("channel dependencies have a cycle of "), "{refusal}");
-    }
-    (check(&classes).is_ok(), check(&merged).is_ok())
+/// The check with the classes of the routing, or with all of them merged into one.
+fn check(graph: &Graph, config: &RoutingConfig, routing: &dyn AnyRouting, merged: bool) -> Result<(), Refusal> {
+    let classes = routing.needs().classes;
+    refuse_cycle(graph, routing, &if merged { vec![1; classes.len()] } else { classes }, config.name())
 }
 
-const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#;
-const TORUS: &str = r#"{"torus": {"widths": [4, 5], "terminals_per_router": 1}}"#;
-const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 1}}"#;
-const DRAGONFLY: &str =
-    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 2}}"#;
-const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
-const PODS: &str = r#"{"fat_tree": {"k": 4}}"#;
-const GRAPH: &str = r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#;
-
-/// Routings that need their classes.
-const NEED: &[(&str, &str)] = &[
-    (TORUS, r#"{"dimension_order": {}}"#),
-    (TORUS, r#"{"dimension_order": {"dateline": "entry"}}"#),
-    (TORUS, r#"{"minimal_adaptive": {}}"#),
-    (TORUS, r#"{"valiant": {}}"#),
-    (HYPERX, r#"{"minimal": {}}"#),
-    (HYPERX, r#"{"valiant": {}}"#),
-    (MESH, r#"{"valiant": {}}"#),
-    (HYPERX, r#"{"ugal": {}}"#),
-    (MESH, r#"{"ugal": {}}"#),
-    (HYPERX, r#"{"ugal_p": {}}"#),
-    (HYPERX, r#"{"pal": {}}"#),
-    (DRAGONFLY, r#"{"pal": {}}"#),
-    (HYPERX, r#"{"dal": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_valiant": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_valiant": {"intermediate": "router"}}"#),
-    (DRAGONFLY, r#"{"dragonfly_ugal": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": "global"}}"#),
-    (DRAGONFLY, r#"{"dragonfly_par": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_par": {"intermediate": "router"}}"#),
-    (TORUS, r#"{"shortest_path": {}}"#),
-    (GRAPH, r#"{"shortest_path": {"choice": "first"}}"#),
-    (GRAPH, r#"{"ecmp": {}}"#),
-    (GRID_TABLE.0, GRID_TABLE.1),
-];
-/// With the dateline in the class column.
-const GRID_TABLE: (&str, &str) = (
-    r#"{"torus": {"widths": [4, 3], "terminals_per_router": 1}}"#,
-    r#"{"table": {"file": "tests/data/torus_4x3.csv"}}"#,
-);
-
-/// Routings that are safe on one class. In dimension order on lines and complete lines dependencies lead to higher
-/// dimensions, or on in one direction; on a tree they lead up, then down; by stages, to lower rows, then up.
-const SAFE: &[(&str, &str)] = &[
-    (HYPERX, r#"{"dimension_order": {}}"#),
-    (MESH, r#"{"dimension_order": {}}"#),
-    (HYPERX, r#"{"slac": {"via": "random"}}"#),
-    (TREE, r#"{"up_down": {}}"#),
-    (PODS, r#"{"up_down": {"ascent": "d_mod_k"}}"#),
-    (PODS, r#"{"up_down": {"ascent": "adaptive"}}"#),
-    (TREE, r#"{"ecmp": {"classes": "one"}}"#),
-    (TREE, r#"{"shortest_path": {}}"#),
-];
-
-#[test]
-fn merged_classes_close_a_cycle_wherever_classes_are_needed() {
-    for (topology, routing) in NEED {
-        assert_eq!(passes(&graph(topology), routing), (true, false), "{topology} {routing}");
+/// Whether dependencies have a cycle: packets from each router with terminals to each other one, whatever they draw and
+/// choose, are followed over all of their paths, whatever the routing says in `proof`.
+fn has_cycle(graph: &Graph, routing: &(dyn AnyRouting + 'static), merged: bool) -> bool {
+    let classes = routing.needs().classes;
+    let classes = if merged { vec![1; classes.len()] } else { classes };
+    let mut d = Dependencies::new(graph, routing, &classes);
+    for dst in first_terminals(graph) {
+        let mut seen = HashSet::new();
+        let (to, dst_port) = graph.terminal_at(dst);
+        for src in first_terminals(graph) {
+            let (from, _) = graph.terminal_at(src);
+            let (at, dest) = (d.coords[from as usize], d.coords[to as usize]);
+            let packet = Packet { src, dst, dst_port: dst_port as u8, dest, target: dest, ..Packet::default() };
+            let starts = routing.starts(at, packet, &d.draws);
+            let mut open: Vec<(u32, Option<u32>, Packet)> =
+                starts.into_iter().map(|start| (from, None, start)).collect();
+            while let Some((at, last, packet)) = open.pop() {
+                for Step { hop, after, .. } in routing.steps(d.coords[at as usize], &packet, 0) {
+                    let Some(next) = d.neighbour(at, hop.port) else { continue };
+                    if let Some(last) = last {
+                        d.add(last, hop.port, hop.class);
+                    }
+                    let node = d.node(at, hop.port, hop.class);
+                    if seen.insert((node, after.src, after.seq, after.route_state())) {
+                        open.push((next, Some(node), after));
+                    }
+                }
+            }
+        }
     }
+    d.find_cycle().is_some()
 }
 
-#[test]
-fn what_is_safe_on_one_class_passes() {
-    for (topology, routing) in SAFE {
-        assert_eq!(passes(&graph(topology), routing), (true, true), "{topology} {routing}");
-    }
+/// One terminal of each router that has some.
+fn first_terminals(graph: &Graph) -> impl Iterator<Item = u32> {
+    (0..graph.terminals()).filter(|&t| t == 0 || graph.terminal_at(t).0 != graph.terminal_at(t - 1).0)
 }
 
+/// Networks of few routers with terminals, so that packets between all of them can be followed.
+const MOST_ROUTERS: usize = 16;
+
 #[test]
-fn every_registered_routing_is_in_one_of_the_tables() {
-    for name in RoutingConfig::NAMES {
-        let named = |(_, routing): &&(&str, &str)| routing.starts_with(&format!("{{\"{name}\""));
-        assert!(
-            NEED.iter().chain(SAFE).any(|pair| named(&pair)),
-            "add a line for the routing {name} to NEED or SAFE in crates/engine/src/network/dependency/tests.rs"
+fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
+    let networks = small_networks();
+    for Example { config, networks: own, .. } in RoutingConfig::examples() {
+        let own: Option<Vec<(TopologyConfig, Graph)>> =
+            own.map(|own| own.into_iter().map(|t| (t.clone(), t.build("topology").unwrap())).collect());
+        let (mut classes, mut refused) = (1, false);
+        for (topology, graph) in own.as_ref().unwrap_or(&networks) {
+            if !config.fits(graph) || first_terminals(graph).count() > MOST_ROUTERS {
+                continue;
+            }
+            let what = format!("{config:?} on {topology:?}");
+            let routing = config.build(graph).unwrap();
+            classes = routing.needs().classes.into_iter().chain([classes]).max().unwrap();
+            assert_eq!(check(graph, &config, &*routing, false), Ok(()), "{what}");
+            let merged = check(graph, &config, &*routing, true);
+            if let Err(refusal) = &merged {
+                assert!(refusal.what.contains("channel dependencies have a cycle of "), "{what}: {refusal}");
+            }
+            refused |= merged.is_err();
+            // an escape is only a part of what packets may do
+            if !matches!(routing.proof(), Proof::Escapes) {
+                assert!(!has_cycle(graph, &*routing, false), "{what}");
+                let cycle = has_cycle(graph, &*routing, true);
+                // of the flows between terminals others may meet under another seed
+                let all_seen = !routing.needs().sees_terminals;
+                assert!(cycle == merged.is_err() || !cycle && !all_seen, "{what}, merged: {cycle}, {merged:?}");
+            }
+        }
+        assert_eq!(
+            refused,
+            classes > 1,
+            "{config:?} has up to {classes} classes, on networks that need no more than one"
         );
     }
 }
