@@ -15,6 +15,7 @@ __all__ = [
     "Control",
     "Finished",
     "Point",
+    "examples",
     "expand",
     "models",
     "read",
@@ -36,6 +37,7 @@ def expand(
 def read(file: str | PathLike[str]) -> str: ...
 def schema() -> dict[str, Any]: ...
 def models() -> dict[str, Any]: ...
+def examples() -> dict[str, list[dict[str, Any]]]: ...
 
 @final
 class Control:

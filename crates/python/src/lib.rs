@@ -46,6 +46,12 @@ fn models(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::models())
 }
 
+/// Configurations that models give as examples, by family.
+#[pyfunction]
+fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    value::to_python(py, &weft_scenario::examples())
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
@@ -57,5 +63,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(models, module)?)?;
+    module.add_function(wrap_pyfunction!(examples, module)?)?;
     Ok(())
 }

@@ -50,7 +50,7 @@ pub use placement::{Count, Placement, Rest};
 pub use point::Point;
 pub use prices::{Price, Prices, Standing};
 pub use records::{LinkStateTable, SeriesTable, TransientTable};
-pub use schema::{models, schema};
+pub use schema::{examples, models, schema};
 pub use workload::{BatchSize, JobConfig, Phase, ReplyConfig, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
