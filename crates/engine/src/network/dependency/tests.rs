@@ -35,7 +35,7 @@ fn has_cycle(graph: &Graph, routing: &(dyn AnyRouting + 'static), merged: bool) 
             let (from, _) = graph.terminal_at(src);
             let (at, dest) = (d.coords[from as usize], d.coords[to as usize]);
             let packet = Packet { src, dst, dst_port: dst_port as u8, dest, target: dest, ..Packet::default() };
-            let starts = routing.starts(at, packet, &d.draws);
+            let starts = routing.starts(at, packet, &routing.draws().outcomes(packet, 0));
             let mut open: Vec<(u32, Option<u32>, Packet)> =
                 starts.into_iter().map(|start| (from, None, start)).collect();
             while let Some((at, last, packet)) = open.pop() {

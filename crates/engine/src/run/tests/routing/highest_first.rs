@@ -12,8 +12,8 @@ use weft_units::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HighestFirst {
-    /// Whether packets to routers with an odd first coordinate do so, too. If they go the other way round, packets can
-    /// deadlock.
+    /// Whether packets to routers with an odd sum of coordinates do so, too. If they go by the lowest dimension first,
+    /// packets can deadlock.
     pub always: bool,
 }
 
@@ -51,7 +51,7 @@ impl Routing for Runtime {
 
     fn next(&self, at: u64, packet: &mut Packet, _: u64) -> Option<Hop> {
         let mut differ = self.grid.differences(at, packet.dest);
-        let d = if self.always || packet.dest & 1 == 0 { differ.last() } else { differ.next() };
+        let d = if self.always || (packet.dest ^ packet.dest >> 8) & 1 == 0 { differ.last() } else { differ.next() };
         Some(d.map_or(Hop::to_terminal(packet), |d| Hop {
             port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)),
             class: 0,
