@@ -1,7 +1,8 @@
 """Every power policy with every pattern and every kind of workload on small networks: the account closes, or a refusal.
 
-Policies, patterns, injections and keys of `traffic` come from the schema: a new one is here by itself. Sources fall
-silent before the window ends, so that all that was made is delivered inside of it and every flit can be counted.
+Policies, routings, patterns, injections and keys of `traffic` come from the engine: a new one is here by itself. A
+policy runs with the routings that go with it, by turns. Sources fall silent before the window ends, so that all that
+was made is delivered inside of it and every flit can be counted.
 """
 
 from __future__ import annotations
@@ -29,20 +30,11 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 TERMINALS = {name: 20 if name == "dragonfly" else 16 for name in NETWORKS}
 LOADS = (0.1, 0.6)
-EPOCHS = {"activation_epoch": "150cycles", "deactivation_epoch": "300cycles", "wake": "40cycles"}
-# What a policy needs, and the routings on a HyperX and on a dragonfly that go with it.
-POLICIES: dict[str, tuple[Any, str, str]] = {
-    "idle_timeout": ({"idle": "20cycles", "transition": "10cycles"}, "ugal_p", "dragonfly_ugal"),
-    "slac": ({"low": 0.001, "high": 0.002, "wake_per_link": "2cycles", "averaging": "20cycles"}, "slac", "slac"),
-    "static": ({}, "pal", "pal"),
-    "tcep": (EPOCHS | {"initial": "all_on"}, "pal", "pal"),
-    "timetable": (
-        {"off": [{"from": "20cycles", "until": "60cycles"}], "period": "100cycles", "transition": "10cycles"},
-        "ugal_p",
-        "dragonfly_ugal",
-    ),
+# Every policy, routing and injection in the examples that it gives of itself.
+EXAMPLES = _engine.examples()
+POLICIES = {
+    f"{name}_{number}": {name: given[name]} for number, given in enumerate(EXAMPLES["power.policy"]) for name in given
 }
-STILL = {"always_on", "static"}
 # What a pattern needs.
 PATTERNS: dict[str, Any] = {
     "hot_spot": {"targets": [0], "share": 0.1},
@@ -51,8 +43,7 @@ PATTERNS: dict[str, Any] = {
     "mix": [{"weight": 1, "pattern": "uniform"}, {"weight": 2, "pattern": "asymmetric"}],
     "within": {"terminals": 16, "pattern": "bit_reverse"},
 }
-# Injections other than the usual one, and all keys of `traffic` but those of every run.
-INJECTIONS: dict[str, Any] = {"on_off": {"mean_on": "50cycles"}}
+# All keys of `traffic` but those of every run.
 USUAL = {"pattern", "load", "phases"}
 WORKLOADS: dict[str, dict[str, Any]] = {
     "loads": {"loads": [{"terminals": [0, 3], "load": 0.4}]},
@@ -75,11 +66,9 @@ def names(family: str) -> list[str]:
     return [model["name"] for model in _engine.models()[family]]
 
 
-def suits(network: str, policy: str, pattern: str) -> bool:
+def suits(network: str, pattern: str) -> bool:
     """Whether they make sense together."""
     grid = network != "dragonfly"
-    if policy == "slac" and not network.startswith("2d"):
-        return False
     if pattern in ON_GRIDS | OF_BITS:
         return grid
     return pattern != "group_shift" or not grid
@@ -89,25 +78,52 @@ def traffics(network: str) -> dict[str, dict[str, Any]]:
     """Keys of `traffic` by the name of what is tried."""
     needs = PATTERNS | {"matrix": {"file": f"matrix_{TERMINALS[network]}.csv"}}
     patterns = {name: {"pattern": {name: needs[name]} if name in needs else name} for name in names("traffic.pattern")}
-    ways = {
-        f"injection_{name}": {"injection": {name: INJECTIONS[name]}}
-        for name in names("traffic.injection")
-        if name in INJECTIONS
-    }
+    ways = {f"injection_{number}": {"injection": given} for number, given in enumerate(injections())}
     return patterns | ways | WORKLOADS
 
 
-def scenario(network: str, policy: str, load: float, traffic: dict[str, Any]) -> dict[str, Any]:
+def injections() -> list[dict[str, Any]]:
+    """The examples of injections that can make the loads of these tests."""
+    return [given for given in EXAMPLES["traffic.injection"] if makes(given, max(LOADS))]
+
+
+def makes(injection: dict[str, Any], load: float) -> bool:
+    """Whether it can make the load."""
+    policy, routing = EXAMPLES["power.policy"][0], EXAMPLES["routing"][0]
+    return is_taken(scenario("1d", policy, routing, load, {"injection": injection}))
+
+
+def routings(network: str, policy: dict[str, Any]) -> list[dict[str, Any]]:
+    """The routings that go with the policy there."""
+    return [routing for routing in EXAMPLES["routing"] if goes(network, policy, routing)]
+
+
+def goes(network: str, policy: dict[str, Any], routing: dict[str, Any]) -> bool:
+    """Whether the engine takes the three of them together."""
+    return is_taken(scenario(network, policy, routing, LOADS[0], {}))
+
+
+def is_taken(tried: dict[str, Any]) -> bool:
+    """Whether nothing is wrong with the scenario."""
+    try:
+        weft.load(tried).points[0].check_network()
+    except weft.ScenarioError:
+        return False
+    return True
+
+
+def scenario(
+    network: str, policy: dict[str, Any], routing: dict[str, Any], load: float, traffic: dict[str, Any]
+) -> dict[str, Any]:
     """A run in which all links are managed that can be."""
-    needs, on_grid, on_dragonfly = POLICIES.get(policy, ({}, "ugal_p", "dragonfly_ugal"))
     dragonfly = network == "dragonfly"
     silent = {} if "batch" in traffic else {"phases": [{"from": f"{SILENT}cycles", "load": 0}]}
     return {
         "topology": NETWORKS[network],
         "links": {"default": {"latency": "4cycles", "vcs": 6, "buffer": "16flits"}},
-        "routing": on_dragonfly if dragonfly else on_grid,
+        "routing": routing,
         "traffic": {"pattern": "uniform", "load": load, **silent, **traffic},
-        "power": {"policy": {policy: needs}} | ({"manages": ["local"]} if dragonfly else {}),
+        "power": {"policy": policy} | ({"manages": ["local"]} if dragonfly else {}),
         "measure": {"warmup": "0cycles", "window": f"{WINDOW}cycles", "batches": 2},
     }
 
@@ -124,28 +140,42 @@ def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_key_of_traffic_is_tried() -> None:
     keys = set(_engine.schema()["$defs"]["Traffic"]["properties"])
     assert keys - USUAL - {"injection"} == set(WORKLOADS)
-    assert set(names("traffic.injection")) - {"bernoulli"} == set(INJECTIONS)
+    assert {name for given in injections() for name in given} == set(names("traffic.injection"))
+
+
+@pytest.mark.parametrize("family", EXAMPLES)
+def test_every_model_gives_examples(family: str) -> None:
+    # a table of routes needs a file, and is for one network
+    assert {name for example in EXAMPLES[family] for name in example} | {"table"} >= set(names(family))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_goes_with_a_routing_somewhere(policy: str) -> None:
+    assert any(routings(network, POLICIES[policy]) for network in NETWORKS)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize("policy", names("power.policy"))
+@pytest.mark.parametrize("policy", POLICIES)
 def test_the_account_of_every_traffic_closes_or_it_is_refused(
     network: str, policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    transitions = 0
-    for name, traffic in traffics(network).items():
-        if not suits(network, policy, name):
-            check_refusal(scenario(network, policy, LOADS[0], traffic), tmp_path, capsys)
+    transitions = waking = 0
+    going = routings(network, POLICIES[policy])
+    for number, (name, traffic) in enumerate(traffics(network).items()):
+        if not going or not suits(network, name):
+            routing = going[0] if going else EXAMPLES["routing"][0]
+            check_refusal(scenario(network, POLICIES[policy], routing, LOADS[0], traffic), tmp_path, capsys)
             continue
         for load in LOADS:
-            (point,) = weft.load(scenario(network, policy, load, traffic)).points
+            routing = going[number % len(going)]
+            (point,) = weft.load(scenario(network, POLICIES[policy], routing, load, traffic)).points
             finished = point.run(1, 0, _engine.Control())
             finished.save(folder := tmp_path / f"{name}-{load}")
-            what = f"{policy}, {network}, {name}, load {load}"
-            check_account(finished.summary, pl.read_parquet(folder / "channels.parquet"), traffic, what)
+            what = f"{policy}, {routing}, {network}, {name}, load {load}"
+            check_account(finished.summary, channels := pl.read_parquet(folder / "channels.parquet"), traffic, what)
             transitions += finished.summary["link_transitions"]
-    runs = suits(network, policy, "uniform")
-    assert (transitions > 0) == (runs and policy not in STILL), "what was tried is what the policy does"
+            waking += channels["cycles_waking"].sum()
+    assert (transitions > 0) == (waking > 0), "links that were switched are seen on their way"
 
 
 def check_refusal(refused: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ mod state;
 
 pub use api::age;
 pub use api::compiled::{ForPorts, Widths};
+pub use api::examples;
 pub use explain::demand::demand;
 pub use explain::imply::{Implied, imply};
 pub use explain::paths::{self, Explanation, explain};

@@ -79,6 +79,19 @@ fn the_counter_counts() {
     assert_eq!(ALLOCATIONS.get() - before, 1);
 }
 
+/// Each example of a routing in one network, full or not, with short or long packets.
+#[test]
+fn no_allocation_under_any_routing() {
+    let cases = [(1, 0.3), (8, 1.0), (1, 1.0), (8, 0.3)];
+    let firsts = PAIRS.chunk_by(|a, b| a.routing == b.routing).map(|pairs| &pairs[0]);
+    for (pair, (flits, load)) in firsts.zip(cases.into_iter().cycle()) {
+        let mut spec = pair.spec();
+        packets(&mut spec, flits, VirtualCutThrough, 32);
+        spec.set_load(load);
+        check_no_allocation(&format!("{pair}, {flits} flits at {load}"), &spec);
+    }
+}
+
 #[test]
 fn no_allocation_on_a_hyperx() {
     check_all_loads("dimension_order", spec(HYPERX, DOR));

@@ -2,12 +2,12 @@
 
 use crate::common::*;
 use weft_engine::age::Priority;
+use weft_engine::allocation::AllocatorConfig;
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 use weft_engine::{ForPorts, Outcome, Simulation, Spec, Widths};
 
 const PRIORITIES: [Priority; 3] = [Priority::RoundRobin, Priority::Age, Priority::NetworkAge];
-const ALWAYS_OR_IDLE: [&str; 2] = [ALWAYS_ON, IDLE_TIMEOUT];
 const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)];
 
 // ---- what is injected is delivered ----------------------------------------------------------------------------------
@@ -41,19 +41,20 @@ where
 
 /// Every pair, below saturation and far above, the other choices in turn.
 fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
-    for (k, &(topology, routing)) in PAIRS.iter().enumerate() {
+    let allocators = AllocatorConfig::examples();
+    for (k, pair) in PAIRS.iter().enumerate() {
         for (j, load) in [0.1, 1.0].into_iter().enumerate() {
-            let mut spec = spec(topology, routing);
+            let mut spec = pair.spec();
             packets(&mut spec, flits, flow_control, buffer);
             router(&mut spec, ROUTERS[(k + j) % ROUTERS.len()]);
             spec.router.routing_delay = (k as u64 % 3).min(spec.router.delay);
             let may_hold = spec.router.vc_realloc == 0 && flow_control == VirtualCutThrough;
             spec.router.hold_switch = may_hold && k % 3 > 0;
-            allocator(&mut spec, ALLOCATORS[k % ALLOCATORS.len()]);
+            spec.router.allocator = allocators[k % allocators.len()].clone();
             if spec.router.vc_realloc == 0 {
                 spec.router.priority = PRIORITIES[(k / 3 + j) % PRIORITIES.len()];
             }
-            fitting_policy(&mut spec, ALWAYS_OR_IDLE[(k / 2 + j) % ALWAYS_OR_IDLE.len()]);
+            fitting_policy(&mut spec, (k / 2 + j) % 2 == 1);
             spec.set_load(load);
             check_drains::<1, 8>(&mut spec, 1000);
         }
@@ -94,11 +95,11 @@ fn an_overloaded_butterfly_drains() {
 fn routers_of_more_than_64_ports_and_8_vcs_deliver_all() {
     let wide = r#"{"hyperx": {"widths": [34], "terminals_per_router": 35}}"#;
     for (topology, routing, flits) in [(r#"{"single_router": {"terminals": 128}}"#, DOR, 1), (wide, UGAL_P, 5)] {
-        for allocator_json in ALLOCATORS {
+        for allocator in AllocatorConfig::examples() {
             let mut spec = spec(topology, routing);
             packets(&mut spec, flits, VirtualCutThrough, 8);
             spec.links.iter_mut().for_each(|link| link.vcs = 16);
-            allocator(&mut spec, allocator_json);
+            spec.router.allocator = allocator;
             spec.set_load(1.0);
             check_drains::<2, 16>(&mut spec, 300);
         }
@@ -144,13 +145,11 @@ fn check_only_those_that_are_on_carry(spec: &Spec, out: &Outcome) {
 
 #[test]
 fn the_account_of_every_channel_closes() {
-    for &(topology, routing) in PAIRS {
-        for (policy_json, load, warmup) in
-            [(ALWAYS_OR_IDLE[0], 0.2, 0), (ALWAYS_OR_IDLE[1], 0.02, 700), (ALWAYS_OR_IDLE[1], 1.0, 0)]
-        {
-            let mut spec = spec(topology, routing);
+    for pair in PAIRS.iter() {
+        for (switched, load, warmup) in [(false, 0.2, 0), (true, 0.02, 700), (true, 1.0, 0)] {
+            let mut spec = pair.spec();
             packets(&mut spec, 5, VirtualCutThrough, 32);
-            fitting_policy(&mut spec, policy_json);
+            fitting_policy(&mut spec, switched);
             spec.set_load(load);
             phases(&mut spec, warmup, 1500);
             let out = run(&spec);
@@ -181,10 +180,10 @@ fn check_flits_per_hop(mut spec: Spec, sender: u32) {
 
 #[test]
 fn channels_carry_each_flit_once_per_hop() {
-    for &(topology, routing) in PAIRS {
-        for policy_json in ALWAYS_OR_IDLE {
-            let mut spec = spec(topology, routing);
-            fitting_policy(&mut spec, policy_json);
+    for pair in PAIRS.iter() {
+        for switched in [false, true] {
+            let mut spec = pair.spec();
+            fitting_policy(&mut spec, switched);
             check_flits_per_hop(spec, 3);
         }
     }

@@ -15,9 +15,12 @@ fn sources(of: &str) -> BTreeMap<String, String> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
+            if path.file_stem().is_some_and(|name| name == "tests") {
+                continue;
+            }
             if path.is_dir() {
                 folders.push(path);
-            } else if path.file_name().is_some_and(|name| name != "tests.rs") {
+            } else {
                 let text = std::fs::read_to_string(&path).expect("a text");
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
                 let name = path.strip_prefix(&root).expect("below src").to_string_lossy().into_owned();

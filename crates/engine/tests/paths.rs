@@ -174,13 +174,13 @@ fn global_queues_are_those_of_the_first_global_channels() {
 
 #[test]
 fn every_pair_states_whole_paths_with_legal_classes() {
-    for (topology, routing) in PAIRS {
-        let spec = spec(topology, routing);
+    for pair in PAIRS.iter() {
+        let spec = pair.spec();
         let implied = imply(&spec).unwrap();
         let last = spec.graph.terminals() - 1;
         for (from, to) in [(0, last), (last, 0), (last / 2, last), (1, 1)] {
             let e = explain(&spec, from, to).unwrap();
-            assert!(!e.paths.is_empty(), "{topology} {routing}");
+            assert!(!e.paths.is_empty(), "{pair}");
             for path in &e.paths {
                 let mut at = e.from.router;
                 for hop in &path.hops {
@@ -192,14 +192,14 @@ fn every_pair_states_whole_paths_with_legal_classes() {
                     assert!(implied.vc_classes[link] <= e.vc_classes[link].classes);
                     at = hop.next_router;
                 }
-                assert_eq!(at, e.to.router, "{topology} {routing}");
+                assert_eq!(at, e.to.router, "{pair}");
                 // h + 1 routers and h links, 2 terminal links and ejection of 1
                 let h = path.hops.len() as u64;
                 assert_eq!(path.zero_load_latency, (h + 1) + 10 * h + 3);
             }
             let shares: Option<f64> = e.paths.iter().map(|path| path.probability).sum();
             if let Some(sum) = shares.filter(|_| e.path_count == e.paths.len() as u64) {
-                assert!((sum - 1.0).abs() < 1e-9, "{topology} {routing}: {sum}");
+                assert!((sum - 1.0).abs() < 1e-9, "{pair}: {sum}");
             }
             assert!(shares.is_some() || !e.choices.is_empty());
         }

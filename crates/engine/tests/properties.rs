@@ -3,12 +3,14 @@
 
 use crate::common::*;
 use proptest::prelude::*;
+use weft_engine::allocation::AllocatorConfig;
 use weft_engine::outcome::Ending;
+use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Simulation, Spec, imply};
 
-/// A random network and a routing that is legal on it, as JSON.
-fn networks() -> impl Strategy<Value = (String, String)> {
+/// A random network as JSON, and which of the routings that fit.
+fn networks() -> impl Strategy<Value = (String, prop::sample::Index)> {
     let grid = |name: &'static str, width: std::ops::Range<u32>| {
         (prop::collection::vec(width, 1..4), 1..4u32)
             .prop_filter("at most 30 routers", |(widths, _)| widths.iter().product::<u32>() <= 30)
@@ -24,13 +26,8 @@ fn networks() -> impl Strategy<Value = (String, String)> {
                 "global_links_per_router": {h}, "arrangement": "{arrangement}"}}}}"#
             )
         });
-    let of = |routings: &'static [&'static str]| prop::sample::select(routings).prop_map(str::to_string);
-    prop_oneof![
-        3 => (complete, of(&[DOR, MINIMAL, VALIANT, UGAL, UGAL_DIFFERING, UGAL_P, UGAL_P_HISTORY, DAL, SHORTEST, ECMP])),
-        2 => (grid("torus", 2..6), of(&[DOR, ENTRY, VALIANT, UGAL, UGAL_DIFFERING, SHORTEST, ECMP])),
-        1 => (grid("mesh", 2..6), of(&[DOR, VALIANT, UGAL, SHORTEST_FIRST, ECMP])),
-        2 => (dragonfly, of(&[DF_MINIMAL, DF_VALIANT, DF_VALIANT_ROUTER, DF_UGAL, DF_UGAL_ROUTER, DF_UGAL_G, SHORTEST])),
-    ]
+    let network = prop_oneof![3 => complete, 2 => grid("torus", 2..6), 1 => grid("mesh", 2..6), 2 => dragonfly];
+    (network, any::<prop::sample::Index>())
 }
 
 /// Extra VCs and flits of buffer beyond what is needed, packet length, worms or not, (delay, vc_realloc, speedup),
@@ -42,7 +39,7 @@ struct Choices {
     flits: u32,
     worms: bool,
     router: (u64, u8, u8),
-    allocator: &'static str,
+    allocator: AllocatorConfig,
     latency: (u64, u64),
     sleep: bool,
     load: f64,
@@ -50,7 +47,7 @@ struct Choices {
 }
 
 fn choices() -> impl Strategy<Value = Choices> {
-    let allocators = prop::sample::select(ALLOCATORS);
+    let allocators = prop::sample::select(AllocatorConfig::examples());
     let lengths = prop_oneof![Just(1u32), 2..9u32, 20..40u32];
     let first = (0..4u8, prop_oneof![Just(0u32), 0..20u32], lengths, any::<bool>(), (1..4u64, 0..2u8, 1..4u8));
     let second = (allocators, (1..12u64, 1..12u64), any::<bool>(), 0.02..1.0f64, any::<u64>());
@@ -72,8 +69,11 @@ fn choices() -> impl Strategy<Value = Choices> {
 
 /// The spec with as many VCs as the routing needs and some more (8 at most), and buffers for what must fit and some
 /// more. `None` where the network has a single terminal, which can't send to others.
-fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Option<Spec> {
-    let mut spec = Spec::new(&topology(topology_json), routing(routing_json)).ok()?;
+fn build((topology_json, which): &(String, prop::sample::Index), c: &Choices) -> Option<Spec> {
+    let mut spec = Spec::new(&topology(topology_json), RoutingConfig::examples()[0].config.clone()).ok()?;
+    let examples = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
+    let fitting: Vec<_> = examples.map(|example| example.config).filter(|config| config.fits(&spec.graph)).collect();
+    spec.routing = which.get(&fitting).clone();
     let flow_control = if c.worms { FlowControl::Wormhole } else { FlowControl::VirtualCutThrough };
     packets(&mut spec, c.flits, flow_control, 1);
     spec.links.iter_mut().for_each(|l| l.vcs = 8);
@@ -88,10 +88,8 @@ fn build((topology_json, routing_json): &(String, String), c: &Choices) -> Optio
     router(&mut spec, c.router);
     spec.router.routing_delay = c.seed % 3 % (c.router.0 + 1);
     spec.router.hold_switch = c.router.1 == 0 && !c.worms && c.seed.is_multiple_of(2);
-    allocator(&mut spec, c.allocator);
-    if c.sleep {
-        policy(&mut spec, IDLE_TIMEOUT);
-    }
+    spec.router.allocator = c.allocator.clone();
+    fitting_policy(&mut spec, c.sleep);
     spec.set_load(c.load);
     spec.seed = c.seed;
     Some(spec)

@@ -1,6 +1,7 @@
 //! Routings refuse what they can't route, with place, arithmetic and remedy.
 
 use crate::common::*;
+use weft_engine::power::PolicyConfig;
 use weft_engine::routing::{RoutingConfig, any_graph::table::Table};
 use weft_engine::spec::FlowControl;
 use weft_engine::{Spec, check};
@@ -193,60 +194,60 @@ fn a_bubble_needs_packets_of_one_length() {
 
 #[test]
 fn the_wrong_topology_is_told_which_routings_fit() {
+    let examples = RoutingConfig::examples();
     for kind in TopologyConfig::NAMES {
-        let mut examples = PAIRS.iter().map(|&(topology, _)| topology);
-        let topology_json = examples.find(|json| name_of(json) == *kind).expect("an example in PAIRS");
-        let fits = |name: &&str| {
-            // a table needs a file, and can be written for any topology
-            let config = serde_json::from_str(&format!(r#"{{"{name}": {{}}}}"#));
-            config.is_err() || {
-                let mut spec = Spec::new(&topology(topology_json), config.unwrap()).unwrap();
-                spec.links.iter_mut().for_each(|link| link.vcs = 16);
-                check(&spec).is_ok()
-            }
+        let pair = PAIRS.iter().find(|pair| pair.topology.name() == *kind).expect("a network");
+        let checked = |routing: &RoutingConfig| {
+            let mut spec = Spec::new(&pair.topology, routing.clone()).unwrap();
+            spec.links.iter_mut().for_each(|link| link.vcs = 16);
+            check(&spec)
         };
-        let (fit, other): (Vec<&str>, Vec<&str>) = RoutingConfig::NAMES.iter().copied().partition(fits);
-        for name in other {
-            let help = refusal(topology_json, routing(&format!(r#"{{"{name}": {{}}}}"#))).help;
+        let (mut fit, mut listed) = (Vec::new(), Vec::new());
+        for name in RoutingConfig::NAMES {
+            let example = examples.iter().find(|example| example.config.name() == *name).expect("an example");
+            // one that is for some networks only, as a table is, can be written for any
+            match checked(&example.config) {
+                Err(refusal) if example.networks.is_none() => listed.push((name, refusal.help)),
+                Ok(()) | Err(_) => fit.push(*name),
+            }
+        }
+        fit.sort_unstable();
+        for (name, help) in listed {
             let (routings, topologies) = help
                 .split_once(&format!(", or a topology of those that {name} routes: "))
                 .expect("routings and topologies");
-            let routed = |topology: &str| PAIRS.iter().any(|&(t, r)| name_of(t) == topology && name_of(r) == name);
+            let routed = |topology: &str| {
+                PAIRS.iter().any(|pair| pair.topology.name() == topology && pair.routing.name() == *name)
+            };
             assert!(topologies.split(", ").any(routed), "{help}");
             let mut listed: Vec<&str> = routings.trim_start_matches("choose ").split(", ").collect();
             listed.sort_unstable();
-            let mut fit = fit.clone();
-            fit.sort_unstable();
-            assert_eq!(listed, fit, "{topology_json} {name}");
+            assert_eq!(listed, fit, "{kind} {name}");
         }
     }
 }
 
 // ---- pairs ----------------------------------------------------------------------------------------------------------
 
-/// What each policy is refused beside: routings that look at no links, at those of subnetworks, and at stages.
+/// A policy whose links go off goes with the routings that need to know of links just what it offers; one whose links never
+/// go off with all.
 #[test]
 fn policies_and_routings_go_together_by_what_they_know_of_links() {
-    let pairs = [
-        (r#"{"always_on": {}}"#, [true, true, true]),
-        (IDLE_TIMEOUT, [true, false, false]),
-        (TIMETABLE, [true, false, false]),
-        (r#"{"static": {}}"#, [false, true, false]),
-        (r#"{"tcep": {}}"#, [false, true, false]),
-        (r#"{"slac": {}}"#, [false, false, true]),
-    ];
-    let named = |name: &&str| pairs.iter().any(|(policy, _)| policy.contains(&format!("\"{name}\"")));
-    for name in weft_engine::power::PolicyConfig::NAMES {
-        assert!(named(name), "add the policy {name} to `pairs` in crates/engine/tests/refused.rs");
-    }
-    for (policy_json, fits) in pairs {
-        for (routing_json, fits) in [UGAL_P, PAL, SLAC].into_iter().zip(fits) {
-            let mut spec = spec(HYPERX, routing_json);
-            policy(&mut spec, policy_json);
-            let checked = check(&spec);
-            assert_eq!(checked.is_ok(), fits, "{policy_json} beside {routing_json}");
-            if let Err(refusal) = checked {
-                assert!(!refusal.help.contains("none"), "{policy_json} beside {routing_json}: {refusal}");
+    for example in PolicyConfig::examples() {
+        let offered = example.knowledge_of_links();
+        for routing in RoutingConfig::examples().into_iter().map(|example| example.config) {
+            let fits = example.states().len() == 1 || offered == routing.knowledge_of_links();
+            let checked = PAIRS.iter().filter(|pair| pair.routing == routing).map(|pair| {
+                let mut spec = pair.spec();
+                spec.policy = example.clone();
+                spec.allow_dependency_cycle = true;
+                check(&spec)
+            });
+            let checked: Vec<Result<(), Refusal>> = checked.collect();
+            // some networks have no links that the policy can manage
+            assert_eq!(checked.iter().any(Result::is_ok), fits, "{example:?} beside {routing:?}: {checked:?}");
+            for refusal in checked.into_iter().filter_map(Result::err) {
+                assert!(!refusal.help.contains("none"), "{example:?} beside {routing:?}: {refusal}");
             }
         }
     }

@@ -166,8 +166,8 @@ fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
 // ---- legal routings never stall -------------------------------------------------------------------------------------
 
 /// 25,000 cycles (100,000 in `make test-all`) at full load with as few VCs and as little buffer as the routing and the packets allow.
-fn check_never_stalls(topology: &str, routing: &str, flits: u32, flow_control: FlowControl, hold_switch: bool) {
-    let mut spec = spec(topology, routing);
+fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hold_switch: bool) {
+    let what = format!("{:?} on {:?}, {flits} flits", spec.routing, spec.graph.topology_name());
     packets(&mut spec, flits, flow_control, 1);
     spec.router.hold_switch = hold_switch;
     let classes = imply(&spec).expect("a legal pair").vc_classes;
@@ -180,7 +180,7 @@ fn check_never_stalls(topology: &str, routing: &str, flits: u32, flow_control: F
     spec.phases.stall_limit = 1000;
     // no share of the network is stuck either: `run` looks for packets that can never move when a run is saturated
     let out = run(&spec);
-    let what = format!("{topology} {routing} {flits} flits: {:?}", out.ending);
+    let what = format!("{what}: {:?}", out.ending);
     assert!(matches!(out.ending, Ending::Saturated | Ending::Drained), "{what}");
     // worms in a chain of buffers of 1 flit are slow: a flit per credit loop of 4 cycles, several hops and phases
     assert!(accepted(&out) > 0.02, "{what}, accepted {}", accepted(&out));
@@ -197,14 +197,9 @@ fn worms_that_may_not_reach_their_escape_are_refused() {
 
 /// Every pair, and tori on which half of a ring is a tie.
 fn check_none_stalls(flits: u32, flow_control: FlowControl, hold_switch: bool) {
-    for &(topology, routing) in PAIRS.iter().chain(&[
-        (TORUS_4X4, DOR),
-        (TORUS_4X4, ENTRY),
-        (TORUS_4X4, BUBBLE),
-        (TORUS_4X4, UGAL),
-        (TORUS_4X4, ADAPTIVE),
-    ]) {
-        check_never_stalls(topology, routing, flits, flow_control, hold_switch);
+    let ties = [DOR, ENTRY, BUBBLE, UGAL, ADAPTIVE].map(|routing| spec(TORUS_4X4, routing));
+    for spec in PAIRS.iter().map(Pair::spec).chain(ties) {
+        check_never_stalls(spec, flits, flow_control, hold_switch);
     }
 }
 

@@ -61,9 +61,9 @@ const ROUTERS: [(u64, u8, u8); 9] =
 /// Every pair and router. `buffer`: for wormhole less than a packet, but more than the credit loop (10 + 3 + 11
 /// cycles).
 fn check_all_pairs(flits: u32, flow_control: FlowControl, buffer: u32) {
-    for (k, &(topology, routing)) in PAIRS.iter().enumerate() {
+    for (k, pair) in PAIRS.iter().enumerate() {
         for variant in ROUTERS {
-            let mut spec = spec(topology, routing);
+            let mut spec = pair.spec();
             packets(&mut spec, flits, flow_control, buffer);
             router(&mut spec, variant);
             spec.router.hold_switch = variant.1 == 0 && flow_control == VirtualCutThrough && k % 2 > 0;

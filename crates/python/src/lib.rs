@@ -52,6 +52,12 @@ fn recordings(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::recordings())
 }
 
+/// Configurations that models give as examples, by family.
+#[pyfunction]
+fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    value::to_python(py, &weft_scenario::examples())
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
@@ -64,5 +70,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(recordings, module)?)?;
+    module.add_function(wrap_pyfunction!(examples, module)?)?;
     Ok(())
 }

@@ -48,7 +48,7 @@ pub use placement::{Count, Placement, Rest};
 pub use point::Point;
 pub use prices::{Price, Prices, Standing};
 pub use recordings::{Recordings, recordings};
-pub use schema::{models, schema};
+pub use schema::{examples, models, schema};
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.

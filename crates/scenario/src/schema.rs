@@ -169,6 +169,20 @@ pub fn models() -> Value {
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
 }
 
+/// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Those of
+/// routings for particular networks, and those that need a file, are left out.
+pub fn examples() -> Value {
+    use weft_engine::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+    let routings = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
+    let routings: Vec<RoutingConfig> = routings.map(|example| example.config).collect();
+    json!({
+        "routing": routings,
+        "power.policy": PolicyConfig::examples(),
+        "router.allocator": AllocatorConfig::examples(),
+        "traffic.injection": weft_traffic::InjectionConfig::examples(),
+    })
+}
+
 fn family<T: JsonSchema>() -> Value {
     let schema = schema_for!(T).to_value();
     let choices = schema.get("oneOf").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

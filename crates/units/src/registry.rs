@@ -9,25 +9,26 @@
 /// member as `&dyn Trait`: the family asks its members through the trait and names none of them. `declares CONST: Kind`
 /// is for facts that do not depend on parameters: each configuration has an associated constant `CONST`,
 /// `Config::declares` returns that of one member, and `Config::CONST` lists those of all members by name. `with
-/// examples` adds `Config::examples`: the configurations that every member gives for tests. `given to User` adds
-/// `Config::give_to`, for what must be compiled for each member.
+/// examples` adds `Config::examples`: the configurations that every member gives for tests; `with examples of Example`:
+/// each in an `Example`, which has a `map`. `given to User` adds `Config::give_to`, for what must be compiled for each
+/// member.
 #[macro_export]
 macro_rules! registry {
-    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)? $(, given to $user:ident)?:
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident)?:
         $($name:literal => $module:ident :: $ty:ident,)+
     ) => {
         $(pub mod $module;)+
         $crate::registry!(@enum [$(#[$meta])*] $config [$(($name, $module::$ty, $ty))+]);
-        $crate::registry!(@model $config [$($model)?] [$($table: $kind)?] [$($examples)?] [$(($name, $module::$ty, $ty))+]);
+        $crate::registry!(@model $config [$($model)?] [$($table: $kind)?] [$($examples $(of $wrap)?)?] [$(($name, $module::$ty, $ty))+]);
         $crate::registry!(@given $config [$($user)?] [$($ty)+]);
     };
-    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident)? $(, given to $user:ident)?:
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident)?:
         $($folder:ident { $($name:literal => $module:ident :: $ty:ident,)+ })+
     ) => {
         $(pub mod $folder { $(pub mod $module;)+ })+
         $crate::registry!(@enum [$(#[$meta])*] $config [$($(($name, $folder::$module::$ty, $ty))+)+]);
         $crate::registry!(
-            @model $config [$($model)?] [$($table: $kind)?] [$($examples)?] [$($(($name, $folder::$module::$ty, $ty))+)+]
+            @model $config [$($model)?] [$($table: $kind)?] [$($examples $(of $wrap)?)?] [$($(($name, $folder::$module::$ty, $ty))+)+]
         );
         $crate::registry!(@given $config [$($user)?] [$($($ty)+)+]);
     };
@@ -87,6 +88,16 @@ macro_rules! registry {
             pub fn $examples() -> Vec<Self> {
                 let mut examples = Vec::new();
                 $(examples.extend(<$path as $model>::$examples().into_iter().map(Self::$ty));)+
+                examples
+            }
+        }
+    };
+    (@examples $config:ident $model:ident [$examples:ident of $wrap:ident] [$(($path:path, $ty:ident))+]) => {
+        impl $config {
+            /// The examples of every member.
+            pub fn $examples() -> Vec<$wrap<Self>> {
+                let mut examples = Vec::new();
+                $(examples.extend(<$path as $model>::$examples().into_iter().map(|example| example.map(Self::$ty)));)+
                 examples
             }
         }

@@ -24,6 +24,11 @@ pub trait AllocatorModel {
     fn iterations(&self) -> u8 {
         1
     }
+
+    /// Configurations that differ in what matters. Tests run all of them.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
 }
 
 /// Who makes something of an allocator, compiled for each.

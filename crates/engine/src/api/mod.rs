@@ -6,6 +6,7 @@ pub mod common;
 pub mod compiled;
 pub mod control;
 pub mod coordinates;
+pub mod examples;
 pub mod policy;
 pub mod recording;
 pub mod routing;

@@ -175,6 +175,12 @@ pub trait PolicyModel {
 
     /// The policy at work. Refuses parameters and networks on which it can't work.
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
+
+    /// Configurations that differ in what matters, quick enough for links to go off and on within 4,000 cycles of 1 ns.
+    /// Tests run all of them, beside the examples of the routings that go with the policy.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
 }
 
 /// A policy at work.

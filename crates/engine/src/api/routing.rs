@@ -11,6 +11,7 @@
 
 use super::board::Posts;
 use super::compiled::{Ahead, Compiled, HeadRouting};
+use super::examples::Example;
 use super::policy::{LinkKnowledge, Policy};
 use super::sensor::Sensor;
 use super::subnetworks::Leg;
@@ -274,16 +275,29 @@ pub trait RoutingModel {
 
     /// The routing on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Self::Routing, Refusal>;
+
+    /// Configurations that differ in what matters, the usual one first; one of them with a [`Example::bound`]. Tests run
+    /// all of them, on small networks that fit.
+    fn examples() -> Vec<Example<Self>>
+    where
+        Self: Sized;
 }
 
 /// A [`RoutingModel`] whose type is hidden: the registry holds routings in this form.
 pub trait AnyRoutingModel {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal>;
+    fn examples() -> Vec<Example<Self>>
+    where
+        Self: Sized;
 }
 
 impl<M: RoutingModel> AnyRoutingModel for M {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         Ok(Box::new(self.build(graph)?))
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        <M as RoutingModel>::examples()
     }
 }
 

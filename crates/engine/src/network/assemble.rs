@@ -37,13 +37,16 @@ pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
 
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
-    net_with(spec, jobs)
+    net_with(spec, routing(spec)?.into(), jobs)
 }
 
-/// The same with jobs that `jobs` builds once the traffic is checked.
-pub(crate) fn net_with(spec: &Spec, jobs: impl FnOnce(&Spec) -> Result<Vec<NetJob>, Refusal>) -> Result<Net, Refusal> {
+/// The same with this routing, and with jobs that `jobs` builds once the traffic is checked.
+pub(crate) fn net_with(
+    spec: &Spec,
+    routing: Arc<dyn AnyRouting>,
+    jobs: impl FnOnce(&Spec) -> Result<Vec<NetJob>, Refusal>,
+) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let routing: Arc<dyn AnyRouting> = routing(spec)?.into();
     let needs = routing.needs();
     let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>()?;
     check(spec, &*routing, &needs)?;
@@ -153,7 +156,8 @@ impl Counts {
     }
 }
 
-fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
+/// The jobs of the spec, with their workloads.
+pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
     spec.traffic.jobs.iter().enumerate().map(|(j, job)| job.build(j, spec.cycle_fs, spec.seed)).collect()
 }
 

@@ -8,14 +8,9 @@ use crate::network::spec::Spec;
 use crate::state::LinkState;
 use weft_units::Refusal;
 
-/// What a routing must know of links that are off.
-pub(crate) fn knows_of_links(routing: &RoutingConfig) -> LinkKnowledge {
-    routing.declares().links
-}
-
 /// The subnetworks whose links the routing knows.
 pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
-    match knows_of_links(&spec.routing) {
+    match spec.routing.knowledge_of_links() {
         LinkKnowledge::Subnetworks => Subnets::of(&spec.graph),
         LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
     }
@@ -55,7 +50,7 @@ pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
 /// Refuses a policy beside a routing that does not go with it.
 pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    let (offers, need) = (spec.policy.offers(), knows_of_links(&spec.routing));
+    let (offers, need) = (spec.policy.offers(), spec.routing.knowledge_of_links());
     if offers.suit(need) {
         return Ok(());
     }
@@ -85,7 +80,7 @@ fn goes_round_faults(offers: Offers, need: LinkKnowledge) -> bool {
 /// Refuses faults that no one goes round.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    if goes_round_faults(spec.policy.offers(), knows_of_links(&spec.routing)) {
+    if goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links()) {
         return spec.policy.model().check_faults();
     }
     let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, offers.links));

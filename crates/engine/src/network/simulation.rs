@@ -3,6 +3,7 @@
 use crate::api::agents::Overseer;
 use crate::api::board::Board;
 use crate::api::compiled::{ForPorts, Widths};
+use crate::api::policy::Policy;
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
 use crate::network::policy;
@@ -47,23 +48,37 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     where
         Widths: ForPorts<V>,
     {
+        let policy = policy::build(spec)?;
+        let compile = Compile { single: net.single, by_age: net.by_age || net.common.rings };
+        let allocator = spec.router.allocator.give_to(compile);
+        Ok(Self::of_models(spec, how, net, &*policy, allocator))
+    }
+
+    /// A network of these models.
+    pub(crate) fn of_models(
+        spec: &Spec,
+        how: Execution,
+        net: Net,
+        policy: &dyn Policy,
+        allocator: Box<dyn SwitchAllocator<W, V>>,
+    ) -> Self
+    where
+        Widths: ForPorts<V>,
+    {
         let wanted = if how.blocks == 0 {
             assemble::blocks_by_size(&spec.graph).max(if how.threads > 1 { how.threads } else { 1 })
         } else {
             how.blocks
         };
         let bounds = assemble::partition(&spec.graph, wanted, net.needs.reads_group);
-        let policy = policy::build(spec)?;
-        let blocks = assemble::blocks(spec, &net, &*policy, &bounds);
+        let blocks = assemble::blocks(spec, &net, policy, &bounds);
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
         let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
         let window = window(&net, &blocks);
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
-        let compile = Compile { single: net.single, by_age: net.by_age || net.common.rings };
-        let allocator = spec.router.allocator.give_to(compile);
-        Ok(Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer })
+        Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer }
     }
 
     pub fn now(&self) -> u64 {

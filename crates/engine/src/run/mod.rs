@@ -5,3 +5,6 @@ pub mod report;
 pub mod stall;
 pub mod steady;
 pub mod warmup;
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,19 @@
 //! Shared by the tests: short ways to say a network, ways to run it, and what a result says in numbers.
 
 mod examples;
+mod members;
 mod recordings;
 pub use examples::*;
+pub use members::*;
 pub use recordings::*;
 
 use weft_engine::outcome::Ending;
-use weft_engine::routing::grid::dimension_order::Dateline;
+use weft_engine::power::PolicyConfig;
 use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
 use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl};
 use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, stream};
-use weft_units::Flits;
+use weft_units::{Flits, Refusal};
 
 /// The rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times
 /// as many. Every round asserts the same, however many there are.
@@ -21,11 +23,6 @@ pub fn rounds(few: u64) -> u64 {
 }
 
 pub const ONE: Execution = Execution { threads: 1, blocks: 1 };
-
-/// The name of the model in the JSON of a configuration.
-pub fn name_of(json: &str) -> &str {
-    json.split('"').nth(1).expect("a model in quotes")
-}
 
 pub fn routing(json: &str) -> RoutingConfig {
     serde_json::from_str(json).expect("a routing")
@@ -44,27 +41,30 @@ pub fn policy(spec: &mut Spec, json: &str) {
     spec.policy = serde_json::from_str(json).expect("a policy");
 }
 
-/// A policy that goes with the routing: `pal` would never wake a link, so idle links stay off as in [`ROOT`] there; `slac`
-/// goes with its own policy.
-pub fn fitting_policy(spec: &mut Spec, json: &str) {
-    if matches!(spec.routing, RoutingConfig::Slac(_)) && json == IDLE_TIMEOUT {
-        return policy(spec, QUICK_STAGES);
+/// Under a policy that switches links, one that goes with the routing and has links to manage: by timeout where that can
+/// be, else the first example of another one. Where there is none, and without `switched`, all links stay on.
+pub fn fitting_policy(spec: &mut Spec, switched: bool) {
+    let all = spec.managed.clone();
+    let timeout = serde_json::from_str(IDLE_TIMEOUT).expect("a policy");
+    let candidates = std::iter::once(timeout).chain(PolicyConfig::examples());
+    for candidate in candidates.filter(|candidate| switched && candidate.states().len() > 1) {
+        spec.policy = candidate;
+        if manage_what_can_be(spec) {
+            return;
+        }
     }
-    let sleepy = matches!(spec.routing, RoutingConfig::Pal(_)) && json == IDLE_TIMEOUT;
-    let nothing_to_manage = spec.graph.class_names().len() == 1;
-    policy(
-        spec,
-        if sleepy && nothing_to_manage {
-            ALWAYS_ON
-        } else if sleepy {
-            ROOT
-        } else {
-            json
-        },
-    );
-    if sleepy && spec.graph.structure().groups.is_some() {
-        spec.managed[2] = false; // links between groups
-    }
+    (spec.policy, spec.managed) = (PolicyConfig::default(), all);
+}
+
+/// The policy manages all classes of links between routers, or else all but one. Returns whether it can.
+pub fn manage_what_can_be(spec: &mut Spec) -> bool {
+    let all: Vec<bool> = (0..spec.managed.len()).map(|class| class > 0).collect();
+    // class 0 is left out of all
+    (0..all.len()).any(|left_out| {
+        spec.managed.clone_from(&all);
+        spec.managed[left_out] = false;
+        (spec.managed.contains(&true) || all.len() == 1) && weft_engine::check(spec).is_ok()
+    })
 }
 
 /// Replies of so many flits, and so many requests of a terminal without a reply.
@@ -101,14 +101,15 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
 /// else streaming through `buffer`.
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.set_packet(flits);
-    // worms are refused where they could not always reach their escape
-    let escapes = matches!(spec.routing, RoutingConfig::MinimalAdaptive(_));
-    let bubbles = matches!(&spec.routing, RoutingConfig::DimensionOrder(model) if model.dateline == Dateline::Bubble);
-    let flow_control = if escapes || bubbles { FlowControl::VirtualCutThrough } else { flow_control };
     spec.router.flow_control = flow_control;
     let fit = if bubbles { 2 } else { 1 };
     let least = if flow_control == FlowControl::VirtualCutThrough { fit * flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
+    // worms are refused where they could not always reach their escape
+    let refused = |refusal: Refusal| refusal.path == "router.flow_control";
+    if flow_control == FlowControl::Wormhole && weft_engine::check(spec).is_err_and(refused) {
+        packets(spec, flits, FlowControl::VirtualCutThrough, buffer);
+    }
 }
 
 pub fn phases(spec: &mut Spec, warmup: u64, window: u64) {

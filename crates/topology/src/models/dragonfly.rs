@@ -86,13 +86,11 @@ impl TopologyModel for Dragonfly {
         };
         let mut examples = vec![new([1, 1, 1], None, PalmTree)];
         examples.extend([PalmTree, Absolute, Relative, Circulant].map(|arrangement| new([8, 4, 4], None, arrangement)));
+        examples.extend([PalmTree, Circulant].map(|arrangement| new([4, 2, 2], None, arrangement)));
         // 8 ports per group: 2 links per pair for 5 groups, and 2 links and 2 unused ports for 4.
-        for (groups, arrangements) in [
-            (2, &[Absolute][..]),
-            (4, &[PalmTree, Absolute, Relative]),
-            (5, &[PalmTree, Circulant]),
-            (8, &[Circulant]),
-        ] {
+        for (groups, arrangements) in
+            [(2, &[Absolute][..]), (4, &[PalmTree, Absolute, Relative]), (5, &[PalmTree, Circulant]), (8, &[Circulant])]
+        {
             examples.extend(arrangements.iter().map(|&arrangement| new([4, 2, 2], Some(groups), arrangement)));
         }
         examples

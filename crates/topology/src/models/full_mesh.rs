@@ -48,7 +48,7 @@ impl TopologyModel for FullMesh {
 
     fn examples() -> Vec<Self> {
         let new = |(routers, terminals_per_router)| Self { routers, terminals_per_router };
-        [(1, 3), (2, 1), (64, 64), (128, 1)].map(new).into()
+        [(1, 3), (2, 1), (5, 2), (64, 64), (128, 1)].map(new).into()
     }
 }
 

@@ -75,14 +75,33 @@ impl TopologyModel for GraphFile {
         // A hub without terminals and routers with 1 and 3; nodes that are not in the order of their routers.
         let star = r#"{"nodes": [{"id": "hub"}, {"id": "a", "terminals": 1}, {"id": "b", "terminals": 3}],
             "links": [{"source": "a", "target": "hub"}, {"source": "hub", "target": "b", "class": "fast"}]}"#;
-        let pair = "router 0 node 1 router 1\nrouter 1 node 0";
-        let new = |(name, text): (&str, &str)| Self {
+        let pair = "router 0 node 1 router 1\nrouter 1 node 0".to_owned();
+        let petersen = [petersen(|_| 2), petersen(|router| router % 3)];
+        let new = |(name, text): (&str, String)| Self {
             file: InputFile::new(name, text.as_bytes()),
             format: None,
             terminals_per_router: None,
         };
-        [("star.json", star), ("pair.anynet", pair)].map(new).into()
+        let [even, uneven] = petersen;
+        let files = [("star.json", star.to_owned()), ("pair.anynet", pair)];
+        files.into_iter().chain([("petersen.anynet", even), ("uneven.anynet", uneven)]).map(new).collect()
     }
+}
+
+/// The Petersen graph, with so many terminals on each router: 10 routers of degree 3, diameter 2, one shortest path
+/// between any two.
+fn petersen(terminals: impl Fn(u32) -> u32) -> String {
+    let mut text = String::new();
+    let mut terminal = 0..;
+    for router in 0..10 {
+        text += &format!("router {router}");
+        terminal.by_ref().take(terminals(router) as usize).for_each(|node| text += &format!(" node {node}"));
+        // a ring of five, a star of five inside, and a link between the two for each of its points
+        let to = if router < 5 { vec![(router + 1) % 5, router + 5] } else { vec![5 + (router + 2) % 5] };
+        to.iter().for_each(|router| text += &format!(" router {router}"));
+        text += "\n";
+    }
+    text
 }
 
 impl GraphFile {

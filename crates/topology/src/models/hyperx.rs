@@ -46,7 +46,7 @@ impl TopologyModel for HyperX {
 
     fn examples() -> Vec<Self> {
         let new = |widths: &[u32], terminals_per_router| Self { widths: widths.to_vec(), terminals_per_router };
-        vec![new(&[1], 1), new(&[8, 8], 8), new(&[3, 1, 4], 2), new(&[2; 8], 1)]
+        vec![new(&[1], 1), new(&[4, 3], 2), new(&[8, 8], 8), new(&[3, 1, 4], 2), new(&[2; 8], 1)]
     }
 }
 

@@ -60,7 +60,7 @@ impl TopologyModel for KAryNTree {
     }
 
     fn examples() -> Vec<Self> {
-        [(2, 1), (128, 1), (64, 2), (4, 3), (2, 8)].map(|(k, n)| Self { k, n }).into()
+        [(2, 1), (3, 3), (128, 1), (64, 2), (4, 3), (2, 8)].map(|(k, n)| Self { k, n }).into()
     }
 }
 

@@ -42,7 +42,7 @@ impl TopologyModel for Mesh {
 
     fn examples() -> Vec<Self> {
         let new = |widths: &[u32], terminals_per_router| Self { widths: widths.to_vec(), terminals_per_router };
-        vec![new(&[2], 1), new(&[7, 3], 2), new(&[2, 5, 4], 1)]
+        vec![new(&[2], 1), new(&[4, 3], 2), new(&[7, 3], 2), new(&[2, 5, 4], 1)]
     }
 }
 

@@ -43,7 +43,7 @@ impl TopologyModel for SingleRouter {
     }
 
     fn examples() -> Vec<Self> {
-        [1, 128].map(|terminals| Self { terminals }).into()
+        [1, 8, 128].map(|terminals| Self { terminals }).into()
     }
 }
 

@@ -35,6 +35,10 @@ impl AllocatorModel for Islip {
     fn iterations(&self) -> u8 {
         self.iterations
     }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { iterations: 2 }]
+    }
 }
 
 impl Allocator for Islip {

@@ -34,6 +34,10 @@ impl AllocatorModel for SeparableInputFirst {
     fn iterations(&self) -> u8 {
         self.iterations
     }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { iterations: 1 }]
+    }
 }
 
 impl Allocator for SeparableInputFirst {

@@ -34,6 +34,10 @@ impl AllocatorModel for SeparableOutputFirst {
     fn iterations(&self) -> u8 {
         self.iterations
     }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { iterations: 2 }]
+    }
 }
 
 impl Allocator for SeparableOutputFirst {

@@ -27,7 +27,11 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct ThreeStage {}
 
-impl AllocatorModel for ThreeStage {}
+impl AllocatorModel for ThreeStage {
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
 
 impl Allocator for ThreeStage {
     #[inline(always)]

@@ -41,6 +41,10 @@ impl PolicyModel for AlwaysOn {
     fn build(&self, _: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         Ok(Arc::new(self.clone()))
     }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
 }
 
 impl Policy for AlwaysOn {}

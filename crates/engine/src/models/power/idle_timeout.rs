@@ -14,6 +14,7 @@
 //! wake when needed. No rows of a peer: neither has link states.
 
 use crate::api::agents::{Agents, BlockSite, Channels};
+use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::state::LinkState;
 use schemars::JsonSchema;
@@ -58,6 +59,10 @@ impl PolicyModel for IdleTimeout {
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         Ok(Arc::new(self.times(site.cycle_fs)?))
+    }
+
+    fn examples() -> Vec<Self> {
+        written(&[r#"{"idle": "40ns", "transition": "25ns"}"#])
     }
 }
 

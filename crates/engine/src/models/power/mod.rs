@@ -6,7 +6,7 @@
 
 weft_units::registry! {
     /// Every link power policy.
-    pub enum PolicyConfig as PolicyModel declares OFFERS: Offers:
+    pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples:
     "always_on" => always_on::AlwaysOn,
     "idle_timeout" => idle_timeout::IdleTimeout,
     "slac" => slac::Slac,
@@ -15,7 +15,7 @@ weft_units::registry! {
     "timetable" => timetable::Timetable,
 }
 
-use crate::api::policy::{Offers, PolicyModel, Site};
+use crate::api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
 pub use crate::state::{Account, LinkState};
 use weft_topology::{Graph, TopologyConfig};
@@ -48,6 +48,11 @@ impl PolicyConfig {
             }
         }
         names
+    }
+
+    /// What routings get to know of links that it switches off.
+    pub fn knowledge_of_links(&self) -> LinkKnowledge {
+        self.declares().links
     }
 
     /// What this policy offers to routings and faults.

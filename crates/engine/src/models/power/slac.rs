@@ -27,6 +27,7 @@ mod gauge;
 mod sequencer;
 
 use crate::api::agents::{Agents, BlockSite, Overseer};
+use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::state::LinkState;
 use gauge::Gauge;
@@ -164,6 +165,11 @@ impl PolicyModel for Slac {
             rows: site.coords().into_iter().map(|at| (at >> 8) as u8).collect(),
             stages: rows_of(site.graph).into(),
         }))
+    }
+
+    fn examples() -> Vec<Self> {
+        // stages go on and off soon
+        written(&[r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}"#])
     }
 }
 

@@ -15,6 +15,7 @@
 //! `engine/tests/pal.rs`: least power on the 8x8 butterfly is 112 of 448 links and latency without contention that of
 //! theory; hops of every pair on drawn sets; links that are off carry nothing.
 
+use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
 use crate::state::LinkState;
@@ -100,6 +101,11 @@ impl PolicyModel for Static {
             }
         }
         Ok(Arc::new(runtime))
+    }
+
+    fn examples() -> Vec<Self> {
+        // the star around the hub of every subnetwork
+        written(&["{}"])
     }
 }
 

@@ -56,6 +56,7 @@ mod repair;
 mod spares;
 
 use crate::api::agents::{Agents, BlockSite};
+use crate::api::examples::written;
 use crate::api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
 use crate::state::LinkState;
@@ -283,6 +284,11 @@ impl PolicyModel for Tcep {
             shadow: if self.shadow == Shadow::ActivationEpoch { epoch } else { long },
             nets,
         }))))
+    }
+
+    fn examples() -> Vec<Self> {
+        // short epochs, and links that wake soon
+        written(&[r#"{"activation_epoch": "250ns", "deactivation_epoch": "1000ns", "wake": "120ns"}"#])
     }
 }
 

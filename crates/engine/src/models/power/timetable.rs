@@ -24,6 +24,7 @@ mod span;
 mod tests;
 
 use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels};
+use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::state::LinkState;
 use schemars::JsonSchema;
@@ -124,6 +125,12 @@ impl PolicyModel for Timetable {
         let times = self.times(site.cycle_fs)?;
         let spans = self.spans(site, &times)?;
         Ok(Arc::new(Plan { spans, period: times.period, transition: times.transition }))
+    }
+
+    fn examples() -> Vec<Self> {
+        // all links are off for a third of the time, in the first cycles too
+        written(&[r#"{"off": [{"from": "0ns", "until": "40ns"}, {"from": "250ns", "until": "400ns"}], "period": "600ns",
+            "transition": "15ns"}"#])
     }
 }
 

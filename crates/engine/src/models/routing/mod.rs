@@ -5,7 +5,7 @@
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
-    pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About:
+    pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About, with examples of Example:
     grid {
         "dimension_order" => dimension_order::DimensionOrder,
         "minimal" => minimal::Minimal,
@@ -38,7 +38,8 @@ pub(crate) mod on_dragonfly;
 mod on_graph;
 pub(crate) mod on_grid;
 
-pub(crate) use crate::api::policy::LinkKnowledge;
+pub(crate) use crate::api::examples::{Accepts, Example};
+pub use crate::api::policy::LinkKnowledge;
 pub use crate::api::routing::Classes;
 use crate::api::routing::{About, AnyRoutingModel};
 pub(crate) use crate::api::routing::{AnyRouting, Decides, Hop, Needs, RingEntry, Routing, RoutingModel, draw, weigh};
@@ -51,11 +52,20 @@ use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Flits, Refusal};
 
 impl RoutingConfig {
+    /// Whether it routes this graph.
+    pub fn fits(&self, graph: &Graph) -> bool {
+        (self.declares().fits)(graph)
+    }
+
+    /// What it must know of links that are off.
+    pub fn knowledge_of_links(&self) -> LinkKnowledge {
+        self.declares().links
+    }
+
     /// The routing for this graph; refuses a graph that it can't route.
     pub(crate) fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
-        let about = self.declares();
-        if !(about.fits)(graph) {
-            return Err(wrong_graph(self.name(), about, graph));
+        if !self.fits(graph) {
+            return Err(wrong_graph(self.name(), self.declares(), graph));
         }
         self.model().build_any(graph)
     }

@@ -1,109 +1,90 @@
-//! A bad VC assignment is refused for every routing: all classes merged into one close a cycle, except where one class is
-//! enough.
+//! The check against a walk of all packets, for every routing: it passes the VC classes that the routing declares, and
+//! refuses all of them merged into one where that closes a cycle.
 
 use super::{Dependencies, refuse_cycle, refuse_misfit};
-use crate::api::routing::{Decides, Hop, Needs, Routing};
+use crate::api::examples::{Example, small_networks};
+use crate::api::routing::{AnyRouting, Decides, Hop, Needs, Routing};
 use crate::api::walk::{Proof, Step};
 use crate::models::routing::RoutingConfig;
 use crate::state::Packet;
 use weft_topology::{Dimension, Graph, GraphBuilder, Line, Peer, Port, Structure, TopologyConfig};
+use weft_units::Refusal;
 
 fn graph(json: &str) -> Graph {
     let config: TopologyConfig = serde_json::from_str(json).unwrap();
     config.build("topology").unwrap()
 }
 
-/// Whether the check passes with the classes of the routing, and with all of them merged.
-fn passes(graph: &Graph, routing: &str) -> (bool, bool) {
-    let config: RoutingConfig = serde_json::from_str(routing).unwrap();
-    let built = config.build(graph).unwrap();
-    let classes = built.needs().classes;
-    let merged = vec![1; classes.len()];
-    let check = |classes| refuse_cycle(graph, &*built, classes, config.name());
-    if let Err(refusal) = check(&merged) {
-        assert!(refusal.what.contains("channel dependencies have a cycle of "), "{refusal}");
-    }
-    (check(&classes).is_ok(), check(&merged).is_ok())
+/// The check with the classes of the routing, or with all of them merged into one.
+fn check(graph: &Graph, config: &RoutingConfig, routing: &dyn AnyRouting, merged: bool) -> Result<(), Refusal> {
+    let classes = routing.needs().classes;
+    refuse_cycle(graph, routing, &if merged { vec![1; classes.len()] } else { classes }, config.name())
 }
 
-const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#;
-const TORUS: &str = r#"{"torus": {"widths": [4, 5], "terminals_per_router": 1}}"#;
-const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 1}}"#;
-const DRAGONFLY: &str =
-    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 2}}"#;
-const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
-const PODS: &str = r#"{"fat_tree": {"k": 4}}"#;
-const GRAPH: &str = r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#;
-
-/// Routings that need their classes.
-const NEED: &[(&str, &str)] = &[
-    (TORUS, r#"{"dimension_order": {}}"#),
-    (TORUS, r#"{"dimension_order": {"dateline": "entry"}}"#),
-    (TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#),
-    (TORUS, r#"{"minimal_adaptive": {}}"#),
-    (TORUS, r#"{"valiant": {}}"#),
-    (HYPERX, r#"{"minimal": {}}"#),
-    (HYPERX, r#"{"valiant": {}}"#),
-    (MESH, r#"{"valiant": {}}"#),
-    (HYPERX, r#"{"ugal": {}}"#),
-    (MESH, r#"{"ugal": {}}"#),
-    (HYPERX, r#"{"ugal_p": {}}"#),
-    (HYPERX, r#"{"pal": {}}"#),
-    (DRAGONFLY, r#"{"pal": {}}"#),
-    (HYPERX, r#"{"dal": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_valiant": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_valiant": {"intermediate": "router"}}"#),
-    (DRAGONFLY, r#"{"dragonfly_ugal": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": "global"}}"#),
-    (DRAGONFLY, r#"{"dragonfly_ugal": {"queues": {"posted": {"every": "5cycles", "delay": "5cycles"}}}}"#),
-    (DRAGONFLY, r#"{"dragonfly_par": {}}"#),
-    (DRAGONFLY, r#"{"dragonfly_par": {"intermediate": "router"}}"#),
-    (TORUS, r#"{"shortest_path": {}}"#),
-    (GRAPH, r#"{"shortest_path": {"choice": "first"}}"#),
-    (GRAPH, r#"{"ecmp": {}}"#),
-    (GRID_TABLE.0, GRID_TABLE.1),
-];
-/// With the dateline in the class column.
-const GRID_TABLE: (&str, &str) = (
-    r#"{"torus": {"widths": [4, 3], "terminals_per_router": 1}}"#,
-    r#"{"table": {"file": "tests/data/torus_4x3.csv"}}"#,
-);
-
-/// Routings that are safe on one class. In dimension order on lines and complete lines dependencies lead to higher
-/// dimensions, or on in one direction; on a tree they lead up, then down; by stages, to lower rows, then up.
-const SAFE: &[(&str, &str)] = &[
-    (HYPERX, r#"{"dimension_order": {}}"#),
-    (MESH, r#"{"dimension_order": {}}"#),
-    (HYPERX, r#"{"slac": {"via": "random"}}"#),
-    (TREE, r#"{"up_down": {}}"#),
-    (PODS, r#"{"up_down": {"ascent": "d_mod_k"}}"#),
-    (PODS, r#"{"up_down": {"ascent": "adaptive"}}"#),
-    (TREE, r#"{"ecmp": {"classes": "one"}}"#),
-    (TREE, r#"{"shortest_path": {}}"#),
-];
-
-#[test]
-fn merged_classes_close_a_cycle_wherever_classes_are_needed() {
-    for (topology, routing) in NEED {
-        assert_eq!(passes(&graph(topology), routing), (true, false), "{topology} {routing}");
-    }
+/// The dependencies by a walk through every state of every packet, whatever the routing says in `proof`.
+fn walked<'a>(graph: &'a Graph, routing: &(dyn AnyRouting + 'static), merged: bool) -> Dependencies<'a> {
+    let classes = routing.needs().classes;
+    let classes = if merged { vec![1; classes.len()] } else { classes };
+    let mut d = Dependencies::new(graph, routing, &classes);
+    d.every_state(routing).unwrap();
+    d
 }
 
-#[test]
-fn what_is_safe_on_one_class_passes() {
-    for (topology, routing) in SAFE {
-        assert_eq!(passes(&graph(topology), routing), (true, true), "{topology} {routing}");
-    }
+/// Whether a proof that lists dependencies leaves out one that a packet causes.
+fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: &Dependencies) -> bool {
+    let lists = match routing.proof() {
+        Proof::EveryState | Proof::OneLeg { .. } | Proof::TwoLegs { .. } | Proof::Packets { .. } => true,
+        Proof::Turns(_) | Proof::TurnsTo { .. } => true,
+        Proof::Rises { .. } | Proof::Together(_) | Proof::Escapes => false,
+    };
+    let mut proved = Dependencies::new(graph, routing, &routing.needs().classes);
+    proved.enter(routing, routing.proof()).unwrap();
+    lists && walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0)
 }
 
+/// Networks of few routers with terminals, so that packets between all of them can be followed.
+const MOST_ROUTERS: usize = 16;
+
 #[test]
-fn every_registered_routing_is_in_one_of_the_tables() {
-    for name in RoutingConfig::NAMES {
-        let named = |(_, routing): &&(&str, &str)| routing.starts_with(&format!("{{\"{name}\""));
-        assert!(
-            NEED.iter().chain(SAFE).any(|pair| named(&pair)),
-            "add a line for the routing {name} to NEED or SAFE in crates/engine/src/network/dependency/tests.rs"
+fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
+    let networks = small_networks();
+    for Example { config, networks: own, .. } in RoutingConfig::examples() {
+        let own: Option<Vec<(TopologyConfig, Graph)>> =
+            own.map(|own| own.into_iter().map(|t| (t.clone(), t.build("topology").unwrap())).collect());
+        let (mut classes, mut refused) = (1, false);
+        for (topology, graph) in own.as_ref().unwrap_or(&networks) {
+            if !config.fits(graph) || (0..graph.routers()).filter(|&r| graph.terminals_of(r) > 0).count() > MOST_ROUTERS
+            {
+                continue;
+            }
+            let what = format!("{config:?} on {topology:?}");
+            let routing = config.build(graph).unwrap();
+            classes = routing.needs().classes.into_iter().chain([classes]).max().unwrap();
+            assert_eq!(check(graph, &config, &*routing, false), Ok(()), "{what}");
+            let merged = check(graph, &config, &*routing, true);
+            if let Err(refusal) = &merged {
+                assert!(refusal.what.contains("channel dependencies have a cycle of "), "{what}: {refusal}");
+            }
+            refused |= merged.is_err();
+            // an escape is only a part of what packets may do
+            if !matches!(routing.proof(), Proof::Escapes) {
+                let all = walked(graph, &*routing, false);
+                assert_eq!(all.find_cycle(), None, "{what}");
+                assert!(!leaves_out_some(graph, &*routing, &all), "{what}: the proof leaves a dependency out");
+                let cycle = walked(graph, &*routing, true).find_cycle().is_some();
+                assert!(!cycle || merged.is_err(), "{what}, merged");
+                // Other proofs know turns without their packets: they may refuse what no packet does. And of the flows
+                // between terminals others may meet under another seed.
+                let follows = matches!(routing.proof(), Proof::EveryState | Proof::Rises { .. } | Proof::OneLeg { .. });
+                if follows && !routing.needs().sees_terminals {
+                    assert_eq!(cycle, merged.is_err(), "{what}, merged: {merged:?}");
+                }
+            }
+        }
+        assert_eq!(
+            refused,
+            classes > 1,
+            "{config:?} has up to {classes} classes, on networks that need no more than one"
         );
     }
 }
@@ -414,7 +395,7 @@ impl Routing for Blurred {
 fn routers_of_the_same_coordinates_are_refused() {
     let refusal = refuse_misfit(&graph(MESH_OF_FOUR), &Blurred(direct()), "toy").unwrap_err();
     assert!(refusal.what.contains("gives several routers the coordinates 0x0"), "{refusal}");
-    let without_views = graph(GRAPH);
+    let without_views = graph(r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#);
     assert_eq!(direct().coordinates(&without_views), (0..10).collect::<Vec<u64>>(), "the numbers of the routers");
 }
 
@@ -435,33 +416,4 @@ fn dimensions_are_told_apart_by_their_ports_not_by_the_class_of_their_links() {
     d.enter(&*routing, routing.proof()).unwrap();
     assert!(d.successors(d.node(0, 1, 0)).eq([d.node(1, 2, 0)]), "from the first dimension to the second");
     assert_eq!(d.successors(d.node(0, 2, 0)).count(), 0, "and not back");
-}
-
-/// The pairs on which the tests run every routing.
-#[allow(dead_code)]
-#[path = "../../../tests/common/examples.rs"]
-mod examples;
-
-/// A proof that does not follow every state is right about every example: no dependency is left out, and a rank that
-/// rises on a sample of paths leaves no cycle on the others.
-#[test]
-fn every_proof_agrees_with_walks_through_all_states() {
-    for (topology, routing) in examples::PAIRS {
-        let graph = graph(topology);
-        let config: RoutingConfig = serde_json::from_str(routing).unwrap();
-        let routing = config.build(&graph).unwrap();
-        let (mut proved, mut walked) =
-            [(); 2].map(|()| Dependencies::new(&graph, &*routing, &routing.needs().classes)).into();
-        proved.enter(&*routing, routing.proof()).unwrap();
-        walked.every_state(&*routing).unwrap();
-        let lists_edges = match routing.proof() {
-            Proof::Escapes => continue, // packets may wait in a circle, each with a way out
-            Proof::EveryState | Proof::OneLeg { .. } | Proof::TwoLegs { .. } | Proof::Packets { .. } => true,
-            Proof::Turns(_) | Proof::TurnsTo { .. } => true,
-            Proof::Rises { .. } | Proof::Together(_) => false,
-        };
-        assert_eq!(walked.find_cycle(), None, "{topology} {config:?}");
-        let left_out = walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0);
-        assert!(!lists_edges || !left_out, "{topology} {config:?}: the proof leaves a dependency out");
-    }
 }

@@ -88,7 +88,7 @@ fn run(relay: Relay, blocks: usize) -> Outcome {
     spec.set_packet(3);
     (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 100_000, Stop::Complete);
     let job = NetJob { workload: Arc::new(relay), is_told: true };
-    let net = assemble::net_with(&spec, |_| Ok(vec![job])).unwrap();
+    let net = assemble::net_with(&spec, assemble::routing(&spec).unwrap().into(), |_| Ok(vec![job])).unwrap();
     let out = Simulation::<1, 8>::of(net, &spec, Execution { threads: 1, blocks }).unwrap().run(&spec, &());
     assert_eq!((&out.ending, out.missing_packets, out.backlog_packets), (&Ending::Drained, 0, 0));
     assert_eq!((out.sums.packets, out.sums.flits, out.offered_flits), (relay.total, 3 * relay.total, 3 * relay.total));

@@ -20,7 +20,7 @@
 use crate::api::coordinates;
 use crate::models::routing::on_graph::Distances;
 use crate::models::routing::{
-    Classes, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+    Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -84,6 +84,26 @@ impl RoutingModel for ShortestPath {
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let distances = Distances::of(graph, "shortest_path")?;
         Ok(Runtime { classes: hop_classes(graph, &distances, "shortest_path")?, distances, choice: self.choice })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const RING: &str = r#"{"torus": {"widths": [8], "terminals_per_router": 1}}"#;
+        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
+        const TORNADO: &str = r#"{"tornado": {}}"#;
+        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
+        vec![
+            Example::of("{}")
+                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
+                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0))
+                // the 4 terminals of a router share a link in each dimension
+                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0))
+                // the 4 terminals of a router share the link to the next one
+                .bound(FULL_MESH, NEIGHBOR, Accepts::UpTo(1.0 / 4.0)),
+            Example::of(r#"{"choice": "first"}"#)
+                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
+                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0)),
+        ]
     }
 }
 

@@ -20,7 +20,7 @@
 
 use crate::api::coordinates;
 use crate::models::routing::on_graph::Wiring;
-use crate::models::routing::{Classes, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
+use crate::models::routing::{Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,39 @@ impl RoutingModel for Table {
         runtime.check_ways(&Source { file: &self.file, graph })?;
         Ok(runtime)
     }
+
+    fn examples() -> Vec<Example<Self>> {
+        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+        const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+        let table = |ring| Self { file: InputFile::new("table.csv", dimension_order_of_4_by_3(ring).as_bytes()) };
+        vec![
+            Example::new(table(false))
+                .only_on(&[HYPERX])
+                // the 2 terminals of a router share a link in each dimension
+                .bound(HYPERX, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 2.0)),
+            Example::new(table(true)).only_on(&[TORUS]),
+        ]
+    }
+}
+
+/// Dimension order on 4 x 3 routers, where lines are complete or rings. On a ring a packet goes up at half distance, and
+/// takes class 1 unless it still has to cross the wrap link.
+fn dimension_order_of_4_by_3(ring: bool) -> String {
+    let mut text = format!("{HEADER},class\n");
+    for (router, dest) in (0..12u32).flat_map(|router| (0..12).map(move |dest| (router, dest))) {
+        let in_row = router % 4 != dest % 4;
+        let (own, to, width, stride) = if in_row { (router % 4, dest % 4, 4, 1) } else { (router / 4, dest / 4, 3, 4) };
+        let up = 2 * ((to + width - own) % width) <= width;
+        let (next, class) = match (ring, up) {
+            (false, _) => (to, 0),
+            (true, true) => ((own + 1) % width, u8::from(to > own)),
+            (true, false) => ((own + width - 1) % width, u8::from(to < own)),
+        };
+        if router != dest {
+            text += &format!("{router},{dest},{},{class}\n", router - own * stride + next * stride);
+        }
+    }
+    text
 }
 
 fn names(graph: &Graph) -> Option<BTreeMap<&str, u32>> {

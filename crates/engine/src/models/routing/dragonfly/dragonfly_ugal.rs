@@ -24,7 +24,7 @@ use super::dragonfly_valiant;
 use crate::api::board::Posts;
 use crate::models::routing::on_dragonfly::{group, in_groups, index};
 use crate::models::routing::{
-    Cost, Decides, Draws, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
+    Accepts, Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -104,6 +104,28 @@ impl RoutingModel for DragonflyUgal {
             queues: self.queues,
             ports: graph.ports(0).len() as i32,
         })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const DRAGONFLY: &str =
+            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+        const SHIFT: &str = r#"{"group_shift": {"shift": 1}}"#;
+        vec![
+            Example::of("{}")
+                // a group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two:
+                // m + 2 d <= 8, so m + d <= 4.5
+                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+            Example::of(r#"{"intermediate": "router", "sensor": "output_queue"}"#),
+            Example::of(r#"{"queues": "global"}"#)
+                // a group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two:
+                // m + 2 d <= 8, so m + d <= 4.5
+                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+            Example::of(r#"{"queues": "global", "intermediate": "router"}"#),
+            // what other routers say is 10 to 19 cycles old
+            Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
+                // as with queues: global
+                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+        ]
     }
 }
 
@@ -245,7 +267,8 @@ mod tests {
 
     #[test]
     fn the_hops_that_are_weighed_are_those_that_a_packet_makes() {
-        let dragonfly = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 2}}"#;
+        let dragonfly =
+            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 2}}"#;
         let graph = serde_json::from_str::<TopologyConfig>(dragonfly).unwrap().build("topology").unwrap();
         let coords = of_all(&graph);
         for intermediate in [dragonfly_valiant::Intermediate::Group, dragonfly_valiant::Intermediate::Router] {
@@ -257,7 +280,11 @@ mod tests {
                 let packet = Packet { dest, target: dest, ..Packet::default() };
                 for step in routing.steps(coords[at as usize], &packet, 1) {
                     let weighed = step.cost.expect("it compares").hops;
-                    assert_eq!(weighed, hops(&graph, &routing, at, &step), "{intermediate:?}: {at} to {to} by {step:?}");
+                    assert_eq!(
+                        weighed,
+                        hops(&graph, &routing, at, &step),
+                        "{intermediate:?}: {at} to {to} by {step:?}"
+                    );
                     longest = longest.max(weighed);
                 }
             }

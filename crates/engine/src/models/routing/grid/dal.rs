@@ -21,8 +21,8 @@
 
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    Classes, Cost, Decides, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw, same_classes,
-    threshold, weigh,
+    Accepts, Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below,
+    draw, same_classes, threshold, weigh,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -66,6 +66,17 @@ impl RoutingModel for Dal {
         let threshold = threshold(self.threshold, "dal")?;
         Ok(Runtime { classes: same_classes(graph, hops.max(1)), grid, threshold, sensor: self.sensor })
     }
+
+    fn examples() -> Vec<Example<Self>> {
+        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
+        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
+        vec![
+            Example::of("{}")
+                // m <= 1 flits take the link to the neighbour; the other 4 links of a router carry first and second hops of d
+                // detours, so 2 d <= 4: m + d <= 3 flits of 4 terminals
+                .bound(FULL_MESH, NEIGHBOR, Accepts::WithDetours(3.0 / 4.0)),
+        ]
+    }
 }
 
 impl Runtime {
@@ -95,12 +106,7 @@ impl Runtime {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        Needs {
-            classes: self.classes.clone(),
-            decides: Decides::AtHead,
-            sensor: Some(self.sensor),
-            ..Needs::default()
-        }
+        Needs { classes: self.classes.clone(), decides: Decides::AtHead, sensor: Some(self.sensor), ..Needs::default() }
     }
 
     #[inline(always)]

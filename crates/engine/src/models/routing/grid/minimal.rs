@@ -15,7 +15,9 @@
 //! `tests/data/golden/caminos.csv`.
 
 use crate::models::routing::on_grid::Grid;
-use crate::models::routing::{Classes, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes};
+use crate::models::routing::{
+    Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,16 @@ impl RoutingModel for Minimal {
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let grid = Grid::complete(graph).expect("a graph that fits");
         Ok(Runtime { classes: same_classes(graph, grid.dims.max(1)), grid })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+        const TORNADO: &str = r#"{"tornado": {}}"#;
+        vec![
+            Example::of("{}")
+                // the 4 terminals of a router share a link in each dimension
+                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0)),
+        ]
     }
 }
 

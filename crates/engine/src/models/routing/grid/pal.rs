@@ -19,13 +19,13 @@
 //! is reached over static subsets of links with the number of hops that theory gives. On every legal topology:
 //! `engine/tests/theory.rs`, `engine/tests/conservation.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link states.
 
-use crate::api::subnetworks::{Leg, LinkTable, Subnets};
 use crate::api::policy::Policy;
+use crate::api::subnetworks::{Leg, LinkTable, Subnets};
 use crate::models::routing::on_dragonfly::{self as groups, Groups};
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    Classes, Cost, Decides, Draws, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step, Told, View,
-    below, draw, same_classes, threshold, weigh,
+    Accepts, Classes, Cost, Decides, Draws, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor,
+    Step, Told, View, below, draw, same_classes, threshold, weigh,
 };
 use crate::state::{AROUND, DETOUR, LinkState, Packet};
 use schemars::JsonSchema;
@@ -74,6 +74,18 @@ impl RoutingModel for Pal {
         let classes = if groups.is_some() { vec![1, 4, 1] } else { same_classes(graph, 2) };
         let threshold = threshold(self.threshold, "pal")?;
         Ok(Runtime { classes, nets, groups, threshold, sensor: self.sensor, begins: None })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
+        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
+        vec![
+            Example::of("{}")
+                // m <= 1 flits take the link to the neighbour; the other 4 links of a router carry first and second hops of d
+                // detours, so 2 d <= 4: m + d <= 3 flits of 4 terminals
+                .bound(FULL_MESH, NEIGHBOR, Accepts::WithDetours(3.0 / 4.0)),
+            Example::of(r#"{"sensor": "history_window"}"#),
+        ]
     }
 }
 
@@ -193,12 +205,7 @@ impl Runtime {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        Needs {
-            classes: self.classes.clone(),
-            decides: Decides::AtHead,
-            sensor: Some(self.sensor),
-            ..Needs::default()
-        }
+        Needs { classes: self.classes.clone(), decides: Decides::AtHead, sensor: Some(self.sensor), ..Needs::default() }
     }
 
     #[inline(always)]
@@ -214,11 +221,7 @@ impl Routing for Runtime {
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let Ok(leg) = self.leg(at, packet, seed) else { unreachable!("only members of a subnetwork choose") };
         let begins = packet.dim != leg.number;
-        let hop = if begins {
-            self.choose(at, leg, here, packet, seed)
-        } else {
-            self.go_on(leg, here, packet)
-        };
+        let hop = if begins { self.choose(at, leg, here, packet, seed) } else { self.go_on(leg, here, packet) };
         self.tell(leg, begins, hop, here, packet);
         hop
     }

@@ -22,8 +22,8 @@
 
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    AnyRouting, Classes, Decides, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, View, below, draw,
-    same_classes,
+    Accepts, AnyRouting, Classes, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step,
+    View, below, draw, same_classes,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -86,6 +86,17 @@ impl RoutingModel for Slac {
         let grid = Grid::complete(graph).expect("a graph that fits");
         let stages = AtomicU8::new(grid.widths[Y]);
         Ok(Runtime { classes: same_classes(graph, 1), stages, switched: false, grid, via: self.via })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+        const TORNADO: &str = r#"{"tornado": {}}"#;
+        vec![
+            Example::of("{}")
+                // the 4 terminals of a router share a link in each dimension
+                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0)),
+            Example::of(r#"{"via": "random"}"#),
+        ]
     }
 }
 
@@ -155,11 +166,7 @@ impl Runtime {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        Needs {
-            classes: self.classes.clone(),
-            decides: Decides::AtHead,
-            ..Needs::default()
-        }
+        Needs { classes: self.classes.clone(), decides: Decides::AtHead, ..Needs::default() }
     }
 
     #[inline(always)]

@@ -16,7 +16,9 @@
 //! bit complement and uniform traffic. No rows of a peer.
 
 use crate::models::routing::on_grid::{Dateline, Grid};
-use crate::models::routing::{Classes, Draws, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes};
+use crate::models::routing::{
+    Accepts, Classes, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+};
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,18 @@ impl RoutingModel for Valiant {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         Ok(Runtime::of(graph))
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+        const TORNADO: &str = r#"{"tornado": {}}"#;
+        const BIT_COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
+        vec![
+            Example::of("{}")
+                // each leg is uniform over 16 routers: 4 terminals * 4 / 16 = 1 flit per channel and leg
+                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 2.0))
+                .bound(HYPERX, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 2.0)),
+        ]
     }
 }
 

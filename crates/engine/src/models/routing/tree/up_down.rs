@@ -25,7 +25,8 @@
 
 use crate::api::coordinates::{self, DIGITS, LEVEL, digits};
 use crate::models::routing::{
-    Classes, Cost, Decides, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw, same_classes, weigh,
+    Accepts, Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below,
+    draw, same_classes, weigh,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -86,6 +87,28 @@ impl RoutingModel for UpDown {
         let (k, n, top) = links_of(graph).expect("a graph that fits");
         let (classes, coords) = (same_classes(graph, 1), coordinates::in_tree(graph).expect("a tree"));
         Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, k, n, top, coords })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const TREE: &str = r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#;
+        const BIT_COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
+        const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
+        vec![
+            Example::of("{}")
+                // there are as many links up as terminals, and packets are spread over all of them
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
+            Example::of(r#"{"ascent": "d_mod_k"}"#)
+                // The lowest digit of the destination is the highest of the source, its bits reversed: equal on a
+                // leaf, whose 4 terminals share a link up. Other leaves get more through.
+                .bound(TREE, BIT_REVERSE, Accepts::AtLeast(1.0 / 4.0))
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
+            Example::of(r#"{"ascent": "d_mod_k_high_first"}"#)
+                // the highest digit of the destination is that of the source, complemented: equal on a leaf
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 4.0)),
+            Example::of(r#"{"ascent": "adaptive"}"#)
+                // as with the ascent that is drawn
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
+        ]
     }
 }
 
@@ -243,9 +266,7 @@ impl Routing for Runtime {
         let mut fixed = packet;
         self.inject(&mut fixed, 0);
         let ancestors = if drawn { k.pow(meeting_level(at, packet.dest)) } else { 1 };
-        Box::new(
-            (0..ancestors).map(move |a| if drawn { Packet { target: digits(a, k), ..packet } } else { fixed }),
-        )
+        Box::new((0..ancestors).map(move |a| if drawn { Packet { target: digits(a, k), ..packet } } else { fixed }))
     }
 }
 

@@ -1,0 +1,92 @@
+//! Examples that the models give of themselves, each in its own file. Tests run all of them, so a new model needs no
+//! other list.
+
+use serde::de::DeserializeOwned;
+use weft_topology::{Graph, TopologyConfig};
+use weft_traffic::PatternConfig;
+
+/// Configurations as a scenario writes them, in JSON.
+pub fn written<M: DeserializeOwned>(texts: &[&str]) -> Vec<M> {
+    texts.iter().map(|text| read(text)).collect()
+}
+
+fn read<M: DeserializeOwned>(text: &str) -> M {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("the example {text}: {error}"))
+}
+
+/// The configuration of a routing, with networks to run it in.
+#[derive(Debug, Clone)]
+pub struct Example<M> {
+    pub config: M,
+    /// The networks that it is for; `None`: every small network ([`small_networks`]) that the routing fits.
+    pub networks: Option<Vec<TopologyConfig>>,
+    pub bounds: Vec<Bound>,
+}
+
+/// How much a routing gets through, derived by hand, where the links set the limit: usually in its worst case.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    pub topology: TopologyConfig,
+    pub pattern: PatternConfig,
+    pub accepts: Accepts,
+}
+
+/// Accepted load \[flits/terminal/cycle\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Accepts {
+    /// All that is offered up to this load, and no more than this beyond it.
+    UpTo(f64),
+    /// All that is offered up to this load.
+    AtLeast(f64),
+    /// Detours can carry up to this load, which is more than minimal paths do: a choice by queues gets half of it or more.
+    WithDetours(f64),
+}
+
+impl<M: DeserializeOwned> Example<M> {
+    /// The configuration with these parameters, in JSON.
+    pub fn of(parameters: &str) -> Self {
+        Self::new(read(parameters))
+    }
+}
+
+impl<M> Example<M> {
+    pub fn new(config: M) -> Self {
+        Self { config, networks: None, bounds: Vec::new() }
+    }
+
+    /// It is for these networks only.
+    #[must_use]
+    pub fn only_on(self, topologies: &[&str]) -> Self {
+        Self { networks: Some(written(topologies)), ..self }
+    }
+
+    /// What it accepts in this network under this traffic pattern. The derivation stands beside it.
+    #[must_use]
+    pub fn bound(mut self, topology: &str, pattern: &str, accepts: Accepts) -> Self {
+        self.bounds.push(Bound { topology: read(topology), pattern: read(pattern), accepts });
+        self
+    }
+
+    pub fn map<N>(self, to: impl FnOnce(M) -> N) -> Example<N> {
+        Example { config: to(self.config), networks: self.networks, bounds: self.bounds }
+    }
+}
+
+/// Most routers and terminals of a small network, and its fewest terminals.
+const ROUTERS: u32 = 40;
+const TERMINALS: std::ops::RangeInclusive<u32> = 8..=72;
+/// Longest path of a small network \[links\]: a routing with a VC class per hop still has enough VCs.
+const DIAMETER: u32 = 5;
+
+/// The examples of all topologies that are small enough to be run with every routing, each with its graph.
+pub fn small_networks() -> Vec<(TopologyConfig, Graph)> {
+    let built = TopologyConfig::examples().into_iter().map(|topology| {
+        let graph = topology.build("topology").unwrap_or_else(|refusal| panic!("{topology:?}: {refusal}"));
+        (topology, graph)
+    });
+    built.filter(|(_, graph)| is_small(graph)).collect()
+}
+
+fn is_small(graph: &Graph) -> bool {
+    graph.routers() <= ROUTERS && TERMINALS.contains(&graph.terminals()) && graph.diameter() <= DIAMETER
+}

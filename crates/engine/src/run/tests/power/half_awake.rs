@@ -1,0 +1,37 @@
+//! A policy that nothing in Weft knows: it never gets round to switching a link.
+
+use crate::api::examples::written;
+use crate::api::policy::{Offers, Policy, PolicyModel, Site};
+use crate::state::LinkState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HalfAwake {}
+
+impl HalfAwake {
+    pub(crate) const OFFERS: Offers = Offers::ALWAYS_ON;
+}
+
+impl PolicyModel for HalfAwake {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On]
+    }
+
+    fn build(&self, _: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(None)
+    }
+
+    fn examples() -> Vec<Self> {
+        written(&["{}"])
+    }
+}
+
+impl Policy for HalfAwake {}

@@ -1,0 +1,130 @@
+//! The members of every family in networks to run them in, from the examples that the models give of themselves. Nothing
+//! is listed here: a new model is in all of this by its registration.
+
+use super::manage_what_can_be;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+use weft_engine::examples::small_networks;
+use weft_engine::power::PolicyConfig;
+use weft_engine::{Spec, routing::RoutingConfig};
+use weft_topology::TopologyConfig;
+
+/// A routing in a network that it routes.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    pub topology: TopologyConfig,
+    pub routing: RoutingConfig,
+}
+
+impl Pair {
+    pub fn spec(&self) -> Spec {
+        Spec::new(&self.topology, self.routing.clone()).expect("a spec")
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}", as_written(&self.routing), as_written(&self.topology))
+    }
+}
+
+/// A configuration as a scenario writes it.
+pub fn as_written(config: &impl serde::Serialize) -> String {
+    serde_json::to_string(config).expect("a configuration")
+}
+
+/// Networks for the first example of a routing, and for each other one: more would not be run in time.
+const FIRST: usize = 8;
+const OTHERS: usize = 3;
+
+/// Every example of every routing in the networks that it is for. If it is for all that fit, in some small ones.
+pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    let small = small_networks();
+    let mut pairs: Vec<Pair> = Vec::new();
+    for (turn, example) in RoutingConfig::examples().into_iter().enumerate() {
+        let routing = example.config;
+        let fitting = || small.iter().filter(|(_, graph)| routing.fits(graph)).map(|(topology, _)| topology).collect();
+        let most = if pairs.last().is_some_and(|last| last.routing.name() == routing.name()) { OTHERS } else { FIRST };
+        let networks = example.networks.unwrap_or_else(|| spread(fitting(), most, turn));
+        pairs.extend(networks.into_iter().map(|topology| Pair { topology, routing: routing.clone() }));
+    }
+    pairs
+});
+
+/// Some of these networks: one of each kind of topology, then another of each. Each `turn` begins with another one.
+fn spread(networks: Vec<&TopologyConfig>, most: usize, turn: usize) -> Vec<TopologyConfig> {
+    let mut kinds: Vec<Vec<&TopologyConfig>> =
+        networks.chunk_by(|a, b| a.name() == b.name()).map(<[_]>::to_vec).collect();
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let first = turn % kinds.len();
+    kinds.rotate_left(first);
+    for kind in &mut kinds {
+        let first = turn % kind.len();
+        kind.rotate_left(first);
+    }
+    let rounds = 0..networks.len();
+    let all = rounds.flat_map(|round| kinds.iter().filter_map(move |kind| kind.get(round)));
+    all.take(most).map(|&topology| topology.clone()).collect()
+}
+
+/// A power policy beside a routing that goes with it, in a network that has links for it to manage.
+#[derive(Debug)]
+pub struct PolicyExample {
+    pub pair: Pair,
+    pub policy: PolicyConfig,
+    /// Per link class: whether the policy manages it.
+    pub managed: Vec<bool>,
+}
+
+impl fmt::Display for PolicyExample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} manages {:?} under {}", as_written(&self.policy), self.managed, self.pair)
+    }
+}
+
+/// Every example of every policy, on one network of each kind of topology on which some routing goes with it.
+pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
+    let mut examples = Vec::new();
+    for policy in PolicyConfig::examples() {
+        let mut by_topology: BTreeMap<&str, Vec<PolicyExample>> = BTreeMap::new();
+        for pair in PAIRS.iter() {
+            if let Some(managed) = managed_by(pair, &policy) {
+                let example = PolicyExample { pair: pair.clone(), policy: policy.clone(), managed };
+                by_topology.entry(pair.topology.name()).or_default().push(example);
+            }
+        }
+        for mut some in by_topology.into_values() {
+            let turn = examples.len();
+            examples.push(some.swap_remove(turn % some.len()));
+        }
+    }
+    for example in examples.iter_mut().step_by(2) {
+        leave_a_class_out(example);
+    }
+    examples
+});
+
+/// The link classes that the policy manages there; `None` if it does not go with the routing or the network.
+fn managed_by(pair: &Pair, policy: &PolicyConfig) -> Option<Vec<bool>> {
+    let mut spec = pair.spec();
+    // the pair itself was checked before
+    spec.allow_dependency_cycle = true;
+    spec.policy = policy.clone();
+    manage_what_can_be(&mut spec).then_some(spec.managed)
+}
+
+/// The last class of links stays on, if the policy manages others, too.
+fn leave_a_class_out(example: &mut PolicyExample) {
+    let mut managed = example.managed.clone();
+    if let Some(last) = managed.iter().rposition(|&managed| managed) {
+        managed[last] = false;
+        let mut spec = example.pair.spec();
+        (spec.policy, spec.managed) = (example.policy.clone(), managed.clone());
+        if managed.contains(&true) && weft_engine::check(&spec).is_ok() {
+            example.managed = managed;
+        }
+    }
+}
