@@ -7,7 +7,6 @@ use weft_engine::Outcome;
 use weft_engine::outcome::{
     Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums, Queue, Stall, Waiting,
 };
-use weft_engine::power::LinkState;
 use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};
 

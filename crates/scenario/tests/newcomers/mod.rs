@@ -1,6 +1,6 @@
 //! A recording that nothing in Weft knows: its file, and its line here.
 
-use weft_engine::recording::{RecordingModel, TableInfo};
+use weft_engine::recording::{Recording, RecordingModel, TableInfo};
 
 weft_units::registry! {
     /// A registry with one member.
