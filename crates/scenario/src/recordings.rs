@@ -3,13 +3,11 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess};
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::fmt::Formatter;
-use std::marker::PhantomData;
 use weft_engine::recording::{Heading, Kind, RecordingConfig, TableInfo};
 
 /// Recordings of a family (that of the engine), in the order of its registry, each at most once.
@@ -42,7 +40,7 @@ impl<R: Serialize> Serialize for Recordings<R> {
     }
 }
 
-/// A key for each member of the family; null asks for nothing.
+/// A key for each member of the family; a key without a value has all defaults.
 impl<R: JsonSchema> JsonSchema for Recordings<R> {
     fn inline_schema() -> bool {
         true
@@ -89,7 +87,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Taking<A> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         while let Some(key) = self.map.next_key::<String>()? {
             match RecordingConfig::NAMES.iter().find(|name| **name == key) {
-                Some(&name) => self.taken.extend(self.map.next_value_seed(Member(name, PhantomData))?),
+                Some(&name) => self.taken.push(self.map.next_value_seed(Member(name))?),
                 None => return seed.deserialize(key.into_deserializer()).map(Some),
             }
         }
@@ -101,35 +99,15 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Taking<A> {
     }
 }
 
-/// Reads the parameters of the member of this name, if there is more than null.
-struct Member<R = RecordingConfig>(&'static str, PhantomData<R>);
+/// Reads the parameters of the member of this name.
+struct Member(&'static str);
 
-impl<'de, R: Deserialize<'de>> DeserializeSeed<'de> for Member<R> {
-    type Value = Option<R>;
+impl<'de> DeserializeSeed<'de> for Member {
+    type Value = RecordingConfig;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<R>, D::Error> {
-        deserializer.deserialize_option(self)
-    }
-}
-
-impl<'de, R: Deserialize<'de>> Visitor<'de> for Member<R> {
-    type Value = Option<R>;
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the parameters of the recording {}", self.0)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Option<R>, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Option<R>, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, parameters: D) -> Result<Option<R>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, parameters: D) -> Result<RecordingConfig, D::Error> {
         let member = Tagged { name: Some(self.0), parameters: Some(parameters) };
-        R::deserialize(MapAccessDeserializer::new(member)).map(Some)
+        RecordingConfig::deserialize(MapAccessDeserializer::new(member))
     }
 }
 
