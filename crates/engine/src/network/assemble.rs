@@ -86,7 +86,6 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         sensor: needs.sensor,
         after_grant: after_grant as u32,
         single,
-        rings,
         class_bits,
         hold_switch,
     };
@@ -135,6 +134,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
         } else {
             1
         },
+        rings,
         each_credit_wakes: spec.router.vc_realloc > 0 || rings,
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
@@ -498,7 +498,7 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
-            ages: vec![0; if net.by_age || net.common.rings { ins.len() * V } else { 0 }],
+            ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],

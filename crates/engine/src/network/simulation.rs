@@ -58,7 +58,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let classes = spec.links.len();
         let recorder = |series| Recorder::new(series, classes, &blocks, &crate::network::series::order(&blocks));
         let recorder = spec.records.series.map(recorder);
-        let compile = Compile { single: net.single, by_age: net.by_age || net.common.rings };
+        let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
         let allocator = spec.router.allocator.give_to(compile);
         Ok(Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, recorder, first, overseer })
     }
