@@ -17,8 +17,6 @@ pub struct Common {
     pub after_grant: u32,
     /// All packets have one flit, and none enters a ring that keeps a bubble.
     pub single: bool,
-    /// Some VC class enters rings that keep a bubble.
-    pub rings: bool,
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     /// An output finishes a packet before it begins another.

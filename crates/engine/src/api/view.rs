@@ -182,17 +182,12 @@ impl<const V: usize> View for Queues<'_, V> {
 }
 
 impl<const V: usize> Queues<'_, V> {
-    /// Credits of the VCs of `class` that a head may take at `port`.
+    /// Credits of the VCs of `class` that a head may take at `port`. Where the class enters rings that keep a bubble, the
+    /// head may have to wait for more.
     #[inline(always)]
     pub fn open_credits(&self, port: u8, class: u8) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
-        let open = if self.common.single {
-            out.available_vcs::<true>()
-        } else if self.common.rings {
-            self.open_where_rings_are(out, class)
-        } else {
-            out.available_vcs::<false>()
-        };
+        let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let mut vcs = open & self.common.links.hot(out.class as usize).vcs_of.hot(class as usize);
         let mut credits = 0;
         while vcs != 0 {
@@ -200,13 +195,6 @@ impl<const V: usize> Queues<'_, V> {
             vcs &= vcs - 1;
         }
         credits
-    }
-
-    /// VCs that a head of `class` may take, in a network where some enter rings that keep a bubble.
-    #[cold]
-    #[inline(never)]
-    fn open_where_rings_are(&self, out: &OutputUnit<V>, class: u8) -> u16 {
-        self.common.links.hot(out.class as usize).open_to(out, out.available_vcs::<false>(), class as usize)
     }
 
     #[inline(always)]

@@ -137,6 +137,11 @@ pub trait WorkloadModel {
 
     /// The workload at work, for a job that passed `check`.
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal>;
+
+    /// Configurations that differ in what matters. Tests run all of them, alone and beside each other.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
 }
 
 /// A terminal of a job: its number in the network, and its rank in the job.

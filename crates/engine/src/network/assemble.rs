@@ -56,6 +56,7 @@ pub(crate) fn net_with(
     let (common, after_grant) = (common(spec, &needs, &links)?, parameters::after_grant(spec)?);
     let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, !spec.faults.is_empty());
     let chooses = needs.decides == Decides::EachStep || common.trunk.width > 1;
+    let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     Ok(Net {
         first_ports: routing.first_ports(),
@@ -92,7 +93,8 @@ pub(crate) fn net_with(
         hold_switch: common.hold_switch,
         flow_control: spec.router.flow_control,
         room: parameters::room(spec) as u16,
-        each_credit_wakes: spec.router.vc_realloc > 0 || common.rings,
+        rings,
+        each_credit_wakes: spec.router.vc_realloc > 0 || rings,
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
@@ -130,7 +132,6 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal>
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
         single: spec.traffic.longest() == 1 && !rings,
-        rings,
         class_bits: needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
         hold_switch: parameters::hold_switch(spec)?,
         board: needs.posts.as_ref().map(board).transpose()?,

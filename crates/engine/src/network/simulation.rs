@@ -49,7 +49,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Widths: ForPorts<V>,
     {
         let policy = policy::build(spec)?;
-        let compile = Compile { single: net.single, by_age: net.by_age || net.common.rings };
+        let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
         let allocator = spec.router.allocator.give_to(compile);
         Ok(Self::of_models(spec, how, net, &*policy, allocator))
     }

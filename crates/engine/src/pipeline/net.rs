@@ -86,6 +86,8 @@ pub struct Net {
     /// packet of the run, whatever the length of the head's own. A head that enters a ring needs more
     /// (`Link::room_to_enter`).
     pub room: u16,
+    /// Some VC class enters rings that keep a bubble.
+    pub rings: bool,
     /// A credit may be the one that some head waits for, however many there are.
     pub each_credit_wakes: bool,
     /// Cycles from the grant of a flit at its last router to its delivery, if the link is free.

@@ -64,7 +64,7 @@ fn run(spec: &Spec, models: &Models, blocks: usize) -> Outcome {
     };
     let net = net.expect("a network");
     let policy = models.policy.map_or_else(|| policy::build(spec).expect("a policy"), |policy| policy(spec));
-    let compile = Compile { single: net.single, by_age: net.by_age || net.common.rings };
+    let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
     let allocator =
         models.allocator.map_or_else(|| spec.router.allocator.give_to(compile), |allocator| allocator(&net));
     let how = Execution { threads: 1, blocks };
@@ -168,7 +168,7 @@ fn a_new_allocator_runs_by_its_registration_alone() {
     for config in allocation::Newcomers::examples() {
         assert_eq!((config.name(), config.model().iterations()), ("two_rounds", 2));
         let compile = |net: &Net| {
-            let compile = Compile { single: net.single, by_age: net.by_age || net.common.rings };
+            let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
             config.give_to(compile)
         };
         for topology in &networks {

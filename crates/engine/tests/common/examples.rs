@@ -71,9 +71,3 @@ pub const QUICK_STAGES: &str = r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_
 pub const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
 /// The star around router 0 of every subnetwork is on.
 pub const ROOT: &str = r#"{"static": {"on": {"root": {}}}}"#;
-/// Every workload at least once (`conformance/workload.rs`).
-pub const WORKLOADS: &[&str] = &[
-    r#"{"open_loop": {}}"#,
-    r#"{"request_reply": {"packet": "3flits", "outstanding": 2}}"#,
-    r#"{"request_reply": {}}"#,
-];

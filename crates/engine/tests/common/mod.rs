@@ -102,13 +102,17 @@ pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.set_packet(flits);
     spec.router.flow_control = flow_control;
-    let fit = if bubbles { 2 } else { 1 };
-    let least = if flow_control == FlowControl::VirtualCutThrough { fit * flits } else { 1 };
+    let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
     // worms are refused where they could not always reach their escape
     let refused = |refusal: Refusal| refusal.path == "router.flow_control";
     if flow_control == FlowControl::Wormhole && weft_engine::check(spec).is_err_and(refused) {
         packets(spec, flits, FlowControl::VirtualCutThrough, buffer);
+    }
+    // rings that keep a bubble need room for two packets
+    let two = |refusal: Refusal| refusal.path.ends_with(".buffer");
+    if flow_control == FlowControl::VirtualCutThrough && weft_engine::check(spec).is_err_and(two) {
+        spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(2 * flits));
     }
 }
 

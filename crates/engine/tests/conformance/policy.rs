@@ -86,7 +86,7 @@ fn every_state_that_a_policy_declares_is_reached() {
 #[test]
 fn a_policy_has_a_settling_period_if_it_switches_links() {
     for name in PolicyConfig::NAMES {
-        let examples = POLICIES.iter().filter(|e| name_of(e.policy) == *name);
+        let examples = POLICIES.iter().filter(|e| e.policy.name() == *name);
         let mut specs = examples.flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
         let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, spec.cycle_fs).expect("sound");
         let first = settles(&specs.next().expect("an example"));

@@ -150,8 +150,7 @@ impl Grid {
         if self.line == Line::Ring {
             let c = Self::coordinate(to, d);
             match dateline {
-                Dateline::None => packet.lane = 0,
-                Dateline::Bubble => packet.lane = u8::from(entering),
+                Dateline::Bubble | Dateline::None => packet.lane = u8::from(entering && dateline == Dateline::Bubble),
                 // up: 1 if the path crosses the wrap link; down: 1 if it does not; both are c < own
                 Dateline::Entry if entering => packet.lane = u8::from(c < own),
                 Dateline::Entry => {}

@@ -3,7 +3,7 @@
 
 weft_units::registry! {
     /// Every workload.
-    pub enum WorkloadConfig as WorkloadModel:
+    pub enum WorkloadConfig as WorkloadModel, with examples:
     "open_loop" => open_loop::OpenLoop,
     "request_reply" => request_reply::RequestReply,
 }

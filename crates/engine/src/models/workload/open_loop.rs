@@ -40,6 +40,10 @@ impl WorkloadModel for OpenLoop {
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
         Ok(Arc::new(Runtime { clocks: Arc::new(Clocks::new(site, false)?) }))
     }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
 }
 
 #[derive(Debug)]

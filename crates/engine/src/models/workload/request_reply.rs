@@ -74,6 +74,10 @@ impl WorkloadModel for RequestReply {
         let clocks = Arc::new(Clocks::new(site, self.outstanding.is_some())?);
         Ok(Arc::new(Runtime { clocks, reply_flits: self.packet.0 as u16, limit: self.outstanding }))
     }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { packet: Flits(3), outstanding: Some(2) }, Self { packet: one_flit(), outstanding: None }]
+    }
 }
 
 #[derive(Debug)]

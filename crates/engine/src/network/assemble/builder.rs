@@ -181,7 +181,7 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
-            ages: vec![0; if net.by_age || net.common.rings { ins.len() * V } else { 0 }],
+            ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
