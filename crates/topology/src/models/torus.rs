@@ -58,7 +58,7 @@ impl TopologyModel for Torus {
             terminals_per_router,
             trunk_width,
         };
-        let single = [new(&[2], 1, 1), new(&[4, 3], 2, 1), new(&[8, 8], 1, 1), new(&[5, 2, 4], 3, 1)];
+        let single = [new(&[2], 1, 1), new(&[5, 3], 2, 1), new(&[8, 8], 1, 1), new(&[5, 2, 4], 3, 1)];
         single.into_iter().chain([new(&[2], 5, 3), new(&[4, 3], 3, 2), new(&[4, 3, 2], 2, 4)]).collect()
     }
 }
