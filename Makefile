@@ -13,6 +13,9 @@ SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' 
 	-o -name '*.js' -o -name '*.css' -o -name '*.jinja' -o -name '*.yaml' -o -name '*.csv' \)) \
 	Cargo.toml Cargo.lock pyproject.toml
 
+# `cargo fmt` does not find the models, which the macro `registry!` declares as modules.
+RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
+
 # cargo and maturin must look at the same interpreter, or the bindings are compiled twice.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
@@ -43,12 +46,12 @@ lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff format --check python tests docs
 	$(BIN)/ruff check python tests docs
 	$(BIN)/mypy
-	$(CARGO) fmt --all --check
+	rustfmt --edition 2024 --check $(RUST_FILES)
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format python tests docs
-	$(CARGO) fmt --all
+	rustfmt --edition 2024 $(RUST_FILES)
 
 bench: $(VENV)/.installed
 	$(CARGO) run --release --locked --bin weft-bench

@@ -18,8 +18,8 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, for targets, others and
 //! targets that send to themselves. No rows of a peer.
 
-use super::{Destinations, PatternModel};
 use super::uniform::{Others, Uniform};
+use super::{Destinations, PatternModel};
 use crate::{Population, below};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;

@@ -18,8 +18,8 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
 //! The tests of this file: `same` changes one coordinate, `random` is all of the far layer. No rows of a peer.
 
-use super::{Destinations, PatternModel};
 use super::group_shift::{Local, shifts};
+use super::{Destinations, PatternModel};
 use crate::{Population, below};
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;

@@ -20,8 +20,8 @@
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection.
 //! `engine/tests/determinism.rs`: on a ring of four it is tornado, to the bit. No rows of a peer.
 
-use super::{By, PatternModel};
 use super::permutation::Permutation;
+use super::{By, PatternModel};
 use crate::Population;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -20,8 +20,8 @@
 //! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the bounds of rings and butterflies under it are reached.
 //! BookSim2: the rows `tornado` of `tests/data/golden/booksim.csv` (by digits).
 
-use super::{By, PatternModel};
 use super::permutation::Permutation;
+use super::{By, PatternModel};
 use crate::Population;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -55,7 +55,9 @@ impl Allocator for SeparableInputFirst {
 #[inline(always)]
 fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
     ports: &mut Ports<'_, W, V, AGE>,
-    mut outputs: Bits<W>, iterations: u8) -> usize {
+    mut outputs: Bits<W>,
+    iterations: u8,
+) -> usize {
     let (mut matched, mut moves) = (Bits::<W>::default(), 0);
     for _ in 0..iterations {
         // `grants` first collects the outputs that each input may send to, then the inputs that chose each output

@@ -17,7 +17,7 @@ use crate::api::allocation::{Allocator, AllocatorModel};
 use crate::api::switch::Ports;
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
-use crate::state::{UNDECIDED, NO_REQUEST};
+use crate::state::{NO_REQUEST, UNDECIDED};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
                 // an empty queue remembers the output VC that it held last
                 let (p, vc) = (usize::from(*port.output_vc.hot(v) >> 4), usize::from(*port.output_vc.hot(v) & 15));
                 let out = self.outs.hot(p);
-                (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0 && usize::from(*out.holder.hot(vc)) == i << 4 | v
+                (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0
+                    && usize::from(*out.holder.hot(vc)) == i << 4 | v
             } else {
                 let (p, class) = self.common.split(key);
                 let (open, link) = (self.available_vcs::<SINGLE>(p), self.outs.hot(p).class);

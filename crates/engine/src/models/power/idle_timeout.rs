@@ -34,7 +34,8 @@ pub struct IdleTimeout {
 }
 
 impl IdleTimeout {
-    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
+    pub(crate) const OFFERS: Offers =
+        Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let path = "power.policy.idle_timeout";

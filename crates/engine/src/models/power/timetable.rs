@@ -81,7 +81,8 @@ impl Timetable {
         let mut rows = Vec::new();
         for (k, row) in self.off.iter().enumerate() {
             let at = |name: &str| format!("{PATH}.off.{k}.{name}");
-            let (from, until) = (row.from.duration(cycle_fs, &at("from"))?, row.until.duration(cycle_fs, &at("until"))?);
+            let (from, until) =
+                (row.from.duration(cycle_fs, &at("from"))?, row.until.duration(cycle_fs, &at("until"))?);
             rows.push(Span::of_row(from, until, transition, period, at)?);
         }
         Ok(Times { rows, period: period.map(|period| period.cycles), transition: transition.cycles })
@@ -129,8 +130,10 @@ impl PolicyModel for Timetable {
 
     fn examples() -> Vec<Self> {
         // all links are off for a third of the time, in the first cycles too
-        written(&[r#"{"off": [{"from": "0ns", "until": "40ns"}, {"from": "250ns", "until": "400ns"}], "period": "600ns",
-            "transition": "15ns"}"#])
+        written(&[
+            r#"{"off": [{"from": "0ns", "until": "40ns"}, {"from": "250ns", "until": "400ns"}], "period": "600ns",
+            "transition": "15ns"}"#,
+        ])
     }
 }
 
@@ -148,7 +151,8 @@ impl Plan {
     fn next(&self, class: u8, now: u64) -> Option<Span> {
         let spans = &self.spans[usize::from(class)];
         let begun = self.period.map_or(0, |period| now / period * period);
-        let later = |span: &Span, by: u64| Span { from: span.from.saturating_add(by), until: span.until.saturating_add(by) };
+        let later =
+            |span: &Span, by: u64| Span { from: span.from.saturating_add(by), until: span.until.saturating_add(by) };
         let here = spans.iter().map(|span| later(span, begun)).find(|span| span.from >= now);
         here.or_else(|| Some(later(spans.first()?, begun.saturating_add(self.period?))))
     }

@@ -52,7 +52,12 @@ impl Recording for LinkStates {
                 Heading::new("channel", Kind::Count, "", "row of `channels.parquet`"),
                 Heading::new("state", Kind::Text, "", states.join(", ")),
                 Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),
-                Heading::new("to_cycle", Kind::Count, "cycles", "the first cycle after it; the spans of a channel abut"),
+                Heading::new(
+                    "to_cycle",
+                    Kind::Count,
+                    "cycles",
+                    "the first cycle after it; the spans of a channel abut",
+                ),
             ]
         },
     };

@@ -15,8 +15,7 @@
 //! blocks; an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.
 
 use crate::api::recording::{
-    Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Sender, Table,
-    TableInfo,
+    Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
 use crate::state::LinkState;
 use schemars::JsonSchema;

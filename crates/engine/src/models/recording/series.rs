@@ -13,8 +13,7 @@
 //! `engine/tests/workload.rs`: samples add up to the flits of every channel, every channel is in one state.
 
 use crate::api::recording::{
-    Column, Heading, Kind, NetworkSite, Reading, Recorded, Recorder, RecorderSite, Recording, Sender, Table,
-    TableInfo,
+    Column, Heading, Kind, NetworkSite, Reading, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
 use crate::base::unchecked::Hot;
 use crate::state::LinkState;

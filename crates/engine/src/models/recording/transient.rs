@@ -41,7 +41,12 @@ impl Recording for Transient {
             vec![
                 Heading::new("from_cycle", Kind::Count, "cycles", "begin of the bin"),
                 Heading::new("bin_cycles", Kind::Count, "cycles", "length of the bin"),
-                Heading::new("packets", Kind::Count, "packets", "created in the bin that were delivered; their latencies:"),
+                Heading::new(
+                    "packets",
+                    Kind::Count,
+                    "packets",
+                    "created in the bin that were delivered; their latencies:",
+                ),
                 Heading::new("packet_latency_mean_cycles", Kind::Float, "cycles", "their mean; NaN without packets"),
                 Heading::new("packet_latency_max_cycles", Kind::Count, "cycles", "the longest of them"),
             ]

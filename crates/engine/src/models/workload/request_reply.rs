@@ -61,11 +61,7 @@ impl WorkloadModel for RequestReply {
         // scenarios choose this workload by the key `reply` of a job
         site.check_length("reply.packet", self.packet.0)?;
         if self.outstanding == Some(0) {
-            return Err(site.refusal(
-                "reply.outstanding",
-                "0 requests at a time send none".into(),
-                "write 1 or more",
-            ));
+            return Err(site.refusal("reply.outstanding", "0 requests at a time send none".into(), "write 1 or more"));
         }
         Clocks::check(site)
     }
@@ -205,13 +201,7 @@ impl Terminals {
         terminal.first = reply.next;
         terminal.waiting -= 1;
         let counts = Counts::AsItsCause { measured: reply.measured };
-        Some(NewPacket {
-            to: reply.to,
-            flits: self.reply_flits,
-            created: reply.created,
-            tag: reply.tag,
-            counts,
-        })
+        Some(NewPacket { to: reply.to, flits: self.reply_flits, created: reply.created, tag: reply.tag, counts })
     }
 
     /// `request` has reached the terminal of `source`: its reply joins those that wait there.
@@ -249,8 +239,7 @@ impl Sources for Terminals {
             terminal.sends_request = true;
         } else if created <= now {
             // the pattern sends nothing now
-            terminal.next_request =
-                self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
+            terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
         }
         *due = terminal.due();
         packet
@@ -335,7 +324,8 @@ mod tests {
             }
             if let Some(k) = under_way.iter().position(|&at| at + 5 + at % 11 <= now) {
                 let created = under_way.swap_remove(k);
-                let reply = Packet { src: 1, dst: 0, created: now, tag: 1 + (now - created) as u32, ..Packet::default() };
+                let reply =
+                    Packet { src: 1, dst: 0, created: now, tag: 1 + (now - created) as u32, ..Packet::default() };
                 terminal.delivered(0, &reply, &mut due, now);
             }
             if due > now {

@@ -2,8 +2,8 @@
 //! for links that parked packets need. The rules are in `network/faults.rs`; the engine takes care of the packets
 //! (`pipeline/faults.rs`).
 
-use super::agent::Team;
 use super::activation::{CUT, FIRST};
+use super::agent::Team;
 use super::message::{Kind, Message};
 use crate::api::agents::{Breakage, Cause, Channels, Parked};
 use crate::state::LinkState;
@@ -64,13 +64,7 @@ impl Team {
     }
 
     /// The link works again; it is off, as soon as it has drained. `again`: the router at its far end works again, too.
-    fn mend(
-        &mut self,
-        channels: &mut dyn Channels,
-        r: usize,
-        o: usize,
-        again: bool,
-    ) {
+    fn mend(&mut self, channels: &mut dyn Channels, r: usize, o: usize, again: bool) {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;
         if !self.links[o].is_broken() {
@@ -88,12 +82,7 @@ impl Team {
     }
 
     /// Router `r` hears that a link has failed, or returned.
-    pub(super) fn hear_of_fault(
-        &mut self,
-        channels: &mut dyn Channels,
-        r: usize,
-        m: Message,
-    ) {
+    pub(super) fn hear_of_fault(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let (d, link) = (usize::from(m.net), (m.from, m.about));
         let known = self.stamps[r * self.rules.nets.pairs() + self.rules.nets.pair(d, m.from, m.about)];
         if !self.is_news(r, m) {
@@ -130,23 +119,13 @@ impl Team {
     }
 
     /// Whether no link of the star of subnetwork `d` is broken, so that links outside the star may go off.
-    pub(super) fn has_whole_hub(
-        &self,
-        channels: &dyn Channels,
-        r: usize,
-        d: usize,
-    ) -> bool {
+    pub(super) fn has_whole_hub(&self, channels: &dyn Channels, r: usize, d: usize) -> bool {
         !self.faults || self.missing(channels, r, d, channels.views().of(r).hub(d)) == 0
     }
 
     /// The next hub, if another member has fewer broken links than the present one: the lowest of the members with the
     /// fewest.
-    pub(super) fn elect(
-        &mut self,
-        channels: &mut dyn Channels,
-        r: usize,
-        d: usize,
-    ) {
+    pub(super) fn elect(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         if !self.faults {
             return;
         }
@@ -200,11 +179,7 @@ impl Team {
     }
 
     /// If a packet would go over another member whose link to the target is off, this asks that member to activate it.
-    pub(super) fn ask_for_a_way(
-        &mut self,
-        channels: &mut dyn Channels,
-        r: usize,
-    ) -> bool {
+    pub(super) fn ask_for_a_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let rules = self.rules.clone();
         for &d in &rules.managed {
             let view = channels.views().of(r);
@@ -235,12 +210,7 @@ impl Team {
     }
 
     /// Tells a router that has returned what it has missed about the links of router `r`, and which member is the hub.
-    pub(super) fn tell_what_is(
-        &mut self,
-        channels: &mut dyn Channels,
-        r: usize,
-        (d, own, to): (usize, u8, u8),
-    ) {
+    pub(super) fn tell_what_is(&mut self, channels: &mut dyn Channels, r: usize, (d, own, to): (usize, u8, u8)) {
         let value = channels.now() as u32;
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };
         let (whole, active) = {

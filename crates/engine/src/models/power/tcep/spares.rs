@@ -59,13 +59,7 @@ impl Team {
 
     /// For each active link of a subnetwork, by rank, the flits that other links would have to carry if it went; `None`
     /// if it must stay.
-    fn spared(
-        &self,
-        channels: &dyn Channels,
-        r: usize,
-        d: usize,
-        links: &[Link],
-    ) -> Vec<Option<u32>> {
+    fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
         let (config, length) = (&self.rules.config, self.long_epoch());
         let utilisation: Vec<f64> = links.iter().map(|link| f64::from(link.flits) / length).collect();
         let boundary = config.algorithm.boundary(&utilisation, config.high_water);

@@ -42,8 +42,9 @@ impl Span {
         let least = transition.cycles.saturating_mul(2).saturating_add(1);
         if long < least {
             let long = until.like(long);
-            let what =
-                format!("{until} - {from} = {long} leave no time to be off between going down and waking, 2 x {transition}");
+            let what = format!(
+                "{until} - {from} = {long} leave no time to be off between going down and waking, 2 x {transition}"
+            );
             return refuse("until", what, format!("write at least {}, or a shorter transition", end(least)));
         }
         let Some(period) = period else { return Ok(Self { from: from.cycles, until: until.cycles }) };

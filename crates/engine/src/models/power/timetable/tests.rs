@@ -58,9 +58,7 @@ const TABLES: [Table; 6] = [
 ];
 
 fn table(rows: &[(u64, u64)], period: Option<u64>, classes: Option<&str>) -> Value {
-    let row = |&(from, until): &(u64, u64)| {
-        json!({"classes": classes.map(|name| [name]), "from": format!("{from}ns"), "until": format!("{until}ns")})
-    };
+    let row = |&(from, until): &(u64, u64)| json!({"classes": classes.map(|name| [name]), "from": format!("{from}ns"), "until": format!("{until}ns")});
     let rows: Vec<Value> = rows.iter().map(row).collect();
     json!({"off": rows, "period": period.map(|ns| format!("{ns}ns")), "transition": "5ns"})
 }
@@ -187,11 +185,26 @@ fn what_is_no_timetable_is_refused() {
     let rows = |rows: &[(u64, u64)], period: Option<u64>| table(rows, period, None);
     refused(json!({"off": [], "transition": "5ns"}), "off", "no row", "always_on");
     let row = json!([{"from": "20ns", "until": "60ns"}]);
-    refused(json!({"off": row, "transition": "0ns"}), "transition", "0fs (0 cycles of 1ns) is no time", "1ns (1 cycle of 1ns)");
+    refused(
+        json!({"off": row, "transition": "0ns"}),
+        "transition",
+        "0fs (0 cycles of 1ns) is no time",
+        "1ns (1 cycle of 1ns)",
+    );
     refused(json!({"off": row, "transition": "5ns", "period": "0ns"}), "period", "0fs (0 cycles", "1ns (1 cycle");
     // as they were written, with the cycles beside them
-    refused(rows(&[(60, 60)], None), "off.0.until", "60ns (60 cycles of 1ns) is not after from, 60ns (60", "more than 60ns (60");
-    refused(rows(&[(80, 20)], Some(100)), "off.0.until", "20ns (20 cycles of 1ns) is not after", "write 120ns (120 cycles");
+    refused(
+        rows(&[(60, 60)], None),
+        "off.0.until",
+        "60ns (60 cycles of 1ns) is not after from, 60ns (60",
+        "more than 60ns (60",
+    );
+    refused(
+        rows(&[(80, 20)], Some(100)),
+        "off.0.until",
+        "20ns (20 cycles of 1ns) is not after",
+        "write 120ns (120 cycles",
+    );
     let what = "30ns (30 cycles of 1ns) - 20ns (20 cycles of 1ns) = 10ns (10 cycles of 1ns) leave no time";
     refused(rows(&[(20, 30)], None), "off.0.until", what, "at least 31ns (31 cycles of 1ns)");
     let what = "= 100ns (100 cycles of 1ns) fill the period of 100ns (100";
@@ -199,7 +212,12 @@ fn what_is_no_timetable_is_refused() {
     let what = "120ns (120 cycles of 1ns) is not inside of the period of 100ns (100";
     refused(rows(&[(120, 150)], Some(100)), "off.0.from", what, "less than 100ns (100 cycles");
     let row = json!([{"from": "60cycles", "until": "20cycles"}]);
-    refused(json!({"off": row, "transition": "5ns"}), "off.0.until", "20 cycles is not after from, 60 cycles", "more than 60 cycles");
+    refused(
+        json!({"off": row, "transition": "5ns"}),
+        "off.0.until",
+        "20 cycles is not after from, 60 cycles",
+        "more than 60 cycles",
+    );
     // overlapping and adjoining, in one period and over its end
     for (other, period) in
         [((50, 90), None), ((60, 90), None), ((0, 20), None), ((80, 121), Some(100)), ((80, 120), Some(100))]

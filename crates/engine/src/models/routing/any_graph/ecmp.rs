@@ -16,8 +16,8 @@
 //! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
 //! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No rows of a peer.
 
-use crate::api::coordinates;
 use super::shortest_path::hop_classes;
+use crate::api::coordinates;
 use crate::models::routing::on_graph::Distances;
 use crate::models::routing::{
     Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash, same_classes,

@@ -177,9 +177,7 @@ impl Routing for Runtime {
             self.each_adaptive(at, packet.dest, |hop| hops.push(hop));
         }
         hops.push(escape);
-        let step = |hop: Hop| {
-            Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
-        };
+        let step = |hop: Hop| Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) };
         hops.into_iter().map(step).collect()
     }
 

@@ -1,8 +1,8 @@
 //! The rule of the sequencer, step by step, with made-up utilisations; and the utilisation against the queues themselves.
 
+use super::super::gauge::Gauge;
 use super::{Change, Sequencer};
 use crate::Simulation;
-use super::super::gauge::Gauge;
 use crate::api::agents::Overseer;
 use crate::network::spec::{Execution, Spec};
 use crate::state::{LinkState, NONE, Packet};

@@ -1,11 +1,11 @@
 //! Every pair of routers with every number of stages and every choice of the row, against the rule written out anew.
 
 use super::{Runtime, Slac, Via};
-use crate::network::dependency::Dependencies;
 use crate::api::coordinates::of_all as coordinates;
 use crate::api::subnetworks::LinkTable;
-use crate::state::LinkState;
 use crate::models::routing::{Hop, Routing, RoutingModel, View};
+use crate::network::dependency::Dependencies;
+use crate::state::LinkState;
 use crate::state::{DETOUR, Packet};
 use weft_topology::{Graph, Peer, TopologyConfig};
 
