@@ -235,7 +235,7 @@ pub trait Channels {
 
 /// Acts on the whole network between two cycles.
 pub trait Overseer: Any + Debug + Send {
-    /// It acts next before this cycle.
+    /// It acts next before this cycle, which is not past.
     fn next(&self) -> u64;
     /// Called before cycle `now`; acts if it is time to.
     fn act(&mut self, network: &mut dyn Network, now: u64);
@@ -258,6 +258,6 @@ pub trait Network {
     /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: u32) -> bool;
     fn credits_are_home(&self, channel: u32) -> bool;
-    /// Tells the routing how many stages are on for packets that are routed from now on.
-    fn publish_stages(&mut self, stages: u8);
+    /// Tells the routing a number that holds for packets that are routed from now on, such as how many stages are on.
+    fn publish(&mut self, number: u32);
 }

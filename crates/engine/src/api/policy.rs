@@ -163,8 +163,9 @@ pub trait PolicyModel {
     /// policy that forgot it would be measured before its links have settled.
     fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
-    /// Stages that are on in cycle 0, if links go on and off by stages.
-    fn first_stages(&self, _graph: &Graph) -> Option<u8> {
+    /// What its overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes
+    /// nothing.
+    fn first_published(&self, _graph: &Graph) -> Option<u32> {
         None
     }
 

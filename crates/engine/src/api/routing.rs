@@ -231,8 +231,8 @@ pub trait Routing: Debug + Send + Sync {
 
     // ---- links that are switched ------------------------------------------------------------------------------------
 
-    /// Links go on and off by stages; so many stages are on when the run begins.
-    fn begin_with_stages(&mut self, _stages: u8) {}
+    /// The overseer of the power policy has published this number when the run begins, and may publish others.
+    fn begin_with(&mut self, _published: u32) {}
 
     /// From now on `steps` uses only the links that are on in cycle 0 under this policy.
     fn assume_first_links(&mut self, _policy: &Arc<dyn Policy>, _managed: &[bool]) {}

@@ -29,8 +29,8 @@ const ROUTES: u64 = 3;
 /// The routing of a run at its beginning.
 pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
     let mut routing = spec.routing.build(&spec.graph)?;
-    if let Some(stages) = spec.policy.model().first_stages(&spec.graph) {
-        routing.begin_with_stages(stages);
+    if let Some(number) = spec.policy.model().first_published(&spec.graph) {
+        routing.begin_with(number);
     }
     Ok(routing)
 }

@@ -96,7 +96,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         while self.now < until {
             let now = self.now;
             overseer.act(&mut self.whole(), now);
-            self.advance_blocks(until.min(overseer.next()));
+            let next = overseer.next();
+            assert!(next >= now, "an overseer that has acted before cycle {now} can't act before cycle {next}");
+            self.advance_blocks(until.min(next));
         }
         self.overseer = Some(overseer);
     }

@@ -63,7 +63,7 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
         self.net.links[usize::from(out.class)].are_home(&out.credits)
     }
 
-    fn publish_stages(&mut self, stages: u8) {
-        self.net.routing.hear(stages.into());
+    fn publish(&mut self, number: u32) {
+        self.net.routing.hear(number);
     }
 }

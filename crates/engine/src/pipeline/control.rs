@@ -84,8 +84,9 @@ impl Control {
         self.places[router as usize].0
     }
 
-    /// A packet comes from another block.
+    /// A packet, or news without one, is to arrive at cycle `at`.
     pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
+        assert!(self.counts.is_some(), "a policy whose agents send something says so: `Policy::control`");
         self.arriving.push(now, at, arrival);
     }
 }
@@ -135,14 +136,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let cut = self.cuts[out.peer as usize];
             self.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
         } else {
-            self.control.arriving.push(self.now, at, Arrival { port: out.peer, wire, frame });
+            self.control.post_in(self.now, at, Arrival { port: out.peer, wire, frame });
         }
     }
 
     /// Router `r` of the block gets the frame again.
     pub(crate) fn try_control_later(&mut self, r: usize, frame: Frame) {
         let arrival = Arrival { port: self.routers[r].base, wire: Wire::None, frame };
-        self.control.arriving.push(self.now, self.now + RETRY, arrival);
+        self.control.post_in(self.now, self.now + RETRY, arrival);
     }
 
     /// A router of the network hears of something without a packet, not before one could have come to it.
@@ -152,7 +153,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let at = self.now + (2 * latency).max(latency + net.after_grant);
         let arrival = Arrival { port, wire: Wire::None, frame };
         if block == self.control.block {
-            self.control.arriving.push(self.now, at, arrival);
+            self.control.post_in(self.now, at, arrival);
         } else {
             self.outbox[block as usize].messages.push((at, arrival));
         }

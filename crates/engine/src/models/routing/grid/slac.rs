@@ -229,9 +229,9 @@ impl Routing for Runtime {
         "the way over the stages that are on"
     }
 
-    fn begin_with_stages(&mut self, stages: u8) {
+    fn begin_with(&mut self, stages: u32) {
         self.switched = true;
-        self.hear(stages.into());
+        self.hear(stages);
     }
 
     fn assume_all_links(&mut self) -> bool {
