@@ -1,6 +1,7 @@
 pub mod age;
 pub mod agents;
 pub mod allocation;
+pub mod clocks;
 pub mod common;
 pub mod compiled;
 pub mod control;

@@ -5,7 +5,7 @@ use crate::api::compiled::HeadRouting;
 use crate::api::control::Arrival;
 use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
-use crate::api::workload::Sources;
+use crate::api::workload::JobSources;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;
@@ -89,7 +89,7 @@ pub struct Block<const W: usize, const V: usize> {
     /// What routers know of the links of their subnetworks.
     pub(crate) views: Views,
     /// What the terminals of each job send.
-    pub sources: Vec<Box<dyn Sources>>,
+    pub sources: Vec<JobSources>,
     /// Packets of which a workload is to hear when they are delivered.
     pub deliveries: Wheel<Delivery, 32>,
     pub tally: Tally,
