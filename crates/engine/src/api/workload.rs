@@ -5,6 +5,7 @@
 //! flit by flit. A source says when it is to be asked again: now, at a cycle, or not before a delivery. So a message that
 //! is longer than a packet is given packet by packet, and a delivery may make any number of messages ready.
 
+use super::clocks::ClockSources;
 use crate::state::Packet;
 use std::fmt::Debug;
 use std::ops::AddAssign;
@@ -99,15 +100,14 @@ pub enum Counts {
     AsItsCause { measured: bool },
 }
 
-/// A packet that a source gives to the network interface.
+/// A packet that a source gives to the network interface. It was created when the source was due: at the latest now, and
+/// earlier if the packets before it took long to leave.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPacket {
     /// Its destination, a terminal.
     pub to: u32,
     /// Length [flits].
     pub flits: u16,
-    /// When it was created: at the latest now, and earlier if the packets before it took long to leave.
-    pub created: u64,
     /// For the workload itself: `Packet::tag`.
     pub tag: u32,
     pub counts: Counts,
@@ -154,7 +154,7 @@ pub struct Place {
 /// A workload at work.
 pub trait Workload: Debug + Send + Sync {
     /// The sources of the terminals of one block, numbered in this order.
-    fn sources(&self, here: &[Place]) -> Box<dyn Sources>;
+    fn sources(&self, here: &[Place]) -> JobSources;
 
     /// What `own` packets, which terminals create of their own, come to with all that their deliveries bring about.
     fn in_all(&self, own: Amount) -> Amount {
@@ -189,9 +189,42 @@ pub struct Backlog {
     pub in_window: Amount,
 }
 
-/// The terminals of a job that are in one block, as the network interface asks them. `due` of a source is the cycle from
-/// which on it is to be asked for a packet, or [`NOT_DUE`]. It is kept by the network interface; the source changes it
-/// whenever it is called.
+/// The sources of a job in one block.
+#[derive(Debug)]
+pub enum JobSources {
+    /// Nothing but clocks: the commonest workload, which the loop asks without a virtual call.
+    Clocks(ClockSources),
+    Asked(Box<dyn Sources>),
+}
+
+impl JobSources {
+    /// [`Sources::next`].
+    #[inline(always)]
+    pub fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
+        match self {
+            Self::Clocks(clocks) => clocks.next(source, due, now),
+            Self::Asked(sources) => sources.next(source, due, now),
+        }
+    }
+
+    pub fn all(&self) -> &dyn Sources {
+        match self {
+            Self::Clocks(clocks) => clocks,
+            Self::Asked(sources) => &**sources,
+        }
+    }
+
+    pub fn all_mut(&mut self) -> &mut dyn Sources {
+        match self {
+            Self::Clocks(clocks) => clocks,
+            Self::Asked(sources) => &mut **sources,
+        }
+    }
+}
+
+/// The terminals of a job that are in one block, as the network interface asks them. `due` of a source is the cycle in
+/// which its next packet is created, from which on it is to be asked for that packet, or [`NOT_DUE`]. It is kept by the
+/// network interface; the source changes it whenever it is called.
 pub trait Sources: Debug + Send + Sync {
     /// The first cycle in which `source` is due.
     fn start(&mut self, source: usize) -> u64;

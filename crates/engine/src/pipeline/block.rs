@@ -5,7 +5,7 @@ use crate::api::compiled::HeadRouting;
 use crate::api::control::Arrival;
 use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
-use crate::api::workload::Sources;
+use crate::api::workload::JobSources;
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;
@@ -93,7 +93,7 @@ pub struct Block<const W: usize, const V: usize> {
     /// Scratch: what a router posts on the board.
     pub(crate) posts: Vec<u32>,
     /// What the terminals of each job send.
-    pub sources: Vec<Box<dyn Sources>>,
+    pub sources: Vec<JobSources>,
     /// Packets of which a workload is to hear when they are delivered.
     pub deliveries: Wheel<Delivery, 32>,
     pub tally: Tally,

@@ -5,6 +5,7 @@
 
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
 use crate::state::{NO_JOB, NONE};
 
 /// A packet on its way to a terminal of the block.
@@ -24,7 +25,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Tells workloads of the packets that are delivered in this cycle.
     #[inline(never)]
-    pub(crate) fn deliver(&mut self) {
+    pub(crate) fn deliver(&mut self, net: &Net) {
         while let Some((first, len)) = self.deliveries.due(self.now) {
             for k in 0..len {
                 let Delivery { packet, terminal } = self.deliveries.item(first, k);
@@ -32,10 +33,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let terminal = self.terminals.hot_mut(t);
                 let sources = self.sources.hot_mut(usize::from(terminal.job));
                 let delivered = self.packets.items.hot(packet as usize);
-                sources.delivered(terminal.source as usize, delivered, &mut terminal.due, self.now);
+                sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, self.now);
                 self.packets.remove(packet);
                 if self.is_idle(t) {
-                    self.sleep(t, self.now);
+                    self.sleep(net, t, self.now);
                 }
             }
             self.deliveries.release(self.now);
@@ -47,14 +48,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn tell_sent(&mut self, t: usize) {
         let terminal = self.terminals.hot_mut(t);
         let sources = self.sources.hot_mut(usize::from(terminal.job));
-        sources.sent(terminal.source as usize, &mut terminal.due, self.now);
+        sources.all_mut().sent(terminal.source as usize, &mut terminal.due, self.now);
     }
 
     /// Whether all sources have created the packets of their own that they create before cycle `until`, and injected them.
     pub(crate) fn sources_finished(&self, until: u64) -> bool {
         self.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
             let in_hand = (terminal.packet != NONE).then(|| &self.packets.items[terminal.packet as usize]);
-            self.sources[usize::from(terminal.job)].finished(terminal.source as usize, terminal.due, in_hand, until)
+            self.sources[usize::from(terminal.job)].all().finished(
+                terminal.source as usize,
+                terminal.due,
+                in_hand,
+                until,
+            )
         })
     }
 

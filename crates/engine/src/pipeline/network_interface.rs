@@ -15,7 +15,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         let measured = u64::from(self.tally.inside(self.now));
         if net.tells {
-            self.deliver();
+            self.deliver(net);
         }
         for word in 0..self.busy.0.len() {
             let mut bits = *self.busy.0.hot(word);
@@ -37,8 +37,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                         self.busy.set(t);
                     }
                     self.send_from::<SINGLE>(net, t, measured);
-                } else {
-                    self.sleep(t, self.now);
+                } else if due < NOT_DUE {
+                    self.sleep(net, t, self.now);
                 }
             }
             self.alarms.release(self.now);
@@ -53,20 +53,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Wakes terminal `t` when its source is due; at `from` at the earliest.
     #[inline(always)]
-    pub(crate) fn sleep(&mut self, t: usize, from: u64) {
-        let terminal = self.terminals.hot_mut(t);
-        let due = terminal.due;
+    pub(crate) fn sleep(&mut self, net: &Net, t: usize, from: u64) {
+        let due = self.terminals.hot(t).due;
         if due <= from {
             self.busy.set(t);
             return;
         }
         self.busy.clear(t);
         let at = due.min(self.now + self.alarms.horizon() - 1);
-        let is_set = terminal.alarm > self.now && terminal.alarm <= at;
-        if due != NOT_DUE && !is_set {
-            terminal.alarm = at;
+        if !net.tells || self.needs_alarm(t, at) {
             self.alarms.push(self.now, at, t as u32);
         }
+    }
+
+    /// Whether terminal `t`, whose source a delivery may make due, is to have an alarm at cycle `at`: it has none that goes
+    /// off before.
+    #[inline(never)]
+    fn needs_alarm(&mut self, t: usize, at: u64) -> bool {
+        let terminal = self.terminals.hot_mut(t);
+        let is_set = terminal.alarm > self.now && terminal.alarm <= at;
+        let needed = terminal.due != NOT_DUE && !is_set;
+        if needed {
+            terminal.alarm = at;
+        }
+        needed
     }
 
     /// Sends one flit of terminal `t`, which has a packet or is to get one. `measured`: flits of this cycle that count.
@@ -113,7 +123,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.tells {
             self.tell_sent(t);
         }
-        self.sleep(t, self.now + 1);
+        self.sleep(net, t, self.now + 1);
     }
 
     fn wait_for_credit(&mut self, t: usize) {
@@ -126,11 +136,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
         let sources = self.sources.hot_mut(usize::from(terminal.job));
+        let created = terminal.due;
         let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
-            self.sleep(t, self.now + 1);
+            self.sleep(net, t, self.now + 1);
             return false;
         };
-        let NewPacket { to, flits, created, tag, counts } = new;
+        let NewPacket { to, flits, tag, counts } = new;
         let (router, port) = *net.terminal_at.hot(to as usize);
         let dest = *net.coords.hot(router as usize);
         let (own, measured, seq) = match counts {
@@ -169,7 +180,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if own {
             let times = u64::from(measured);
             self.tally.created.packets += times;
-            self.tally.created.flits += times * u64::from(flits);
+            self.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
             if net.creation_slow_path {
                 self.created_slow_path(net, t, id, measured);
             }

@@ -295,7 +295,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             for terminal in block.terminals.iter().filter(|t| t.job != NO_JOB) {
                 let j = usize::from(terminal.job);
                 let window = block.tally.window;
-                let waiting = block.sources[j].backlog(terminal.source as usize, terminal.due, until, window);
+                let waiting = block.sources[j].all().backlog(terminal.source as usize, terminal.due, until, window);
                 // the packet that is made, but whose head waits
                 all += waiting.packets + u64::from(terminal.packet != NONE && terminal.vc == u8::MAX);
                 in_window[j] += waiting.in_window;

@@ -256,7 +256,7 @@ pub const NO_JOB: u16 = u16::MAX;
 
 /// The network interface of a terminal.
 #[derive(Debug, Clone)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Terminal {
     /// When its source is to be asked for the next packet.
     pub due: u64,
@@ -366,6 +366,7 @@ impl<T: Copy + Default + Linked> Pool<T> {
 const _: () = assert!(size_of::<OutputUnit<8>>() == 64);
 const _: () = assert!(size_of::<InputUnit<8>>() == 128);
 const _: () = assert!(size_of::<Packet>() == 64);
+const _: () = assert!(size_of::<Terminal>() == 64);
 
 /// The VCs whose head has this key.
 #[inline(always)]

@@ -1,5 +1,5 @@
-//! Workloads, what the terminals of a job send and when: the registry. `clocks.rs`: packets at random times, which the
-//! members share.
+//! Workloads, what the terminals of a job send and when: the registry. Packets at random times, which members share,
+//! are in `api/clocks.rs`.
 
 weft_units::registry! {
     /// Every workload.
@@ -7,8 +7,6 @@ weft_units::registry! {
     "open_loop" => open_loop::OpenLoop,
     "request_reply" => request_reply::RequestReply,
 }
-
-mod clocks;
 
 use crate::api::workload::WorkloadModel;
 

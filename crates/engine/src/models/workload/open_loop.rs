@@ -15,9 +15,8 @@
 //! `engine/tests/conformance/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: phases, jobs
 //! and batches. `engine/tests/determinism.rs`: the stream of a terminal is its own.
 
-use super::clocks::{Clock, Clocks};
-use crate::api::workload::{Awaits, Backlog, JobSite, NewPacket, Place, Sources, Workload, WorkloadModel};
-use crate::base::unchecked::Hot;
+use crate::api::clocks::{ClockSources, Clocks};
+use crate::api::workload::{Awaits, JobSite, JobSources, Place, Workload, WorkloadModel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -52,9 +51,8 @@ struct Runtime {
 }
 
 impl Workload for Runtime {
-    fn sources(&self, here: &[Place]) -> Box<dyn Sources> {
-        let terminals = here.iter().map(|&place| self.clocks.clock(place)).collect();
-        Box::new(Terminals { clocks: self.clocks.clone(), terminals })
+    fn sources(&self, here: &[Place]) -> JobSources {
+        JobSources::Clocks(ClockSources::new(&self.clocks, here))
     }
 
     fn total(&self) -> Option<u64> {
@@ -63,29 +61,5 @@ impl Workload for Runtime {
 
     fn is_steady(&self) -> bool {
         self.clocks.is_steady()
-    }
-}
-
-#[derive(Debug)]
-struct Terminals {
-    clocks: Arc<Clocks>,
-    terminals: Vec<Clock>,
-}
-
-/// `due` of a source is the creation time of its next packet.
-impl Sources for Terminals {
-    fn start(&mut self, source: usize) -> u64 {
-        self.clocks.start(&mut self.terminals[source])
-    }
-
-    fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
-        let clock = self.terminals.hot_mut(source);
-        let packet = self.clocks.packet(clock, *due);
-        *due = self.clocks.after(clock, *due, false);
-        packet
-    }
-
-    fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {
-        self.clocks.backlog(self.terminals[source].clone(), due, until, window, || false)
     }
 }

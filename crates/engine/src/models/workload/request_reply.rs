@@ -17,9 +17,9 @@
 //! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
 //! `engine/tests/conformance/workload.rs`: never more outstanding than allowed, nothing is lost, blocks change nothing.
 
-use super::clocks::{Clock, Clocks};
+use crate::api::clocks::{Clock, Clocks};
 use crate::api::workload::{
-    Amount, Awaits, Backlog, Counts, JobSite, NOT_DUE, NewPacket, Place, Sources, Workload, WorkloadModel,
+    Amount, Awaits, Backlog, Counts, JobSite, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload, WorkloadModel,
 };
 use crate::state::{Linked, MEASURED, NONE, Packet, Pool};
 use schemars::JsonSchema;
@@ -84,15 +84,15 @@ struct Runtime {
 }
 
 impl Workload for Runtime {
-    fn sources(&self, here: &[Place]) -> Box<dyn Sources> {
+    fn sources(&self, here: &[Place]) -> JobSources {
         let terminals = here.iter().map(|&place| Terminal::new(self.clocks.clock(place))).collect();
-        Box::new(Terminals {
+        JobSources::Asked(Box::new(Terminals {
             clocks: self.clocks.clone(),
             reply_flits: self.reply_flits,
             limit: self.limit.unwrap_or(u32::MAX),
             terminals,
             replies: Pool::with_capacity(64 * here.len()),
-        })
+        }))
     }
 
     fn in_all(&self, own: Amount) -> Amount {
@@ -170,9 +170,9 @@ impl Terminal {
         }
     }
 
-    /// When it has a packet: at once if a reply waits.
-    fn due(&self) -> u64 {
-        if self.first == NONE { self.next_request } else { 0 }
+    /// Creation time of what it sends next: a reply, if one waits.
+    fn due(&self, replies: &Pool<Reply>) -> u64 {
+        if self.first == NONE { self.next_request } else { replies.items[self.first as usize].created }
     }
 }
 
@@ -201,7 +201,7 @@ impl Terminals {
         terminal.first = reply.next;
         terminal.waiting -= 1;
         let counts = Counts::AsItsCause { measured: reply.measured };
-        Some(NewPacket { to: reply.to, flits: self.reply_flits, created: reply.created, tag: reply.tag, counts })
+        Some(NewPacket { to: reply.to, flits: self.reply_flits, tag: reply.tag, counts })
     }
 
     /// `request` has reached the terminal of `source`: its reply joins those that wait there.
@@ -233,7 +233,7 @@ impl Sources for Terminals {
         }
         let terminal = &mut self.terminals[source];
         let created = terminal.next_request;
-        let packet = (created <= now).then(|| self.clocks.packet(&mut terminal.clock, created)).flatten();
+        let packet = (created <= now).then(|| self.clocks.packet(&mut terminal.clock)).flatten();
         if packet.is_some() {
             terminal.outstanding += 1;
             terminal.sends_request = true;
@@ -241,7 +241,7 @@ impl Sources for Terminals {
             // the pattern sends nothing now
             terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
         }
-        *due = terminal.due();
+        *due = terminal.due(&self.replies);
         packet
     }
 
@@ -251,7 +251,7 @@ impl Sources for Terminals {
             terminal.halted = terminal.outstanding >= self.limit;
             terminal.next_request = self.clocks.after(&mut terminal.clock, terminal.next_request, terminal.halted);
         }
-        *due = terminal.due();
+        *due = terminal.due(&self.replies);
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
@@ -266,7 +266,7 @@ impl Sources for Terminals {
                 terminal.next_request = self.clocks.after(&mut terminal.clock, now, halts);
             }
         }
-        *due = terminal.due();
+        *due = terminal.due(&self.replies);
     }
 
     fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
@@ -315,7 +315,8 @@ mod tests {
             seed: 1,
         };
         let model = RequestReply { packet: Flits(2), outstanding: Some(limit) };
-        let mut terminal = model.build(&site).unwrap().sources(&[Place { terminal: 0, rank: 0 }]);
+        let mut sources = model.build(&site).unwrap().sources(&[Place { terminal: 0, rank: 0 }]);
+        let terminal = sources.all_mut();
         let (mut due, mut under_way, mut sent, mut answers) = (terminal.start(0), Vec::new(), 0, 0);
         for now in 0..1000u64 {
             if now % 7 == 0 {
@@ -331,13 +332,14 @@ mod tests {
             if due > now {
                 continue;
             }
+            let created = due;
             let Some(packet) = terminal.next(0, &mut due, now) else { continue };
             if packet.tag == REQUEST {
                 under_way.push(now);
                 sent += 1;
             } else {
                 answers += 1;
-                assert_eq!((packet.to, packet.flits, packet.created), (1, 2, now - now % 7), "replies go first");
+                assert_eq!((packet.to, packet.flits, created), (1, 2, now - now % 7), "replies go first");
             }
             assert!(under_way.len() <= limit as usize, "cycle {now}");
             terminal.sent(0, &mut due, now);

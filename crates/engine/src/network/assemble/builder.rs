@@ -5,7 +5,7 @@ use crate::api::compiled::{ForPorts, Widths};
 use crate::api::policy::Policy;
 use crate::api::sensor::{History, Sensor};
 use crate::api::subnetworks::Views;
-use crate::api::workload::{NOT_DUE, Place, Sources};
+use crate::api::workload::{JobSources, NOT_DUE, Place};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::network::recordings::Setting;
@@ -240,7 +240,7 @@ impl Builder<'_> {
 
     fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         for t in 0..block.terminals.len() {
-            block.sleep(t, 0);
+            block.sleep(self.net, t, 0);
         }
         self.add_policy(block);
     }
@@ -263,13 +263,13 @@ impl Builder<'_> {
     }
 
     /// The sources of the terminals of each job, which number them and say when they are due first.
-    fn sources(&self, terminals: &mut [Terminal]) -> Vec<Box<dyn Sources>> {
+    fn sources(&self, terminals: &mut [Terminal]) -> Vec<JobSources> {
         let of_job = |(j, job): (usize, &NetJob)| {
             let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();
             let place = |t: &&mut Terminal| Place { terminal: t.id, rank: self.net.ranks[t.id as usize] };
             let mut sources = job.workload.sources(&here.iter().map(place).collect::<Vec<_>>());
             for (source, terminal) in here.iter_mut().enumerate() {
-                (terminal.source, terminal.due) = (source as u32, sources.start(source));
+                (terminal.source, terminal.due) = (source as u32, sources.all_mut().start(source));
             }
             sources
         };

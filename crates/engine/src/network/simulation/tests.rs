@@ -1,7 +1,7 @@
 //! A workload that is in no registry: a terminal sends when something is delivered to it, and only then.
 
 use super::Simulation;
-use crate::api::workload::{Backlog, Counts, NOT_DUE, NewPacket, Place, Sources, Workload};
+use crate::api::workload::{Backlog, Counts, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload};
 use crate::network::assemble;
 use crate::network::spec::{Execution, Spec, Stop};
 use crate::pipeline::net::NetJob;
@@ -35,9 +35,9 @@ struct Runners {
 }
 
 impl Workload for Relay {
-    fn sources(&self, here: &[Place]) -> Box<dyn Sources> {
+    fn sources(&self, here: &[Place]) -> JobSources {
         let runner = |place: &Place| Runner { terminal: place.terminal, deliveries: 0, ready: VecDeque::new() };
-        Box::new(Runners { relay: *self, runners: here.iter().map(runner).collect() })
+        JobSources::Asked(Box::new(Runners { relay: *self, runners: here.iter().map(runner).collect() }))
     }
 
     fn total(&self) -> Option<u64> {
@@ -66,9 +66,9 @@ impl Sources for Runners {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
-        let (to, created) = self.runners[source].ready.pop_front()?;
+        let (to, _) = self.runners[source].ready.pop_front()?;
         *due = self.due(source);
-        Some(NewPacket { to, flits: 3, created, tag: 0, counts: Counts::IfCreatedInWindow })
+        Some(NewPacket { to, flits: 3, tag: 0, counts: Counts::IfCreatedInWindow })
     }
 
     fn delivered(&mut self, source: usize, _packet: &Packet, due: &mut u64, now: u64) {

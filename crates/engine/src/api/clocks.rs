@@ -3,7 +3,7 @@
 //! A clock is virtual: it is read when the packet before has left, and may lag behind the simulated time. Nothing grows
 //! at overload; the backlog is counted from the clock itself.
 
-use crate::api::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place};
+use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
@@ -47,6 +47,7 @@ pub struct Clocks {
 
 /// The clock of a terminal.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub struct Clock {
     gaps: Pcg32,
     targets: Pcg32,
@@ -160,20 +161,28 @@ impl Clocks {
         self.settle(clock, 0, first, false)
     }
 
-    /// The packet that is created in cycle `created`; `None` if the pattern sends nothing now.
+    /// The packet that is created next; `None` if the pattern sends nothing now.
     #[inline(always)]
-    pub fn packet(&self, clock: &mut Clock, created: u64) -> Option<NewPacket> {
-        let rate = self.rates.hot(usize::from(clock.rate));
+    pub fn packet(&self, clock: &mut Clock) -> Option<NewPacket> {
+        self.packet_at(self.rates.hot(usize::from(clock.rate)), clock)
+    }
+
+    #[inline(always)]
+    fn packet_at(&self, rate: &Rate, clock: &mut Clock) -> Option<NewPacket> {
         let rank = rate.pattern.destination(clock.rank, &mut clock.targets)?;
         let to = if self.terminals.is_empty() { rank } else { *self.terminals.hot(rank as usize) };
         clock.made = clock.made.wrapping_add(1);
-        Some(NewPacket { to, flits: rate.packet_flits, created, tag: 0, counts: Counts::IfCreatedInWindow })
+        Some(NewPacket { to, flits: rate.packet_flits, tag: 0, counts: Counts::IfCreatedInWindow })
     }
 
     /// The creation after one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
     #[inline(always)]
     pub fn after(&self, clock: &mut Clock, after: u64, waits: bool) -> u64 {
-        let rate = self.rates.hot(usize::from(clock.rate));
+        self.after_at(self.rates.hot(usize::from(clock.rate)), clock, after, waits)
+    }
+
+    #[inline(always)]
+    fn after_at(&self, rate: &Rate, clock: &mut Clock, after: u64, waits: bool) -> u64 {
         let Some(process) = &rate.process else { return NOT_DUE };
         let at = process.next(after, &mut clock.memory, &mut clock.gaps);
         if at < rate.plain_until { at } else { self.settle(clock, after, at, waits) }
@@ -222,5 +231,37 @@ impl Clocks {
             next = self.after(&mut clock, next, waits());
         }
         backlog
+    }
+}
+
+/// Sources that are nothing but clocks: they create packets whatever is sent or delivered.
+#[derive(Debug)]
+pub struct ClockSources {
+    clocks: Arc<Clocks>,
+    terminals: Vec<Clock>,
+}
+
+impl ClockSources {
+    pub fn new(clocks: &Arc<Clocks>, here: &[Place]) -> Self {
+        Self { clocks: clocks.clone(), terminals: here.iter().map(|&place| clocks.clock(place)).collect() }
+    }
+}
+
+impl Sources for ClockSources {
+    fn start(&mut self, source: usize) -> u64 {
+        self.clocks.start(&mut self.terminals[source])
+    }
+
+    #[inline(always)]
+    fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
+        let clock = self.terminals.hot_mut(source);
+        let rate = self.clocks.rates.hot(usize::from(clock.rate));
+        let packet = self.clocks.packet_at(rate, clock);
+        *due = self.clocks.after_at(rate, clock, *due, false);
+        packet
+    }
+
+    fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {
+        self.clocks.backlog(self.terminals[source].clone(), due, until, window, || false)
     }
 }
