@@ -162,17 +162,16 @@ impl Clocks {
     }
 
     /// The packet that is created next; `None` if the pattern sends nothing now.
-    #[inline(always)]
     pub fn packet(&self, clock: &mut Clock) -> Option<NewPacket> {
-        self.packet_at(self.rates.hot(usize::from(clock.rate)), clock)
+        self.packet_at(self.rates.hot(usize::from(clock.rate)), clock).map(own)
     }
 
     #[inline(always)]
-    fn packet_at(&self, rate: &Rate, clock: &mut Clock) -> Option<NewPacket> {
+    fn packet_at(&self, rate: &Rate, clock: &mut Clock) -> Option<(u32, u16)> {
         let rank = rate.pattern.destination(clock.rank, &mut clock.targets)?;
         let to = if self.terminals.is_empty() { rank } else { *self.terminals.hot(rank as usize) };
         clock.made = clock.made.wrapping_add(1);
-        Some(NewPacket { to, flits: rate.packet_flits, tag: 0, counts: Counts::IfCreatedInWindow })
+        Some((to, rate.packet_flits))
     }
 
     /// The creation after one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
@@ -245,6 +244,21 @@ impl ClockSources {
     pub fn new(clocks: &Arc<Clocks>, here: &[Place]) -> Self {
         Self { clocks: clocks.clone(), terminals: here.iter().map(|&place| clocks.clock(place)).collect() }
     }
+
+    /// Destination and length of the packet that `source` creates, without a virtual call.
+    #[inline(always)]
+    pub fn create(&mut self, source: usize, due: &mut u64) -> Option<(u32, u16)> {
+        let clock = self.terminals.hot_mut(source);
+        let rate = self.clocks.rates.hot(usize::from(clock.rate));
+        let packet = self.clocks.packet_at(rate, clock);
+        *due = self.clocks.after_at(rate, clock, *due, false);
+        packet
+    }
+}
+
+/// A packet of its own that a clock creates.
+fn own((to, flits): (u32, u16)) -> NewPacket {
+    NewPacket { to, flits, tag: 0, counts: Counts::IfCreatedInWindow }
 }
 
 impl Sources for ClockSources {
@@ -254,11 +268,7 @@ impl Sources for ClockSources {
 
     #[inline(always)]
     fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
-        let clock = self.terminals.hot_mut(source);
-        let rate = self.clocks.rates.hot(usize::from(clock.rate));
-        let packet = self.clocks.packet_at(rate, clock);
-        *due = self.clocks.after_at(rate, clock, *due, false);
-        packet
+        self.create(source, due).map(own)
     }
 
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {

@@ -198,15 +198,7 @@ pub enum JobSources {
 }
 
 impl JobSources {
-    /// [`Sources::next`].
-    #[inline(always)]
-    pub fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        match self {
-            Self::Clocks(clocks) => clocks.next(source, due, now),
-            Self::Asked(sources) => sources.next(source, due, now),
-        }
-    }
-
+    /// The sources as every workload has them.
     pub fn all(&self) -> &dyn Sources {
         match self {
             Self::Clocks(clocks) => clocks,

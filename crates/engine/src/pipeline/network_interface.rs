@@ -4,12 +4,21 @@
 //! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
 //! simulated time, so that no queue grows here.
 
-use crate::api::workload::{Counts, NOT_DUE, NewPacket};
+use crate::api::workload::{Counts, JobSources, NOT_DUE, NewPacket};
 use crate::base::bits::pick16;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{Flit, MEASURED, NONE, Packet, UNDECIDED};
+
+/// A packet that a source has given.
+struct Created {
+    to: u32,
+    flits: u16,
+    seq: u32,
+    tag: u32,
+    measured: bool,
+}
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
@@ -135,15 +144,33 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
-        let sources = self.sources.hot_mut(usize::from(terminal.job));
+        let JobSources::Clocks(clocks) = self.sources.hot_mut(usize::from(terminal.job)) else {
+            return self.create_asked::<SINGLE>(net, t);
+        };
+        let created = terminal.due;
+        let Some((to, flits)) = clocks.create(terminal.source as usize, &mut terminal.due) else {
+            self.sleep(net, t, self.now + 1);
+            return false;
+        };
+        let number = terminal.made;
+        terminal.made = number.wrapping_add(1);
+        let measured = self.tally.inside(created);
+        let id = self.add_packet::<SINGLE>(net, t, created, Created { to, flits, seq: number, tag: 0, measured });
+        self.count_created::<SINGLE>(net, t, id, flits, measured);
+        true
+    }
+
+    /// The same for a workload that is more than clocks.
+    #[inline(never)]
+    fn create_asked<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
+        let terminal = self.terminals.hot_mut(t);
+        let sources = self.sources.hot_mut(usize::from(terminal.job)).all_mut();
         let created = terminal.due;
         let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
             self.sleep(net, t, self.now + 1);
             return false;
         };
         let NewPacket { to, flits, tag, counts } = new;
-        let (router, port) = *net.terminal_at.hot(to as usize);
-        let dest = *net.coords.hot(router as usize);
         let (own, measured, seq) = match counts {
             Counts::IfCreatedInWindow => {
                 let number = terminal.made;
@@ -156,36 +183,50 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 (false, measured, !number)
             }
         };
-        let src = terminal.id;
-        (terminal.left, terminal.vc) = (flits, u8::MAX);
+        let id = self.add_packet::<SINGLE>(net, t, created, Created { to, flits, seq, tag, measured });
+        if own {
+            self.count_created::<SINGLE>(net, t, id, flits, measured);
+        }
+        true
+    }
+
+    /// Makes a packet, which terminal `t` sends next. Returns its number.
+    #[inline(always)]
+    fn add_packet<const SINGLE: bool>(&mut self, net: &Net, t: usize, created: u64, new: Created) -> u32 {
+        let (router, port) = *net.terminal_at.hot(new.to as usize);
+        let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
-        self.terminals.hot_mut(t).packet = id;
+        let terminal = self.terminals.hot_mut(t);
+        (terminal.left, terminal.vc, terminal.packet) = (new.flits, u8::MAX, id);
         let packet = self.packets.items.hot_mut(id as usize);
         *packet = Packet {
             created,
             target: dest,
             dest,
-            src,
-            dst: to,
-            seq,
-            len: flits,
+            src: terminal.id,
+            dst: new.to,
+            seq: new.seq,
+            len: new.flits,
             dst_port: port,
-            flags: if measured { MEASURED } else { 0 },
-            tag,
+            flags: if new.measured { MEASURED } else { 0 },
+            tag: new.tag,
             ..Packet::default()
         };
         if net.needs.draws_path {
             net.routing.inject(packet, net.seed);
         }
-        if own {
-            let times = u64::from(measured);
-            self.tally.created.packets += times;
-            self.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
-            if net.creation_slow_path {
-                self.created_slow_path(net, t, id, measured);
-            }
+        id
+    }
+
+    /// Terminal `t` has created packet `id` of its own.
+    #[inline(always)]
+    fn count_created<const SINGLE: bool>(&mut self, net: &Net, t: usize, id: u32, flits: u16, measured: bool) {
+        let times = u64::from(measured);
+        self.tally.created.packets += times;
+        self.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
+        if net.creation_slow_path {
+            self.created_slow_path(net, t, id, measured);
         }
-        true
     }
 
     /// Terminal `t` has made packet `id` of its own, which is counted by its job or watched.
