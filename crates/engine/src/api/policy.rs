@@ -105,7 +105,7 @@ impl Site<'_> {
         let managed: Vec<usize> = (1..names.len()).filter(|&class| self.managed[class]).collect();
         if managed.is_empty() {
             let what = "the policy has no link to switch: no class of links between routers is managed";
-            return Err(Refusal::new("power.manages", what, "name such a class, or write policy: always_on"));
+            return Err(Refusal::new("power.manages", what, "name a class of links between routers"));
         }
         let Some(named) = named.filter(|named| !named.has_all()) else { return Ok(managed) };
         let valid = managed.iter().map(|&class| names[class].as_str()).collect::<Vec<_>>().join(", ");

@@ -128,8 +128,7 @@ pub struct NetworkSite {
 impl NetworkSite {
     /// A time of a recording in whole cycles; 0 cycles are refused at `path`.
     pub fn cycles(&self, time: Time, path: &str) -> Result<Cycles, Refusal> {
-        match time.cycles(self.cycle_fs, path)? {
-            0 => Err(Refusal::new(path, "0 cycles hold nothing", "write 1cycle or more")),
+        match time.duration(self.cycle_fs, path)?.above_zero(path)?.cycles {
             cycles if cycles > MAX_CYCLES => {
                 let what = format!("{time} is {cycles} cycles, more than 2^48");
                 Err(Refusal::new(path, what, "write a shorter time"))
