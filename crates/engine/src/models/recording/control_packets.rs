@@ -44,10 +44,10 @@ impl Default for ControlPackets {
 
 impl Recording for ControlPackets {
     const TABLE: TableInfo = TableInfo {
-        meaning: "what the routers said to each other under a power policy that has them talk",
+        meaning: "control packets that the routers sent each other for the power policy",
         rows: "A row per control packet of the power policy, over the whole run, in the order in which they were sent: \
-               single flits that routers send to others of their subnetwork (a row of a HyperX along a dimension, a \
-               group of a dragonfly). Under a policy that sends none the table is empty.",
+               single flits that routers send to others of their subnetwork (routers that are all neighbours: a row \
+               along a dimension, or a group). Under a policy that sends none the table is empty.",
         bounded: true,
         columns: headings,
     };

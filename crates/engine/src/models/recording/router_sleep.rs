@@ -30,8 +30,8 @@ pub struct RouterSleep {}
 impl Recording for RouterSleep {
     const TABLE: TableInfo = TableInfo {
         meaning: "how long all managed channels of a router were off at once",
-        rows: "A row per router, over the measured window. Under a policy that never switches a channel off, such as \
-               `always_on`, no router sleeps: all cycles and shares are 0.",
+        rows: "A row per router, over the measured window. Under a policy that never switches a channel off no \
+               router sleeps: all cycles and shares are 0.",
         bounded: false,
         columns: || {
             let asleep = "in which all these channels were off at once; 0 where there is none";
