@@ -49,10 +49,13 @@ mod allocation {
 
 /// Models as the loop calls them; `None`: those of the spec.
 struct Models<'a> {
-    routing: Option<&'a dyn Fn(&Graph) -> Box<dyn AnyRouting>>,
-    policy: Option<&'a dyn Fn(&Spec) -> Arc<dyn Policy>>,
-    allocator: Option<&'a dyn Fn(&Net) -> Box<dyn SwitchAllocator<1, 8>>>,
+    routing: Option<Make<'a, Graph, Box<dyn AnyRouting>>>,
+    policy: Option<Make<'a, Spec, Arc<dyn Policy>>>,
+    allocator: Option<Make<'a, Net, Box<dyn SwitchAllocator<1, 8>>>>,
 }
+
+/// Makes a model from what it is for.
+type Make<'a, From, Model> = &'a dyn Fn(&From) -> Model;
 
 const OF_THE_SPEC: Models = Models { routing: None, policy: None, allocator: None };
 
