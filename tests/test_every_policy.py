@@ -174,7 +174,7 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
             what = f"{policy}, {routing}, {network}, {name}, load {load}"
             check_account(finished.summary, channels := pl.read_parquet(folder / "channels.parquet"), traffic, what)
             transitions += finished.summary["link_transitions"]
-            waking += channels["cycles_waking"].sum()
+            waking += int(channels["cycles_waking"].sum())
     assert (transitions > 0) == (waking > 0), "links that were switched are seen on their way"
 
 

@@ -135,7 +135,7 @@ def test_without_a_query_tables_and_columns_are_listed(kept: Results, capsys: py
     assert main(["query", str(kept.root)]) == 0
     told = capsys.readouterr().out
     assert [line.partition(":")[0] for line in told.splitlines() if line[:1].isalpha() and ": " in line][:6] == [
-        *("points", "jobs", "latencies", "channels", "series", "transient"),
+        *("points", "jobs", "latencies", "channels", "transient", "series"),
     ]
     assert '"traffic.load" double' in " ".join(told.split())
     assert "link_states:" not in told, "no point has any"

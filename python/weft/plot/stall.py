@@ -1,4 +1,4 @@
-"""What the packets of a stalled network wait for: queues on a circle, and arrows from each to the one that it waits for.
+"""What the packets of a stalled network wait for: queues on a circle, each with an arrow to the one it waits for.
 
 Where the last one waits for a link that the power policy has closed, no arrow goes from it.
 """

@@ -247,8 +247,8 @@ class ResultSet:
         ResultsError
             If there is no such recording, or the scenario did not ask for it.
         """
-        if name not in RECORDS:
-            raise ResultsError.saying(f"there is no recording {name!r}", f"the recordings are {', '.join(RECORDS)}")
+        if name not in ASKING:
+            raise ResultsError.saying(f"there is no recording {name!r}", f"the recordings are {', '.join(ASKING)}")
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
             what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
