@@ -251,7 +251,7 @@ pub trait Network {
     /// As [`Channels::close`]. The agents of the block, if there are some, are told when the channel has drained; the
     /// overseer sees it when it acts next (`is_held`).
     fn close(&mut self, channel: u32);
-    /// As [`Channels::open`].
+    /// As [`Channels::open`]; heads that wait for the channel look at it again.
     fn open(&mut self, channel: u32);
     /// Whether some head asks for the channel.
     fn is_wanted(&self, channel: u32) -> bool;

@@ -48,6 +48,7 @@ pub(crate) fn net_with(
 ) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
     let needs = routing.needs();
+    bubbles::refuse_misfit(spec, &needs)?;
     let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>()?;
     check(spec, &*routing, &needs)?;
     let jobs = jobs(spec)?;

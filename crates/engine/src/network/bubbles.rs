@@ -4,13 +4,37 @@
 //! much as it takes. So somewhere in the ring there is always room for a packet, and the packet behind it can move.
 //! This counts in places of a packet: it holds if packets are whole in a buffer, and all equally long.
 
-use crate::api::routing::Needs;
+use crate::api::routing::{Needs, RingEntry};
 use crate::network::spec::{FlowControl, Spec};
 use weft_units::Refusal;
 
 /// Free flits that an output VC must have before a head may take it to enter a ring: its own packet and the bubble.
 pub(crate) fn room_to_enter(spec: &Spec) -> u32 {
-    2 * spec.traffic.longest()
+    spec.traffic.longest().saturating_mul(2)
+}
+
+/// Refuses a routing whose entries into rings contradict each other.
+pub(crate) fn refuse_misfit(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
+    let entries = &needs.ring_entries;
+    let wrong = |entry: &RingEntry| {
+        let enters =
+            |class: u8| entries.iter().filter(|other| other.link == entry.link && other.enter == class).count();
+        let classes = needs.classes.get(usize::from(entry.link)).copied().unwrap_or(0);
+        entry.enter.max(entry.move_on) >= classes || enters(entry.enter) != 1 || enters(entry.move_on) != 0
+    };
+    let name = spec.routing.name();
+    let what = if let Some(entry) = entries.iter().find(|entry| wrong(entry)) {
+        format!(
+            "{name} has an entry into rings whose VC classes are none of its own, or are of several entries: {entry:?}"
+        )
+    } else if needs.remembers && !entries.is_empty() {
+        // of two classes that share their VCs the loop can't tell which one a hop was on
+        format!("{name} remembers its hops, and on links of rings the VC does not tell the VC class of a hop")
+    } else {
+        return Ok(());
+    };
+    let help = format!("choose another routing; the developer of {name} mends it: look at `Needs::ring_entries`");
+    Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
 /// Refuses runs in which the rings of the routing would lose their bubbles, or nothing could enter them.

@@ -36,8 +36,9 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn open(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
-        let Block { power, outs, now, .. } = &mut self.blocks[block];
-        power.open_channel(o, &mut outs[o], *now);
+        let block = &mut self.blocks[block];
+        block.power.open_channel(o, &mut block.outs[o], block.now);
+        block.look_again(o);
     }
 
     fn close(&mut self, channel: u32) {

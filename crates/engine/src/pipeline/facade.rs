@@ -42,16 +42,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn look_again(&mut self, channel: usize) {
-        let Block { outs, routers, active, .. } = &mut *self.block;
-        let out = &outs[channel];
-        let router = &mut routers[out.router as usize];
-        if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
-            router.vc_requests.set(channel - router.base as usize);
-            active.set(out.router as usize);
-        }
-        if !router.choosing.is_empty() {
-            active.set(out.router as usize);
-        }
+        self.block.look_again(channel);
     }
 
     fn flits(&self, channel: usize) -> u32 {

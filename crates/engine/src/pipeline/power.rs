@@ -142,6 +142,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.recorders.changed(o, from, to, now);
     }
 
+    /// Heads that wait for channel `o` look at it again.
+    pub(crate) fn look_again(&mut self, o: usize) {
+        let out = &self.outs[o];
+        let router = &mut self.routers[out.router as usize];
+        if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
+            router.vc_requests.set(o - router.base as usize);
+            self.active.set(out.router as usize);
+        }
+        if !router.choosing.is_empty() {
+            self.active.set(out.router as usize);
+        }
+    }
+
     /// The agents do something with the channels.
     pub(crate) fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
         let Some(mut agents) = self.agents.take() else { return };

@@ -16,8 +16,8 @@ pub const DF_MINIMAL: &str = r#"{"dragonfly_minimal": {}}"#;
 pub const DF_VALIANT: &str = r#"{"dragonfly_valiant": {}}"#;
 pub const DF_VALIANT_ROUTER: &str = r#"{"dragonfly_valiant": {"intermediate": "router"}}"#;
 pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
-pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": "global"}}"#;
-pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": "global", "intermediate": "router"}}"#;
+pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": {"global": {}}}}"#;
+pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": {"global": {}}, "intermediate": "router"}}"#;
 /// UGAL-G, but what other routers say is 10 to 19 cycles old.
 pub const DF_UGAL_POSTED: &str =
     r#"{"dragonfly_ugal": {"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}}"#;

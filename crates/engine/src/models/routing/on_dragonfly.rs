@@ -31,10 +31,10 @@ pub fn in_groups(graph: &Graph) -> Vec<u64> {
 }
 
 impl Groups {
-    /// The groups of a dragonfly; `None` on another graph.
+    /// The groups of a dragonfly, whose routers follow each other; `None` on another graph.
     pub fn of(graph: &Graph) -> Option<Self> {
         let groups = graph.structure().groups.as_ref()?;
-        let (local, global) = (groups.complete?, groups.global.as_ref()?);
+        let (local, global, _) = (groups.complete?, groups.global.as_ref()?, groups.run()?);
         Some(Self {
             groups: groups.count,
             per_group: graph.routers() / groups.count,

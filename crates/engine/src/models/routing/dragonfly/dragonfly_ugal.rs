@@ -51,17 +51,22 @@ pub struct DragonflyUgal {
 }
 
 /// Whose congestion is read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Queues {
     /// UGAL-L: the congestion of the output of the source router.
-    #[default]
-    Local,
+    Local {},
     /// UGAL-G: the congestion of the first global channel of the path, as it is in this cycle.
-    Global,
-    /// The congestion of the first global channel of the path, as its router posted it some time ago; of a channel of the
-    /// source router itself, as it is.
+    Global {},
+    /// The congestion of the first global channel of the path: of a channel of the source router as it is, of one of
+    /// another router as that posted it last.
     Posted(Posted),
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self::Local {}
+    }
 }
 
 /// How routers tell each other of their global channels.
@@ -116,11 +121,11 @@ impl RoutingModel for DragonflyUgal {
                 // m + 2 d <= 8, so m + d <= 4.5
                 .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
             Example::of(r#"{"intermediate": "router", "sensor": "output_queue"}"#),
-            Example::of(r#"{"queues": "global"}"#)
+            Example::of(r#"{"queues": {"global": {}}}"#)
                 // a group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two:
                 // m + 2 d <= 8, so m + d <= 4.5
                 .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
-            Example::of(r#"{"queues": "global", "intermediate": "router"}"#),
+            Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
             // what other routers say is 10 to 19 cycles old
             Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
                 // as with queues: global
@@ -142,7 +147,7 @@ impl Runtime {
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);
         let bias = if mid.is_some() { self.threshold } else { 0 };
-        if self.queues == Queues::Local {
+        if matches!(self.queues, Queues::Local {}) {
             return Cost { at, port: hop.port, hops, bias };
         }
         // if the intermediate is in the source's own group, the first global channel is the one to the destination
@@ -162,13 +167,13 @@ impl Runtime {
                 let router = group(cost.at) * self.valiant.groups.per_group + index(cost.at);
                 here.posted(router, usize::from(cost.port - self.global.0)) as i32
             }
-            Queues::Local | Queues::Global | Queues::Posted(_) => here.read_of(away * self.ports, cost.port),
+            Queues::Local {} | Queues::Global {} | Queues::Posted(_) => here.read_of(away * self.ports, cost.port),
         }
     }
 
     fn posts(&self) -> Option<Posts> {
         match self.queues {
-            Queues::Local | Queues::Global => None,
+            Queues::Local {} | Queues::Global {} => None,
             Queues::Posted(Posted { every, delay }) => {
                 Some(Posts { key: "queues.posted", numbers: self.global.1.into(), every, delay })
             }
@@ -182,7 +187,7 @@ impl Routing for Runtime {
             classes: self.valiant.classes(),
             decides: Decides::AtHead,
             sensor: Some(self.sensor),
-            reads_group: self.queues == Queues::Global,
+            reads_group: matches!(self.queues, Queues::Global {}),
             posts: self.posts(),
             ..Needs::default()
         }
