@@ -78,12 +78,12 @@ impl Recording for RouterSleep {
 struct Router {
     /// Its number in the whole network.
     id: u32,
-    /// Managed channels that it sends on, and those of them that are not off.
+    /// `channels`: managed channels that it sends on. `lit`: those of them that are not off.
     channels: u32,
     lit: u32,
-    /// Since when all are off, or the window began if that is later.
+    /// The cycle since when all are off, or the first of the window if that is later.
     since: u64,
-    /// Cycles of the window, up to its end or to `since`.
+    /// Cycles asleep in the window, up to its end or to `since`.
     asleep: u64,
 }
 
