@@ -183,6 +183,15 @@ pub fn examples() -> Value {
     })
 }
 
+/// The first sentence of a text that is broken into lines.
+fn first_sentence(text: &str) -> String {
+    let paragraph = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    match paragraph.split_once(". ") {
+        Some((first, _)) => format!("{first}."),
+        None => paragraph,
+    }
+}
+
 fn family<T: JsonSchema>() -> Value {
     let schema = schema_for!(T).to_value();
     let choices = schema.get("oneOf").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -192,7 +201,7 @@ fn family<T: JsonSchema>() -> Value {
         let target = schema.pointer(reference.trim_start_matches('#'));
         // A variant's own words win over those of a parameter type that several share.
         let text = choice.get("description").or_else(|| target?.get("description")).and_then(Value::as_str);
-        let summary = text.and_then(|text| text.lines().next()).unwrap_or("");
+        let summary = text.map(first_sentence).unwrap_or_default();
         let mut fields = Map::new();
         fields.insert("name".to_owned(), json!(name));
         fields.insert("summary".to_owned(), json!(summary));

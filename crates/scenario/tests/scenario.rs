@@ -307,3 +307,37 @@ proptest! {
         }
     }
 }
+
+/// Whatever a model gives as an example can be written in a scenario, below the key of its family.
+#[test]
+fn every_example_of_a_model_can_be_written() {
+    let examples = weft_scenario::examples();
+    for (family, configs) in examples.as_object().expect("families") {
+        for config in configs.as_array().expect("configurations") {
+            let written = points(SMALL, &[(family, &config.to_string())]);
+            let resolved = family.split('.').fold(&written[0].resolved, |at, key| &at[key]);
+            // what is the default of a job is not written out
+            assert!(resolved == config || resolved.is_null(), "{family}: {resolved} of {config}");
+        }
+    }
+}
+
+/// A choice is among words or among models: of a mixture the reader would know the words only.
+#[test]
+fn no_choice_mixes_words_and_models() {
+    fn check(at: &Value) {
+        if let Some(choices) = at.get("oneOf").and_then(Value::as_array) {
+            let models = choices.iter().filter(|choice| choice.get("properties").is_some()).count();
+            // the names of all models, which may stand alone
+            let names = |choice: &Value| choice["enum"].as_array().is_some_and(|names| names.len() == models);
+            let words = choices.iter().filter(|choice| choice.get("properties").is_none() && !names(choice)).count();
+            assert!(words == 0 || models == 0, "{at}");
+        }
+        match at {
+            Value::Array(items) => items.iter().for_each(check),
+            Value::Object(keys) => keys.values().for_each(check),
+            _ => {}
+        }
+    }
+    check(&schema());
+}

@@ -21,14 +21,14 @@ pub enum Priority {
 }
 
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
-    /// One of `inputs`, which may all send to output `p`.
+    /// The one of `inputs` that wins output `p`. All of them may send to it.
     #[inline(always)]
     pub fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
         let turn = usize::from(self.outs.hot(p).rr_in);
         if AGE { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
     }
 
-    /// One of `outputs`, to all of which input `i` may send.
+    /// The one of `outputs` that wins at input `i`, which may send to all of them.
     #[inline(always)]
     pub fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
         let turn = usize::from(self.ins.hot(i).rr_out);
@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         self.least(outputs, turn, |p| self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0)
     }
 
-    /// The member of `ports` with the least value; ties to the first at or after `turn`.
+    /// The member of `ports` with the least value. Of several, the first at or after `turn` wins.
     pub fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
         let (mut least, mut best) = (u64::MAX, ports.pick_from(turn));
         while !ports.is_empty() {
@@ -65,7 +65,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         *self.ages.hot(i * V + v as usize)
     }
 
-    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`; ties in turn.
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins.
     pub fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
         let mut best = (u64::MAX, 0);
         let mut turn = self.ins.hot(i).rr_vc;
@@ -98,7 +98,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         vcs
     }
 
-    /// The VC of input `i` with the oldest packet for output `p` sends, as move `k`.
+    /// Input `i` sends a flit to output `p`, from the VC with the oldest packet, as move `k`.
     #[inline(never)]
     pub fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         let v = self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).1;
@@ -113,7 +113,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             port.rr_vc = (v + 1) & 15;
             (*port.output_vc.hot(v as usize) & 15) as u8
         } else {
-            // `take_vc` gives the VC to the head whose turn it is
+            // `take_vc` gives the output VC to the head of VC `rr_vc`
             port.rr_vc = v;
             let class = self.common.split(key).1;
             let room = self.open_to(p, self.outs.hot(p).class, self.available_vcs::<SINGLE>(p), class);

@@ -98,7 +98,7 @@ pub trait Agents: Any + Debug + Send {
     /// An end of a link fails or returns.
     fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
 
-    /// For tests: flits on a detour that were sent on a port, and those that came on it.
+    /// For tests: how many flits on a detour were sent on a port, and how many arrived on it.
     fn went_around(&self, _port: usize) -> (u32, u32) {
         (0, 0)
     }

@@ -1,7 +1,8 @@
-//! The clocks of terminals that create packets at random times: when, and for whom, through the phases of a job.
+//! The clocks of terminals that create packets at random times: when, and for which destination, through the phases of
+//! a job.
 //!
-//! A clock is virtual: it is read when the packet before has left, and may lag behind the simulated time. Nothing grows
-//! at overload; the backlog is counted from the clock itself.
+//! A clock runs in virtual time: it is read when the packet before has left, and may lag behind the simulated time. So
+//! nothing grows at overload; the backlog is computed from the clock.
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::unchecked::Hot;
@@ -22,7 +23,7 @@ struct Rate {
     pattern: Arc<Pattern>,
     packet_flits: u16,
     phase: u32,
-    /// Creations before this cycle need no second look.
+    /// A creation before this cycle needs no further check (`settle`).
     plain_until: u64,
     /// End of the phase.
     until: u64,
@@ -40,7 +41,7 @@ pub struct Clocks {
     batch: Option<Vec<u32>>,
     /// Terminals by rank; empty if these are the same numbers.
     terminals: Vec<u32>,
-    /// Each cycle creates a packet with the same probability, whatever happened before.
+    /// Whether each cycle creates a packet with the same probability, whatever happened before.
     memoryless: bool,
     seed: u64,
 }
@@ -174,7 +175,7 @@ impl Clocks {
         Some((to, rate.packet_flits))
     }
 
-    /// The creation after one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
+    /// The creation after the one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
     #[inline(always)]
     pub fn after(&self, clock: &mut Clock, after: u64, waits: bool) -> u64 {
         self.after_at(self.rates.hot(usize::from(clock.rate)), clock, after, waits)
@@ -187,8 +188,9 @@ impl Clocks {
         if at < rate.plain_until { at } else { self.settle(clock, after, at, waits) }
     }
 
-    /// The creation after cycle `after` that the clock has drawn for cycle `at`, if its job goes on until then; what
-    /// passes the end of a phase is drawn again from there (exact for a process without memory).
+    /// Checks the creation that the clock has drawn for cycle `at`, the next after cycle `after`. If `at` is beyond the
+    /// end of the phase, it is drawn again from there (exact for a process without memory). [`NOT_DUE`] if the clock
+    /// creates no more packets, or has to wait.
     #[inline(never)]
     fn settle(&self, clock: &mut Clock, after: u64, mut at: u64, waits: bool) -> u64 {
         let rank = clock.rank as usize;
@@ -209,8 +211,8 @@ impl Clocks {
         at
     }
 
-    /// The packets that the clock creates before cycle `until`, from that in cycle `next` on. `waits`: whether it has to
-    /// wait after one more packet.
+    /// The packets that the clock creates before cycle `until`, beginning with the one in cycle `next`. `waits`:
+    /// whether the clock has to wait after one more packet.
     pub fn backlog(
         &self,
         mut clock: Clock,
@@ -233,7 +235,7 @@ impl Clocks {
     }
 }
 
-/// Sources that are nothing but clocks: they create packets whatever is sent or delivered.
+/// Sources that consist of clocks only: they create packets whatever is sent or delivered.
 #[derive(Debug)]
 pub struct ClockSources {
     clocks: Arc<Clocks>,
@@ -256,7 +258,7 @@ impl ClockSources {
     }
 }
 
-/// A packet of its own that a clock creates.
+/// A packet that a clock creates, not caused by a delivery.
 fn own((to, flits): (u32, u16)) -> NewPacket {
     NewPacket { to, flits, tag: 0, counts: Counts::IfCreatedInWindow }
 }

@@ -23,7 +23,8 @@ pub struct Example<M> {
     pub bounds: Vec<Bound>,
 }
 
-/// How much a routing gets through, derived by hand, where the links set the limit: usually in its worst case.
+/// The load that a routing accepts, derived by hand, where the links are the limit: usually in the worst case of the
+/// routing.
 #[derive(Debug, Clone)]
 pub struct Bound {
     pub topology: TopologyConfig,
@@ -34,11 +35,12 @@ pub struct Bound {
 /// Accepted load \[flits/terminal/cycle\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Accepts {
-    /// All that is offered up to this load, and no more than this beyond it.
+    /// All offered load up to this one. At higher offered loads the network still accepts no more than this.
     UpTo(f64),
     /// All that is offered up to this load.
     AtLeast(f64),
-    /// Detours can carry up to this load, which is more than minimal paths do: a choice by queues gets half of it or more.
+    /// Detours can carry up to this load, which is more than minimal paths can. A choice by queues reaches at least
+    /// half of it.
     WithDetours(f64),
 }
 
@@ -60,7 +62,8 @@ impl<M> Example<M> {
         Self { networks: Some(written(topologies)), ..self }
     }
 
-    /// What it accepts in this network under this traffic pattern. The derivation stands beside it.
+    /// Adds the load that the routing accepts in this network under this traffic pattern. The derivation is written
+    /// beside it.
     #[must_use]
     pub fn bound(mut self, topology: &str, pattern: &str, accepts: Accepts) -> Self {
         self.bounds.push(Bound { topology: read(topology), pattern: read(pattern), accepts });
@@ -72,7 +75,7 @@ impl<M> Example<M> {
     }
 }
 
-/// Most routers and terminals of a small network, and its fewest terminals.
+/// Most routers of a small network, and its fewest and most terminals.
 const ROUTERS: u32 = 40;
 const TERMINALS: std::ops::RangeInclusive<u32> = 8..=72;
 /// Longest path of a small network \[links\]: a routing with a VC class per hop still has enough VCs.

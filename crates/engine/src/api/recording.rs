@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Rows of a table at most, where a recording lets the user choose a bound.
+/// Most rows of a table where the user may choose the bound.
 const MAX_ROWS: usize = 100_000_000;
 
 /// What a table is: for the documentation of results and for those who ask for it.
@@ -42,7 +42,7 @@ impl Heading {
     }
 }
 
-/// What the cells of a column are.
+/// What the cells of a column contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Numbers of routers or the like, of which some may be absent.
@@ -112,7 +112,7 @@ impl Table {
     }
 }
 
-/// What a recording knows of the network.
+/// What a recording may know of the network.
 #[derive(Debug, Clone)]
 pub struct NetworkSite {
     /// Length of a cycle [fs].
@@ -148,7 +148,7 @@ pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     Ok(most)
 }
 
-/// A block of routers before cycle 0. Channels have the same numbers here and wherever a recorder hears of them.
+/// What a recorder may know of its block, before cycle 0. Recorders are told of channels by their numbers here.
 #[derive(Debug, Clone, Default)]
 pub struct RecorderSite {
     /// Numbers of the routers in the whole network.
@@ -171,7 +171,7 @@ pub struct Sender {
     pub state: LinkState,
 }
 
-/// What a channel has done.
+/// What a channel has done so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading {
     /// Flits sent since cycle 0.
@@ -191,8 +191,9 @@ pub struct ControlArrival {
     pub hops: u8,
 }
 
-/// The part of a recording in one block of routers. All does nothing by default. What it keeps must not depend on which
-/// routers share a block, once the parts are joined: for example integers that are added, or events that are sorted.
+/// The part of a recording in one block of routers. By default it does nothing. After the parts are joined, the result
+/// must not depend on which routers share a block: for example, keep integers that are added, or events that are
+/// sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Any + Debug + Send {
     /// A channel goes from one power state to another.
@@ -201,19 +202,18 @@ pub trait Recorder: Any + Debug + Send {
     /// The tail of a packet reaches its terminal at cycle `at`. Called only if [`Recording::HEARS_DELIVERIES`].
     fn delivered(&mut self, packet: &Packet, at: u64) {}
 
-    /// A router sends a control packet; packets of the block have numbers from 0 on.
+    /// A router sends a control packet. The packets of the block are numbered from 0.
     fn control_sent(&mut self, number: u32, packet: &ControlPacket) {}
 
-    /// A control packet comes to a router of this block.
+    /// A control packet arrives at a router of this block.
     fn control_arrived(&mut self, arrival: ControlArrival) {}
 
-    /// The cycle of the next sample; the same in all blocks. `u64::MAX`: it takes none.
+    /// The cycle of the next sample, which is the same in all blocks. `u64::MAX`: no more samples.
     fn next_sample(&self) -> u64 {
         u64::MAX
     }
 
-    /// Takes a sample between two cycles: before cycle `now`, which is that of [`Recorder::next_sample`] or the end of
-    /// the run.
+    /// Takes a sample before cycle `now`, which is the cycle of [`Recorder::next_sample`] or the end of the run.
     fn sample(&mut self, channels: &[Reading], now: u64) {}
 
     /// The measured window begins with cycle `now`.
@@ -237,12 +237,12 @@ pub struct Recorded<'a> {
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// What its table is.
     const TABLE: TableInfo;
-    /// Whether its parts hear of every packet that is delivered, which costs time.
+    /// Whether its parts are told of every packet that is delivered. This costs time.
     const HEARS_DELIVERIES: bool = false;
-    /// What it keeps for a block.
+    /// What the recording keeps in a block.
     type Part: Recorder;
 
-    /// The part for a block. Refuses parameters with which it can't work, below `path`; blocks have no say in that.
+    /// The part for a block. Refuses parameters that it can't work with, at `path`; this must not depend on the block.
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
 
     /// Makes the table of the parts, which are in the order of their blocks.

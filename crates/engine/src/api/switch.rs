@@ -22,8 +22,8 @@ pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
 }
 
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
-    /// One of the `heads` (VCs of input `i` that want this class of output `p`) takes one of the VCs in `room`, both in
-    /// turn; its request ends. Returns the input VC and the output VC.
+    /// One of the `heads` (VCs of input `i` that ask for this class of output `p`) takes one of the VCs in `room`; both
+    /// are chosen in turn. The request of the head ends. Returns the input VC and the output VC.
     #[inline(always)]
     pub fn take_vc(&mut self, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
         let out = self.outs.hot_mut(p);
@@ -31,7 +31,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         out.rr_vc = (vc + 1) & 15;
         let port = self.ins.hot_mut(i);
         let v = if heads & (heads - 1) == 0 {
-            // the only one: this input wants nothing more here
+            // it was the only such head of this input
             let requesters = self.requesters.hot_mut(self.common.slot(p, class));
             requesters.clear(i);
             if requesters.is_empty() {
@@ -57,7 +57,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 }
 
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
-    /// VCs that heads may take at output `p`. One that holds the switch offers none while a packet is crossing.
+    /// VCs of output `p` that heads may take. With `hold_switch` there are none while a packet is crossing.
     #[inline(always)]
     pub fn available_vcs<const SINGLE: bool>(&self, p: usize) -> u16 {
         let out = self.outs.hot(p);
@@ -104,7 +104,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         inputs
     }
 
-    /// Input `i` has won output `p`: one of its VCs that may use it sends a flit, in turn, as move `k`.
+    /// Input `i` has won output `p`. One of its VCs that may use the output sends a flit, as move `k`; the VCs take
+    /// turns.
     #[inline(always)]
     pub fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         if AGE {
@@ -116,7 +117,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             let out = self.outs.hot(p);
             let vcs = out.vcs_with_flit & out.vcs_with_credit;
             if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.requested == 0) {
-                // the only request
+                // the only VC that can send to this output now
                 let vc = vcs.trailing_zeros() as u8;
                 let v = (out.holder.hot(vc as usize) & 15) as u8;
                 self.ins.hot_mut(i).rr_vc = (v + 1) & 15;
@@ -132,7 +133,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         m.vc = vc;
     }
 
-    /// The VC of input `i` whose turn it is to send to output `p`, of those that hold a VC and of heads.
+    /// The VC of input `i` whose turn it is to send to output `p`: one that holds a VC there, or one whose head takes a
+    /// VC.
     #[inline(always)]
     fn in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
         let held = self.held_by(p, i);
@@ -150,7 +152,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         (v, (port.output_vc.hot(v as usize) & 15) as u8)
     }
 
-    /// VCs of input `i` whose packet holds a VC of output `p`, with a flit and a credit.
+    /// VCs of input `i` whose packets hold a VC of output `p`, and have a flit and a credit.
     #[inline(always)]
     pub fn held_by(&self, p: usize, i: usize) -> u16 {
         let out = self.outs.hot(p);
@@ -163,7 +165,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         held
     }
 
-    /// Whether a head of input `i` may have a VC of output `p`.
+    /// Whether a head of input `i` may take a VC of output `p`.
     fn wanted_by<const SINGLE: bool>(&self, p: usize, i: usize) -> bool {
         let (out, open) = (self.outs.hot(p), self.available_vcs::<SINGLE>(p));
         let mut classes = out.requested;
@@ -179,7 +181,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         false
     }
 
-    /// A head of input `i` takes a VC of output `p`: the first class that has both.
+    /// A head of input `i` takes a VC of output `p`, in the first VC class that has such a head and a VC for it.
     #[inline(always)]
     fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
         let out = self.outs.hot(p);

@@ -10,7 +10,7 @@ pub(crate) struct Barrier {
     generation: AtomicUsize,
 }
 
-/// Spins before the thread lets others run (more threads than cores must not starve each other).
+/// Spins before the thread yields. (If there are more threads than cores, they must not starve each other.)
 const SPINS: u32 = 4096;
 
 impl Barrier {
@@ -18,7 +18,7 @@ impl Barrier {
         Self { threads, waiting: AtomicUsize::new(0), generation: AtomicUsize::new(0) }
     }
 
-    /// Returns when all threads have called it; what they wrote before is visible after.
+    /// Returns when all threads have called it. What they wrote before the call is visible to all of them after it.
     pub(crate) fn wait(&self) {
         let generation = self.generation.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {

@@ -4,7 +4,7 @@
 
 use crate::base::unchecked::Hot;
 
-/// Marks an empty slot. No chunk ends at this place. It is a multiple of the chunk size, like the end of a full chunk,
+/// Marks an empty slot. No chunk ends at this place. Like the end of a full chunk it is a multiple of the chunk size,
 /// so that one test finds both.
 const EMPTY: u32 = 0;
 
@@ -99,7 +99,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         &self.items[first as usize..first as usize + len]
     }
 
-    /// Gives the first chunk due at `cycle` back.
+    /// Frees the first chunk due at `cycle`.
     #[inline(always)]
     pub fn release(&mut self, cycle: u64) {
         let slot = (cycle & self.mask) as usize;

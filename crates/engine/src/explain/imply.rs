@@ -15,7 +15,7 @@ use std::sync::Arc;
 use weft_topology::Peer;
 use weft_units::Refusal;
 
-/// Most steps, of some 30 ns each; numbers that need more are left out.
+/// Most steps, of about 30 ns each. Numbers that need more steps are left out.
 const MAX_STEPS: u64 = 1 << 23;
 /// How many steps a hop counts as, if packets draw at every router.
 const STEPS_OF_CHOICE: u64 = 4;
@@ -43,7 +43,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
     let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
-    // an idle network has the fewest links on; a full one may have all of them on
+    // an idle network has the fewest links on; at high load all of them may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         implied.channel_load_bound = Walker::new(spec, &net).imply(Vec::new()).channel_load_bound;
     }
@@ -77,8 +77,8 @@ struct Walker<'a> {
     draws: Vec<u32>,
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
     load: Vec<f64>,
-    /// Used instead of channels between routers if heads choose among minimal paths: then the load of a channel depends
-    /// on the choices, but that of a cut does not.
+    /// Used in place of the channels between routers if heads choose among minimal paths: the load of a channel then
+    /// depends on the choices, but that of a cut does not.
     cuts: Option<Cuts>,
     /// Steps so far, and most steps allowed.
     steps: u64,
@@ -131,7 +131,7 @@ impl<'a> Walker<'a> {
         for from in 0..routers {
             to_router.fill(0.0);
             let mut sends = false;
-            // each sender gets an equal share of the steps, so that a network that is too large is given up soon
+            // each sender gets an equal share of the steps, so that the walk stops early if the network is too large
             self.allowed = MAX_STEPS / senders.max(1) * (done + 1);
             for (source, j, load) in self.sources(from).collect::<Vec<_>>() {
                 let rate = load / peak;
@@ -208,8 +208,9 @@ impl<'a> Walker<'a> {
         Some((hops, wire))
     }
 
-    /// Adds a packet whose random choices at the source are made to the loads of its paths. At a router where it draws
-    /// again it is split into parts; parts that meet at a router after the same number of hops are joined again.
+    /// Follows a packet whose random choices at the source are made, and adds it to the loads of its paths. Where the
+    /// packet draws again at a router, it is split into parts. Parts that meet at a router after the same number of
+    /// hops are joined.
     fn walk(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);

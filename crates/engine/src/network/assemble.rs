@@ -1,4 +1,4 @@
-//! From a spec to a network: the last allocations before the loop.
+//! Builds the network of a spec. All memory that the loop needs is allocated here.
 
 use crate::api::board::Board;
 use crate::api::common::Common;
@@ -23,10 +23,10 @@ mod builder;
 mod parameters;
 mod partition;
 
-/// Purpose of the hashes that routings draw from; workloads have those below it.
+/// Purpose of the hashes that routings draw from; the lower numbers are for workloads.
 const ROUTES: u64 = 3;
 
-/// The routing of a run at its beginning.
+/// The routing of a run, as it is when the run begins.
 pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
     let mut routing = spec.routing.build(&spec.graph)?;
     if let Some(number) = spec.policy.model().first_published(&spec.graph) {
@@ -40,7 +40,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     net_with(spec, routing(spec)?.into(), jobs)
 }
 
-/// The same with this routing, and with jobs that `jobs` builds once the traffic is checked.
+/// As `net`, but with this routing, and with the jobs that `jobs` builds after the traffic has been checked.
 pub(crate) fn net_with(
     spec: &Spec,
     routing: Arc<dyn AnyRouting>,
@@ -100,13 +100,13 @@ pub(crate) fn net_with(
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
-        // neighbouring seeds must not give neighbouring draws
+        // similar seeds must not give similar random numbers
         seed: mix(spec.seed, ROUTES, 0),
         common,
     })
 }
 
-/// Refuses what can't run, or could deadlock.
+/// Refuses a spec that can't run, or whose packets could deadlock.
 fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
     let (graph, name) = (&*spec.graph, spec.routing.name());
     dependency::refuse_misfit(graph, routing, name)?;
@@ -123,7 +123,7 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
     parameters::refuse_worms(spec, &routing.proof())
 }
 
-/// What routers share with their allocators and routings.
+/// What allocators and routings may know of all routers.
 fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     let rings = !needs.ring_entries.is_empty();
@@ -139,13 +139,13 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal>
     })
 }
 
-/// What is counted beside all packets together.
+/// Which statistics and notices a run needs beside the sums over all packets.
 struct Counts {
     /// Some job hears of packets that are sent and delivered.
     tells: bool,
-    /// By job: only where there are several, or latencies that are told apart.
+    /// Packets are also counted by job, because there are several jobs or a workload reports latencies separately.
     by_job: bool,
-    /// Anything that a delivery has to look at.
+    /// A delivery has to do more than to add to the sums.
     others: bool,
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
     spec.traffic.jobs.iter().enumerate().map(|(j, job)| job.build(j, spec.cycle_fs, spec.seed)).collect()
 }
 
-/// Rank and job of every terminal, [`NO_JOB`] for one in no job.
+/// Rank and job of every terminal; the job of a terminal without one is [`NO_JOB`].
 fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
     let terminals = spec.graph.terminals();
     let (mut ranks, mut job_of) = (vec![0; terminals as usize], vec![NO_JOB; terminals as usize]);
@@ -175,7 +175,7 @@ fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
     (ranks, job_of)
 }
 
-/// Whether packets are watched; refuses those of terminals that there are not.
+/// Whether packets are watched. Refuses packets of terminals that do not exist.
 fn watches(spec: &Spec) -> Result<bool, Refusal> {
     let terminals = spec.graph.terminals();
     if let Watched::Packets(names) = &spec.watched
@@ -187,7 +187,7 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
     Ok(!matches!(&spec.watched, Watched::Nobody | Watched::First(0)))
 }
 
-/// No delivery is known more cycles ahead.
+/// Most cycles from the grant of a tail at its last router to its delivery.
 pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
     let link = |link: &LinkClass| link.latency + u64::from(link.buffer) * u64::from(link.vcs);
     Ok(parameters::after_grant(spec)? + 4 + spec.router.ejection_delay + spec.links.iter().map(link).max().unwrap_or(0))

@@ -1,14 +1,16 @@
-//! Rings that keep a bubble (Carrion et al. 1997, Puente et al. 2001): what a run must be like for them.
+//! Rings that keep a bubble (Carrion et al. 1997, Puente et al. 2001): what a run needs for this to work.
 //!
-//! A packet that enters a ring leaves room for one more in the buffer it takes, and one that moves on gives back as
-//! much as it takes. So somewhere in the ring there is always room for a packet, and the packet behind it can move.
-//! This counts in places of a packet: it holds if packets are whole in a buffer, and all equally long.
+//! A packet that enters a ring must leave room for one more packet in the buffer that it takes. A packet that moves on
+//! inside the ring frees as much room as it takes. So there is always room for a packet somewhere in the ring, and the
+//! packet behind that room can move. The argument counts whole packets: it holds if each packet fits into one buffer,
+//! and all packets are equally long.
 
 use crate::api::routing::{Needs, RingEntry};
 use crate::network::spec::{FlowControl, Spec};
 use weft_units::Refusal;
 
-/// Free flits that an output VC must have before a head may take it to enter a ring: its own packet and the bubble.
+/// Free flits that an output VC must have before a head may take it to enter a ring: room for the packet and the
+/// bubble.
 pub(crate) fn room_to_enter(spec: &Spec) -> u32 {
     spec.traffic.longest().saturating_mul(2)
 }

@@ -1,13 +1,15 @@
-//! Channel dependency graph (Dally and Seitz 1987): an edge from channel a to channel b, VC classes included, if some
-//! packet can hold a and ask for b. No cycle, no deadlock.
+//! The channel dependency graph (Dally and Seitz 1987). A node is a channel with a VC class. There is an edge from a to
+//! b if some packet can hold a and ask for b. Without a cycle there is no deadlock.
 //!
-//! The edges come from walking the routing functions themselves (`walks.rs`): every source and destination router (and
-//! every choice of an adaptive routing). The two legs of a Valiant path are walked apart and joined at the intermediate.
+//! The edges come from the routing functions themselves: `walks.rs` follows packets between all source and destination
+//! routers, with every choice of an adaptive routing. The two legs of a Valiant path are followed separately and joined
+//! at the intermediate.
 //!
-//! Where a routing says that its class, or its dimension and then its class, rises with each hop there can be no cycle, as
-//! it would have to rise all the way round: then packets are walked only to see that it is so, some over each router.
+//! Some routings state that the VC class rises with each hop, or the dimension and then the class. Then there can be no
+//! cycle, because the number would have to rise all the way round it. For these routings the check only follows some
+//! packets over each router, to see that the statement is true.
 //!
-//! A ring that keeps a bubble is a cycle that may be ([`rings`]).
+//! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
 
 use crate::api::coordinates::in_line;
 use crate::api::routing::{AnyRouting, Classes, Hop, RingEntry};
@@ -24,10 +26,11 @@ mod checks;
 mod rings;
 mod walks;
 
-/// (channel = flat port index of its sender) * classes + class.
+/// Channel * classes + VC class. A channel has the flat port index of its sender.
 type Node = u32;
 
-/// First and last channels of legs, by the router that they leave and that they lead to.
+/// The first and the last channels of all legs: `departures` by the router that they leave, `arrivals` by the router
+/// that they lead to.
 struct Ends {
     arrivals: Vec<BTreeSet<Node>>,
     departures: Vec<BTreeSet<Node>>,
@@ -37,15 +40,15 @@ pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
     classes: u32,
     words: usize,
-    /// Per node, a bit for every (port, class) of the next router.
+    /// For each node, a bit for every (port, class) of the next router.
     edges: Vec<u64>,
     /// VC classes on which packets enter rings that keep a bubble.
     ring_entries: Vec<RingEntry>,
-    /// If there are any: first channels of packets.
+    /// The channels on which packets start; used only if there are ring entries.
     starts: BTreeSet<Node>,
 }
 
-/// Refuses a routing that the loop would not understand, whatever its dependencies are.
+/// Refuses a routing that the loop can't run, whatever its dependencies are.
 pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str) -> Result<(), Refusal> {
     let mut coords = routing.coordinates(graph);
     coords.sort_unstable();
@@ -94,13 +97,13 @@ impl<'a> Dependencies<'a> {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
-        // a check of fewer classes is one of a routing that merges them, and then no class enters anything
+        // a check with fewer classes stands for a routing that merges classes; there, no class enters a ring
         let mut ring_entries = routing.needs().ring_entries;
         ring_entries.retain(|entry| u32::from(entry.enter.max(entry.move_on)) < classes);
         Self { graph, classes, words, edges: vec![0; nodes * words], ring_entries, starts: BTreeSet::new() }
     }
 
-    /// Enters every dependency between channels that packets of this routing can cause, as its proof says.
+    /// Adds every dependency between channels that packets of this routing can cause, in the way that its proof names.
     pub(crate) fn enter(&mut self, routing: &dyn AnyRouting, proof: Proof) -> Result<(), Lost> {
         let walks = Walks::of(self.graph, routing);
         match self.seen_from_starts(proof) {
@@ -126,7 +129,7 @@ impl<'a> Dependencies<'a> {
             Proof::TurnsTo { destinations, turns } => {
                 for (dest, count) in destinations.into_iter().zip(1u32..) {
                     turns(dest, &mut |at, port, onward| self.turns(at, port, onward));
-                    // most graphs close a cycle soon
+                    // most graphs with a cycle show it early
                     if count.is_power_of_two() && self.find_cycle().is_some() {
                         break;
                     }
@@ -149,7 +152,8 @@ impl<'a> Dependencies<'a> {
         (self.graph.port_base(router) + u32::from(port)) * self.classes + self.known(class)
     }
 
-    /// Classes above those of this check count as its last: a check of fewer classes is one of a routing that merges them.
+    /// Higher classes than this check has count as its last class: a check with fewer classes stands for a routing that
+    /// merges classes.
     fn known(&self, class: u8) -> u32 {
         u32::from(class).min(self.classes - 1)
     }
@@ -161,7 +165,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// `from` leads to `router`, whose (port, class) is asked for.
+    /// Adds an edge from `from`, which leads to a router, to (port, class) of that router.
     fn add(&mut self, from: Node, port: u8, class: u8) {
         let bit = usize::from(port) * self.classes as usize + self.known(class) as usize;
         let from = self.vcs_of(from);
@@ -185,7 +189,8 @@ impl<'a> Dependencies<'a> {
         Ok(first.zip(last).map(|(first, last)| (first, last, end)))
     }
 
-    /// On one class: packets go from `router` by `port` to the next router, and on by each port of the mask `onward`.
+    /// For one VC class: packets go from `router` by `port` to the next router, and on by any port in the mask
+    /// `onward`.
     fn turns(&mut self, router: u32, port: u8, onward: &Ports) {
         debug_assert_eq!(self.classes, 1);
         let place = self.node(router, port, 0) as usize * self.words;
@@ -197,8 +202,8 @@ impl<'a> Dependencies<'a> {
         self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
     }
 
-    /// Whether the rank (`link_first`: the class of the link, then the rank) rises with each hop on every walk that is
-    /// tried: from every router to some others.
+    /// Whether the rank rises with each hop on all paths that are tried: from every router to some others. With
+    /// `link_first` the class of the link counts before the rank.
     pub(crate) fn rises(&self, routing: &dyn AnyRouting, link_first: bool) -> Result<bool, Lost> {
         if !self.ring_entries.is_empty() {
             return Ok(false); // different ranks may share their VCs
@@ -221,8 +226,9 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Walks every leg of a phase. What a packet does in one dimension of a grid does not depend on the others, so there
-    /// only routers of one line are paired, and legs in one dimension are joined to those in higher ones.
+    /// Follows every leg of a phase. With `by_line`, what a packet does in one dimension of a grid does not depend on
+    /// the others: then only routers of the same line are paired, and legs in one dimension are joined to those in
+    /// higher ones.
     fn legs(&mut self, walks: &Walks, phase: u8, by_line: bool) -> Result<Ends, Lost> {
         let (graph, routing) = (self.graph, walks.routing);
         let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };
@@ -252,13 +258,13 @@ impl<'a> Dependencies<'a> {
         Ok(ends)
     }
 
-    /// The dimension of the grid along which a channel leads.
+    /// The dimension of the grid in which a channel leads.
     fn dimension(&self, grid: &Grid, node: Node) -> Option<usize> {
         let (_, port) = self.sender(node / self.classes);
         grid.dimension_of(port as u16)
     }
 
-    /// A packet that arrives at a router by one of `arrivals` may leave by each of `departures` that it `may` take.
+    /// Adds an edge from each of `arrivals` at a router to each of its `departures` for which `may` is true.
     fn join(
         &mut self,
         arrivals: &[BTreeSet<Node>],
@@ -277,15 +283,15 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Routings with an escape (Duato 1993): wherever a packet is it may ask for its escape, so packets wait for each other
-    /// for ever only if escape channels do. Of two escape channels one leads to the other if a packet that came on the
-    /// first has the second as its escape. With virtual cut-through a blocked packet holds one buffer, so it may leave the
-    /// escape and come back; worms, which hold more, may not (`assemble` refuses that).
+    /// For routings with an escape (Duato 1993). A packet may ask for its escape at every router, so packets can wait
+    /// for each other for ever only if escape channels do. There is an edge from one escape channel to another if a
+    /// packet that came on the first has the second as its escape. With virtual cut-through a blocked packet holds one
+    /// buffer, so it may leave the escape and come back. Worms hold more, so `assemble` refuses them.
     fn escapes(&mut self, walks: &Walks) -> Result<(), Lost> {
         walks.check_escapes(|(at, hop), onward| self.turn(at, hop, onward))
     }
 
-    /// Routings over an intermediate: every first leg, every second leg, and every join of the two.
+    /// For routings over an intermediate: follows every first leg and every second leg, and joins them in every way.
     fn two_legs(&mut self, walks: &Walks, by_line: bool, minimal_phase: Option<u8>) -> Result<(), Lost> {
         let arrivals = self.legs(walks, 0, by_line)?.arrivals;
         let departures = self.legs(walks, 1, by_line)?.departures;
@@ -296,7 +302,7 @@ impl<'a> Dependencies<'a> {
         Ok(())
     }
 
-    /// Routings that choose at each hop: every state that a packet can reach.
+    /// For routings that choose at each hop: follows every state that a packet can reach.
     pub(crate) fn every_state(&mut self, routing: &dyn AnyRouting) -> Result<(), Lost> {
         let walks = Walks::of(self.graph, routing);
         walks.hosts.iter().try_for_each(|&to| {
@@ -342,8 +348,8 @@ impl<'a> Dependencies<'a> {
         format!("router {router} port {port} to {to} class {}", node % self.classes)
     }
 
-    /// A cycle, if there is one, where each ring that keeps a bubble is one node: nodes without a way in are removed
-    /// until none is left.
+    /// A cycle, if there is one. Each ring that keeps a bubble counts as one node. Nodes without incoming edges are
+    /// removed until no such node is left.
     pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
         let nodes = self.edges.len() / self.words;
         let (mut indegree, rings) = (vec![0u32; nodes], self.rings());
@@ -363,9 +369,9 @@ impl<'a> Dependencies<'a> {
         self.follow(start, &rings, &indegree)
     }
 
-    /// From a node of a remaining part, follows remaining successors (each such part has one) until a node repeats.
+    /// Walks from a remaining node along remaining edges until a node repeats. (Each remaining part has a cycle.)
     fn follow(&self, start: Node, rings: &Rings, indegree: &[u32]) -> Option<Vec<Node>> {
-        // depth-first search inside the remaining nodes, for an edge back to a node of the present path
+        // depth-first search in the remaining nodes, for an edge back to a node of the current path
         let mut state = vec![0u8; indegree.len()];
         let mut path = vec![start];
         state[start as usize] = 1;

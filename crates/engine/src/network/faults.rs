@@ -2,47 +2,49 @@
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
-//! activated. The paper says no more; what follows is ours.
+//! activated. The paper says no more; the rest is ours.
 //! # Parameters
-//! A list, each: link: the two routers, or router: its number; at \[time\]: the cycle from which it carries nothing new;
-//! until \[time\]: when it is whole again (left out: never).
+//! A list, each: link: the two routers, or router: its number; at \[time\]: the first cycle in which it is broken;
+//! until \[time\]: the first cycle in which it is whole again (left out: never).
 //! # Guarantees
-//! Links lose nothing. A packet that holds a VC of the link, and flits on the wire, finish (link-level retry); heads that
-//! wait for it look for another way in the same cycle: directly, over the hub, the next hub, or another member. Where
-//! there is none they wait at the head of their queue. Both ends know of a fault at once (loss of signal), the others by
-//! control packets. What the ends had agreed is void; each goes dark as soon as it is drained, and a broken link is never
-//! activated. Where the hub has a broken link, the lowest of the members with the fewest broken links becomes the hub, as
-//! in a rotation but at once, and nothing is switched off in the subnetwork until a hub has all its links. Links that
-//! waiting heads need are asked for first. A link that returns is off; one of a star is asked for at once, and where
-//! links are never switched off (`deactivate: false`) so is one that was on. Without faults nothing is different. Hops of
-//! class 0 follow each other in the order of members, the hub last, except for packets that faults meet at intermediates.
-//! These may come to wait for each other; they choose again whenever their router hears something new, so they stay stuck
-//! only where what has failed never returns, and the stall analysis would name them.
+//! Links: a link that fails loses nothing. Packets that hold one of its VCs, and flits on the wire, still cross it
+//! (link-level retry), then it is dark. Its ends know of the fault at once (loss of signal), other routers by control
+//! packets. A broken link is never activated; one that returns is off.
 //!
-//! A router fails with all its links, those between groups too, and its neighbours see that it is the router. It forwards
-//! nothing and sends no control packets. It discards every packet that has no VC of an output yet, or comes later: those
-//! that were on their way over it, and those that its own terminals go on to send. Elsewhere a head is discarded as soon
-//! as its way leads to a dead router: to its destination, to the corner where it changes the dimension, or to the far end
-//! of its link between groups (dimensions and links between groups keep their order, so there is no other way that can't
-//! deadlock). So no queue waits for a dead router. Discarded packets are counted (`dropped_packets`), give their places
-//! back, and their energy so far is billed: created = delivered + dropped + missing. Where the hub fails, the next one
-//! follows as above, and dead members are not missed by a star. A router that returns learns from its neighbours which
-//! links are active and broken, has counted its epochs on, and owes no answers. A link may break before its router does,
-//! not while that is dead.
+//! Routers: a router fails with all its links, and its neighbours see that it is the router. It forwards nothing and
+//! sends no control packets. When it returns, its neighbours tell it which links are active and broken; it has counted
+//! its epochs on, and owes no answers. A link may break before its router does, not while that is dead.
+//!
+//! Packets: a head that waits for a failed link looks for another path in the same cycle: directly, over the hub, the
+//! next hub, or another member. If there is none it waits in its queue. Hops of class 0 follow each other in the order
+//! of members, the hub last. Only packets that a fault meets at an intermediate may break this order and wait for each
+//! other. They choose again whenever their router hears something new, so they stay stuck only where what failed never
+//! returns, and the stall analysis would name them.
+//!
+//! Discarded packets: a dead router discards every packet that holds no output VC yet or comes later, also from its own
+//! terminals. Other routers discard a packet as soon as its path leads to a dead router: its destination, the corner
+//! where it changes the dimension, or the far end of its link between groups (dimensions and such links keep their
+//! order, so no other path is free of deadlock). So no queue waits for a dead router. Discarded packets are counted
+//! (`dropped_packets`), free their buffers, and their energy so far is billed: created = delivered + dropped + missing.
+//!
+//! Policy: what the ends of a failed link had agreed on is void. If the hub fails or has a broken link, the lowest of
+//! the members with the fewest broken links becomes the hub, as in a rotation but at once. Nothing is switched off in
+//! the subnetwork until a hub has all its links, those to dead members excepted. Links that waiting heads need are
+//! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
+//! switched off (`deactivate: false`). Without faults nothing is different.
 //! # Not modelled
-//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner. A
-//! control packet that is in a router as it fails still comes to its receiver. A router that no active link leads to
-//! speaks on the side channels of its links, which carry credits and are taken to work while the link is whole; to the
-//! far end of a broken link on those of a member with whole links to both.
-//!
-//! Two ways to strand packets are left, neither met in the tests: heads at intermediates that wait for each other (above),
-//! and worms: one whose tail holds a VC of a broken link while its head waits behind it for that same link keeps it
-//! draining. With virtual cut-through the far buffer takes the whole packet.
+//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
+//! A control packet that is in a router as it fails still reaches its receiver. A router without active links sends its
+//! messages on the side channels of its links, which carry credits and are taken to work while the link is whole; to
+//! the far end of a broken link, on those of a member with whole links to both. Two ways to get stuck are left, neither
+//! met in the tests: heads at intermediates that wait for each other (above), and a worm whose tail holds a VC of a
+//! broken link while its head, further on, waits for that same link. (With virtual cut-through the far buffer takes the
+//! whole packet.)
 //! # Validation
-//! `engine/tests/faults.rs`: nothing lost or stranded over random faults of links in rows, grids and groups; with faults
-//! of routers, too, all that is not delivered is counted as dropped, and in a row that is the share with an end at the
-//! dead router; small rows where faults meet; links dark while broken, the hub moves, the same results and control packets
-//! on any number of blocks; `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
+//! `engine/tests/faults.rs`: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
+//! of routers all that is not delivered is counted as dropped, in a row exactly the packets from and to the dead
+//! router; small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
+//! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
 
 use crate::api::agents::{Breakage, Cause};
 use crate::api::coordinates;
@@ -56,7 +58,7 @@ use std::fmt::{Display, Formatter};
 use weft_topology::TopologyConfig;
 use weft_units::{Cycles, Refusal};
 
-/// Something that fails.
+/// One fault: what fails, and from when to when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub what: Part,
@@ -100,7 +102,7 @@ impl Display for Part {
 }
 
 impl Fault {
-    /// The cycles in which both are broken.
+    /// Whether there are cycles in which both faults have broken something.
     fn overlaps(&self, other: &Self) -> bool {
         let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
         self.at <= ends(other) && other.at <= ends(self)
@@ -113,7 +115,8 @@ impl Fault {
         }
     }
 
-    /// What the end of the link between two routers that is `channel` of router `from` notices.
+    /// What one end of a link between two routers notices of this fault, and when. The end is `channel` of router
+    /// `from`; the link leads to router `to`.
     pub(crate) fn events(&self, channel: u32, from: u32, to: u32) -> impl Iterator<Item = Event> + use<> {
         let cause = match self.what {
             Part::Link([a, b]) if (from, to) == (a, b) || (from, to) == (b, a) => Some(Cause::Link),
@@ -134,7 +137,7 @@ impl Fault {
 }
 
 impl Spec {
-    /// Refuses faults that nothing could go round.
+    /// Refuses faults for which there is no way round.
     pub fn check_faults(&self) -> Result<(), Refusal> {
         if self.faults.is_empty() {
             return Ok(());
@@ -192,7 +195,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Where a router fails its neighbours must notice, and nobody may wait for what was discarded.
+    /// Refuses the fault of a router whose neighbours would not notice it, and jobs that would wait for discarded
+    /// packets.
     fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
         let refuse = |what: String, help: &str| Err(Refusal::new(format!("faults.{k}.router"), what, help));
         if let Some(d) = (0..nets.count).find(|&d| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])]) {
@@ -215,13 +219,14 @@ impl Spec {
         Ok(())
     }
 
-    /// The managed subnetwork of the link between two routers, and their members in it.
+    /// The managed subnetwork of the link between two routers, and their member numbers in it.
     fn subnet_of(&self, nets: &Subnets, a: u32, b: u32) -> Option<(usize, u8, u8)> {
         let coords = coordinates::of_all(&self.graph);
         nets.link(&coords, a, b).filter(|&(d, ..)| self.managed[usize::from(nets.classes[d])])
     }
 
-    /// Links that never return leave a way between any two routers of a subnetwork that do.
+    /// Refuses links that never return if they leave two routers of a subnetwork, which do not fail for ever, without a
+    /// path.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
         let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
         if (0..self.graph.routers()).all(|router| lost(Part::Router(router))) {
@@ -246,8 +251,8 @@ impl Spec {
     }
 }
 
-/// Refuses faults under a routing that does not say, between any two neighbours in a subnetwork, which of its links the
-/// packet needs (`Routing::aim`): a head that has lost its link would look for a way on that leg.
+/// Refuses faults under a routing that does not say, for two neighbours in a subnetwork, which link a packet needs
+/// (`Routing::aim`): a head that has lost its link looks for another path on that leg.
 pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty()) else { return Ok(()) };
     let coords = routing.coordinates(&spec.graph);
@@ -276,7 +281,7 @@ mod tests {
     use crate::api::walk::Step;
     use crate::network::assemble;
 
-    /// A routing that knows no subnetwork.
+    /// A routing that uses no subnetworks.
     #[derive(Debug)]
     struct Aimless;
 

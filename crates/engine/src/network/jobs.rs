@@ -1,6 +1,6 @@
-//! Who sends what: jobs on their terminals, each with a workload.
+//! Which terminals send what: each job has terminals and a workload.
 //!
-//! A terminal belongs to one job, or to none and is silent. Patterns speak of ranks: the rank of a terminal is its
+//! A terminal belongs to one job, or to none; then it sends nothing. Patterns use ranks: the rank of a terminal is its
 //! place in its job.
 
 use crate::api::workload::{JobSite, LoadPhase};
@@ -10,22 +10,22 @@ use std::sync::Arc;
 use weft_traffic::{InjectionConfig, Pattern};
 use weft_units::Refusal;
 
-/// Every job has its own statistics in every block.
+/// Most jobs of a run: each job has statistics of its own in every block.
 pub const MAX_JOBS: usize = 256;
 
-/// Who sends what: one job or more.
+/// What all terminals send: one job or more.
 #[derive(Debug, Clone)]
 pub struct TrafficSpec {
     pub jobs: Vec<Job>,
 }
 
-/// Terminals that send to each other.
+/// A set of terminals that send to each other.
 #[derive(Debug, Clone)]
 pub struct Job {
     pub name: String,
     /// The terminal of each rank; no terminal is in two jobs.
     pub terminals: Vec<u32>,
-    /// By start; the first one starts at 0.
+    /// In the order of their starts; the first one starts at cycle 0.
     pub phases: Vec<LoadPhase>,
     /// Packet length [flits], 1 to 65,535.
     pub packet_flits: u32,
@@ -33,7 +33,7 @@ pub struct Job {
     pub injection: InjectionConfig,
     /// Packets that each rank sends before it stops; `None` if ranks never stop.
     pub batch: Option<Vec<u32>>,
-    /// What terminals do with patterns, loads and deliveries.
+    /// What the terminals do with patterns, loads and deliveries.
     pub workload: WorkloadConfig,
 }
 
@@ -47,14 +47,14 @@ impl Job {
         Self { name: name.to_owned(), terminals, phases, packet_flits, injection, batch: None, workload }
     }
 
-    /// Whether any phase loads `rank`.
+    /// Whether `rank` has a load above 0 in some phase.
     pub fn sends(&self, rank: usize) -> bool {
         self.phases.iter().any(|phase| phase.load[rank] > 0.0)
     }
 }
 
 impl TrafficSpec {
-    /// Lengths of all packets [flits].
+    /// The packet lengths that occur [flits].
     pub fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
         self.jobs.iter().flat_map(|job| job.workload.model().lengths(job.packet_flits))
     }
@@ -64,7 +64,7 @@ impl TrafficSpec {
         self.lengths().max().unwrap_or(1)
     }
 
-    /// Packet length of a terminal [flits]; that of the first job for one in no job.
+    /// Packet length of a terminal [flits]; for one in no job, that of the first job.
     pub fn packet_of(&self, terminal: u32) -> u32 {
         let job = self.jobs.iter().find(|job| job.terminals.contains(&terminal)).or(self.jobs.first());
         job.map_or(1, |job| job.packet_flits)
@@ -128,7 +128,7 @@ impl Job {
         self.workload.model().check(&site)
     }
 
-    /// What job number `index` tells its workload.
+    /// What the workload of job number `index` gets to know.
     fn site(&self, index: usize, cycle_fs: u128, seed: u64) -> JobSite<'_> {
         JobSite {
             path: format!("traffic.jobs.{index}"),
@@ -143,7 +143,7 @@ impl Job {
         }
     }
 
-    /// What the loop needs of job number `index`.
+    /// What the loop needs to know of job number `index`.
     pub(crate) fn build(&self, index: usize, cycle_fs: u128, seed: u64) -> Result<NetJob, Refusal> {
         let model = self.workload.model();
         Ok(NetJob { workload: model.build(&self.site(index, cycle_fs, seed))?, is_told: model.awaits().is_some() })

@@ -1,4 +1,5 @@
-//! Which routing goes with which policy, and with faults: by what one needs and the other offers, never by their names.
+//! Which routing goes with which policy and with faults: this follows from what one needs and the other offers, never
+//! from their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
 use crate::api::subnetworks::Subnets;
@@ -16,20 +17,20 @@ pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     }
 }
 
-/// Routings that must know just this of links, where there is something to know.
+/// The names of all routings that need exactly this knowledge of links.
 fn routings_that_know(known: LinkKnowledge) -> Vec<&'static str> {
     let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| about.links == known && known != LinkKnowledge::Nothing);
     able.map(|&(name, _)| name).collect()
 }
 
-/// Policies that go with a routing that needs this: those that offer just it first.
+/// The policies that go with a routing that needs this knowledge; those that offer exactly it come first.
 fn policies_for(need: LinkKnowledge) -> Vec<&'static str> {
     let exactly = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links == need && offers.suit(need));
     let whatever = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links != need && offers.suit(need));
     exactly.chain(whatever).map(|&(name, _)| name).collect()
 }
 
-/// "a, b or c".
+/// Joins names as in "a, b or c".
 fn one_of(names: &[&str]) -> String {
     match names {
         [] => "none".to_owned(),
@@ -38,7 +39,7 @@ fn one_of(names: &[&str]) -> String {
     }
 }
 
-/// Links to terminals stay on.
+/// Refuses a policy that would switch links to terminals off.
 pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
     if spec.managed[0] && spec.policy.states() != [LinkState::On] {
         let what = "terminal links always stay on in this version";
@@ -47,7 +48,7 @@ pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a policy beside a routing that does not go with it.
+/// Refuses a policy that does not go with the routing.
 pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
     let (offers, need) = (spec.policy.offers(), spec.routing.knowledge_of_links());
@@ -71,13 +72,13 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-/// Whether packets find a way round a link that fails: the policy switches other links on, and tells the routing which
-/// links of its subnetworks are on. The loop looks for ways in subnetworks only.
+/// Whether packets find a path round a failed link: the policy switches other links on, and tells the routing which
+/// links of its subnetworks are on. The loop looks for other paths in subnetworks only.
 fn goes_round_faults(offers: Offers, need: LinkKnowledge) -> bool {
     offers.replaces_failed_links && offers.links == need && need == LinkKnowledge::Subnetworks
 }
 
-/// Refuses faults that no one goes round.
+/// Refuses faults under a policy and a routing that can't handle them.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
     if goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links()) {

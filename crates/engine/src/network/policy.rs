@@ -1,4 +1,4 @@
-//! A policy is built and set to work in the blocks of its network.
+//! Builds the power policy of a run, and sets up its agents in the blocks.
 
 use crate::api::agents::{BlockSite, ChannelSite, RouterSite};
 use crate::api::coordinates;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use weft_topology::Port;
 use weft_units::Refusal;
 
-/// What a policy may know of the network that it is to work on.
+/// Calls `f` with what a policy may know of the network.
 pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
     f(&Site {
@@ -28,7 +28,7 @@ pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     })
 }
 
-/// The policy of a run; refuses what it can't do, and a routing that does not go with it.
+/// The policy of a run. Refuses parameters that it can't work with, and a routing that does not go with it.
 pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     pairs::check_terminal_links(spec)?;
     let policy = with_site(spec, |site| spec.policy.model().build(site))?;
@@ -37,7 +37,7 @@ pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
 }
 
 impl Builder<'_> {
-    /// Faults that an end of a link in this block notices.
+    /// What the ends of links in this block will notice of the faults.
     pub(super) fn faults<const W: usize, const V: usize>(
         &self,
         routers: &[Router<W>],
@@ -56,7 +56,7 @@ impl Builder<'_> {
         Faults::new(events.collect(), outs.len(), routers.len())
     }
 
-    /// What a control packet meets here.
+    /// What the service for control packets must know of the block. `queue`: most packets that may wait for one link.
     fn place(&self, queue: u64) -> Place {
         let graph = &*self.spec.graph;
         let place = |r: u32| {
@@ -71,7 +71,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Sets the policy to work: states of cycle 0, agents, control packets.
+    /// Sets the policy up in a block: link states in cycle 0, control packets and agents.
     pub(super) fn add_policy<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         self.switch_off(block);
         let routers = block.routers.iter();
@@ -103,7 +103,8 @@ impl Builder<'_> {
         self.spec.managed[usize::from(out.class)] && matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote)
     }
 
-    /// Links that begin in another state than on, and what every router of their subnetworks knows of them.
+    /// Sets the links that are not on in cycle 0 to their state, and enters them in the link-state tables of the
+    /// routers.
     fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         for o in 0..block.ins.len() {
             if !self.manages(&block.outs[o]) {

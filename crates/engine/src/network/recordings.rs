@@ -1,4 +1,4 @@
-//! The recordings of a run: their parts are set to work in the blocks, and joined at the end.
+//! The recordings of a run: sets up their parts in the blocks, and joins the parts at the end.
 
 use crate::api::recording::{Asked, NetworkSite, Recorded, Recorder, RecorderSite, Sender, Table};
 use crate::network::assemble::Builder;
@@ -34,8 +34,8 @@ fn site(spec: &Spec) -> NetworkSite {
     }
 }
 
-/// Row in the table of channels of the first link that each router sends on, and the number of all such links:
-/// injection channels come after them, by terminal.
+/// For each router, the row in the table of channels of its first link; last, the number of all such rows. The rows of
+/// the injection channels follow, by terminal.
 fn first_links(graph: &Graph) -> Vec<u32> {
     let mut first = vec![0];
     for r in 0..graph.routers() {
@@ -45,7 +45,7 @@ fn first_links(graph: &Graph) -> Vec<u32> {
     first
 }
 
-/// Sets the parts of all recordings to work in the blocks, whose channels are in the states of cycle 0.
+/// Sets up the parts of all recordings in the blocks. The channels must be in their states of cycle 0.
 pub(crate) struct Setting {
     network: NetworkSite,
     first_links: Vec<u32>,

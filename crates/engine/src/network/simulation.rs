@@ -1,4 +1,4 @@
-//! An assembled network that advances: its blocks go on window by window, on one or more threads.
+//! A network that can be advanced: its blocks run window by window, on one or more threads.
 
 use crate::api::agents::Overseer;
 use crate::api::board::Board;
@@ -23,14 +23,14 @@ use weft_units::Refusal;
 pub struct Simulation<const W: usize, const V: usize> {
     pub(crate) net: Net,
     pub(crate) blocks: Vec<Block<W, V>>,
-    /// Mail slots [parity][from][to].
+    /// Mail, indexed by [parity][from][to].
     allocator: Box<dyn SwitchAllocator<W, V>>,
     mail: Vec<Mutex<Mail>>,
     window: u64,
     windows_done: u64,
     threads: usize,
     pub(crate) now: u64,
-    /// First channel of each block in the order of the graph, and the end of the last.
+    /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
 }
@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Self::of(assemble::net(spec)?, spec, how)
     }
 
-    /// The simulation of a network whose common part is built.
+    /// The simulation of a network whose shared part is built.
     fn of(net: Net, spec: &Spec, how: Execution) -> Result<Self, Refusal>
     where
         Widths: ForPorts<V>,
@@ -54,7 +54,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Ok(Self::of_models(spec, how, net, &*policy, allocator))
     }
 
-    /// A network of these models.
+    /// A simulation with these models instead of those of the spec.
     pub(crate) fn of_models(
         spec: &Spec,
         how: Execution,
@@ -85,12 +85,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.now
     }
 
-    /// Flits that crossed a router so far.
+    /// Flit-hops so far: flits that crossed a router.
     pub fn flit_hops(&self) -> u64 {
         self.blocks.iter().map(|b| b.tally.flit_hops).sum()
     }
 
-    /// Simulates up to cycle `until`; a policy that looks at all blocks together acts between two cycles on the way.
+    /// Advances to cycle `until`. The overseer of the policy, if there is one, acts between two cycles on the way.
     pub fn advance(&mut self, until: u64) {
         let Some(mut overseer) = self.overseer.take() else { return self.advance_blocks(until) };
         while self.now < until {
@@ -106,7 +106,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.overseer = Some(overseer);
     }
 
-    /// The network, as an overseer sees it.
+    /// The whole network, as an overseer sees it.
     pub(crate) fn whole(&mut self) -> Whole<'_, W, V> {
         Whole { net: &mut self.net, blocks: &mut self.blocks, first: &self.first }
     }
@@ -116,7 +116,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.overseer.take().expect("a policy that has one")
     }
 
-    /// The power policy will do nothing, unless a packet moves.
+    /// Whether the power policy will do nothing until a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
         self.overseer.is_none() && self.blocks.iter().all(Block::is_policy_at_rest)
     }
@@ -130,7 +130,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             let (mail, window, parity) = (&self.mail[..], self.window, self.windows_done);
             let (total, span) = (self.blocks.len(), (now, until, window, parity));
             let share = total.div_ceil(self.threads);
-            // 4 blocks on 3 threads are 2 shares of 2
+            // 4 blocks on 3 threads give 2 threads with 2 blocks each
             let barrier = &Barrier::new(total.div_ceil(share));
             let mut shares = self.blocks.chunks_mut(share).enumerate();
             let (_, mine) = shares.next().expect("at least one block");
@@ -171,12 +171,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         all
     }
 
-    /// Packets made and not yet delivered (for tests of conservation).
+    /// Packets that were created and have not left the network (for tests of conservation).
     pub fn packets_under_way(&self) -> usize {
         self.blocks.iter().map(|b| b.packets.in_use()).sum()
     }
 
-    /// Stops the sources: what is under way can drain (for tests, with workloads that wait for nothing).
+    /// Stops the sources, so that the network can drain (for tests, with workloads that do not wait for deliveries).
     pub fn stop_sources(&mut self) {
         for block in &mut self.blocks {
             for (t, terminal) in block.terminals.iter_mut().enumerate() {
@@ -205,8 +205,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().flat_map(of_block).collect()
     }
 
-    /// Checks that both ends of every link are in the same state, and that all routers know which links are active; holds
-    /// when no message is under way.
+    /// Checks that both ends of every link are in the same state, and that all routers know which links are active.
+    /// This holds when no message is on its way.
     pub fn assert_tables(&self) {
         let Some(nets) = &self.net.subnets else { return };
         let states = self.link_states();
@@ -233,8 +233,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    /// Checks that as many flits have come by a detour as were counted when they left; holds when nothing is under way.
-    /// Returns how many (for tests, in one block).
+    /// Checks that as many flits arrived by detours as were counted when they left, and returns how many. This holds
+    /// when nothing is on its way (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
         let agents = block.agents.as_ref().expect("a policy that meters its links");
@@ -248,7 +248,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             .sum()
     }
 
-    /// Checks that an empty network is back to its start: all credits home, no requests, no holders.
+    /// Checks that an empty network is as at the start: all credits have come back, no VC is requested or held.
     pub fn assert_empty(&self) {
         for block in &self.blocks {
             for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| out.kind != ChannelEnd::Unused) {
@@ -266,7 +266,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 }
 
-/// An empty copy of a mail slot with the same room.
+/// An empty mail slot that has as much memory reserved as `mail`.
 fn with_capacity_of(mail: &Mail) -> Mail {
     Mail {
         flits: Vec::with_capacity(mail.flits.capacity()),
@@ -276,7 +276,8 @@ fn with_capacity_of(mail: &Mail) -> Mail {
     }
 }
 
-/// Cycles that blocks can run without hearing of each other: what one sends, or posts on the board, comes later.
+/// Most cycles that blocks can run without exchanging mail: nothing that a block sends or posts takes effect elsewhere
+/// sooner.
 fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
     let classes =
         blocks.iter().flat_map(|b| &b.outs).filter(|o| o.kind == ChannelEnd::Remote).map(|o| o.class as usize);
@@ -285,8 +286,8 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
     links.chain(board).min().unwrap_or(u64::MAX)
 }
 
-/// The blocks of one thread, of which the first has number `first` among `total`, window by window, with mail at the window
-/// ends.
+/// Advances the blocks of one thread window by window, and exchanges mail at the end of each window. The first of them
+/// has number `first` among `total` blocks.
 fn advance_share<const W: usize, const V: usize>(
     net: &Net,
     allocator: &dyn SwitchAllocator<W, V>,

@@ -1,4 +1,5 @@
-//! What the engine is asked to run: plain numbers in cycles and flits, everything already checked for its own sense.
+//! What the engine is asked to run: plain numbers in cycles and flits. The values of each model have been checked by
+//! themselves.
 
 use crate::api::age::Priority;
 use crate::api::recording::Asked;
@@ -14,15 +15,16 @@ use weft_topology::TopologyConfig;
 use weft_traffic::{PatternConfig, Population};
 use weft_units::{Cycles, Refusal};
 
-/// The router; T0 = hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
+/// The router. Latency without contention: hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouterSpec {
     /// Cycles a head flit spends in a router without contention, from arrival to the start of the link.
     pub delay: Cycles,
-    /// Whole cycles between the one in which a packet leaves its VC and the one in which the next head there first asks for
-    /// an output (0: it asks in the next allocation step). They are part of the delay of a lone head.
+    /// Whole cycles from the cycle in which a packet leaves its VC to the one in which the next head there may ask for
+    /// an output (0: the next allocation step). They are part of the delay of a head without contention.
     pub routing_delay: Cycles,
-    /// VC turn-round [allocation steps]: 0, a packet may take a VC and cross the switch in one step; 1, one step later.
+    /// VC turn-round [allocation steps]. 0: a packet may take a VC and cross the switch in the same step; 1: one step
+    /// later.
     pub vc_realloc: u8,
     /// Allocation steps per cycle (internal speedup).
     pub speedup: u8,
@@ -35,7 +37,7 @@ pub struct RouterSpec {
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
     pub priority: Priority,
-    /// An output finishes a packet before it begins another, so that links never interleave packets.
+    /// An output finishes a packet before it begins another one, so that the flits of packets do not mix on a link.
     pub hold_switch: bool,
 }
 
@@ -48,7 +50,7 @@ pub struct StatePrice {
     pub flit_fj: u64,
 }
 
-/// Seed of a spec with the defaults.
+/// Default seed.
 const SEED: u64 = 1;
 
 /// Everything about one run.
@@ -61,35 +63,37 @@ pub struct Spec {
     pub routing: RoutingConfig,
     pub traffic: TrafficSpec,
     pub policy: PolicyConfig,
-    /// Link classes that the policy manages (true) or that stay on (false); terminal links usually stay on.
+    /// For each link class: whether the policy manages it (true), or its links stay on (false). Links to terminals
+    /// usually stay on.
     pub managed: Vec<bool>,
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
     /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
     pub prices: [Option<StatePrice>; LinkState::COUNT],
     pub phases: Phases,
-    /// Tables of the run, on top of the sums of the window.
+    /// Tables to record, beside the sums of the window.
     pub recordings: Vec<Asked>,
     pub watched: Watched,
     pub seed: u64,
     /// Length of a cycle [fs], for policies whose parameters are times.
     pub cycle_fs: u128,
-    /// Run although the channel dependency graph has a cycle (to study deadlock).
+    /// Run even if the channel dependency graph has a cycle (to study deadlock).
     pub allow_dependency_cycle: bool,
 }
 
-/// How a run is executed; results do not depend on it.
+/// How a run is executed. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Execution {
     /// Worker threads inside this run (at least 1).
     pub threads: usize,
-    /// Blocks of routers; 0 chooses by memory size.
+    /// Number of blocks; 0: chosen by the size of the network.
     pub blocks: usize,
 }
 
 impl Spec {
-    /// A spec with the defaults of a scenario: links of 10 cycles (terminals 1), 6 VCs x 32 flits, a 1-cycle router with
-    /// speedup 2, uniform traffic of one-flit packets at load 0.1, always on.
+    /// A spec with the defaults of a scenario: links with a latency of 10 cycles (to terminals 1 cycle) and 6 VCs of 32
+    /// flits, routers with a delay of 1 cycle and speedup 2, uniform traffic of one-flit packets at load 0.1, links
+    /// always on.
     pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
         let graph = topology.build("topology")?;
         let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32 };
@@ -116,12 +120,12 @@ impl Spec {
         })
     }
 
-    /// The same load for every terminal in a job [flits/cycle].
+    /// Gives every terminal in a job this load [flits/cycle].
     pub fn set_load(&mut self, load: f64) {
         self.traffic.jobs.iter_mut().flat_map(|job| &mut job.phases).for_each(|phase| phase.load.fill(load));
     }
 
-    /// The load of one terminal [flits/cycle], if it is in a job.
+    /// Gives one terminal this load [flits/cycle], if it is in a job.
     pub fn set_load_of(&mut self, terminal: u32, load: f64) {
         for job in &mut self.traffic.jobs {
             if let Some(rank) = job.terminals.iter().position(|&t| t == terminal) {
@@ -130,12 +134,12 @@ impl Spec {
         }
     }
 
-    /// Another length of the packets that terminals send of their own [flits].
+    /// Sets the length of the packets that terminals send of their own [flits].
     pub fn set_packet(&mut self, flits: u32) {
         self.traffic.jobs.iter_mut().for_each(|job| job.packet_flits = flits);
     }
 
-    /// Another traffic pattern for the job that is the whole machine, drawn from the present seed.
+    /// Sets the traffic pattern of a job that has all terminals. Its random choices come from the seed of the spec.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
         let pattern = Arc::new(pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?);
         let job = &mut self.traffic.jobs[0];
@@ -162,7 +166,7 @@ impl Default for RouterSpec {
     }
 }
 
-/// What patterns need to know of a graph and a run.
+/// What patterns need to know of the network and the run.
 pub fn population(graph: &Graph, seed: u64) -> Population {
     Population {
         terminals: graph.terminals(),

@@ -1,4 +1,4 @@
-//! The whole network, as the overseer of a policy sees it between two cycles.
+//! The whole network, as the overseer of a policy sees and changes it between two cycles.
 
 use crate::api::agents::{Agents, Network};
 use crate::pipeline::block::Block;
@@ -8,12 +8,12 @@ use crate::state::LinkState;
 pub(crate) struct Whole<'a, const W: usize, const V: usize> {
     pub net: &'a mut Net,
     pub blocks: &'a mut [Block<W, V>],
-    /// First channel of each block, and the end of the last.
+    /// First channel of each block, and the end of the last block.
     pub first: &'a [u32],
 }
 
 impl<const W: usize, const V: usize> Whole<'_, W, V> {
-    /// Block and number there of a channel.
+    /// The block of a channel, and its number there.
     fn place(&self, channel: u32) -> (usize, usize) {
         let block = self.first.partition_point(|&first| first <= channel) - 1;
         (block, (channel - self.first[block]) as usize)

@@ -1,4 +1,4 @@
-//! Credits and flits that reach their port in this cycle.
+//! Delivers the credits and flits that arrive in this cycle to their ports.
 
 use crate::api::agents::Arrivals;
 use crate::api::view::{Queues, Told};
@@ -21,15 +21,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// One flit of buffer is free again behind output `o`.
+    /// A credit has come back: the buffer behind output `o` has room for one more flit.
     #[inline(always)]
     fn credit<const SINGLE: bool>(&mut self, o: usize, vc: u32, net: &Net) {
         let out = self.outs.hot_mut(o);
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
         let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.room });
-        // the VC stage gives VCs without credits, too, and looks for them whenever something moves; heads that enter a
-        // ring wait for more than `room`
+        // A waiting head may need just this credit. With VC allocation as a stage of its own, heads may take VCs
+        // without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
+        // credits.
         if first || enough || (!SINGLE && net.each_credit_wakes) {
             let bit = 1u16 << vc;
             out.vcs_with_credit |= bit;
@@ -40,7 +41,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whoever waits for a VC of output `o` looks again.
+    /// Heads, flits or a terminal that wait for VC `vc` of output `o` try again.
     #[inline(always)]
     fn wake(&mut self, o: usize, vc: u16) {
         let out = self.outs.hot(o);
@@ -158,7 +159,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A head of input `i` wants a class of output `p`.
+    /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
     pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         let port = self.ins.hot(i);
@@ -166,7 +167,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.requested |= 1 << class;
-        // the next step sees whether there is also room to enter a ring
+        // whether there is also room to enter a ring is checked in the next step
         let open = out.available_vcs::<SINGLE>();
         if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
             self.routers.hot_mut(r).vc_requests.set(p);
@@ -178,7 +179,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Route key of a packet whose routing decides at router `r`, where it is the head of its VC.
+    /// Computes the route key of a packet at router `r`, where it is the head of its VC, by the queues there.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, id: u32) -> u16 {
         let router = self.routers.hot(r);
@@ -206,7 +207,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 }
 
-/// Output and class of a key.
+/// Output port and VC class of a route key.
 #[inline(always)]
 pub(crate) fn split(key: u16, class_bits: u32) -> (usize, usize) {
     ((key >> class_bits) as usize, (key & ((1 << class_bits) - 1)) as usize)

@@ -1,4 +1,4 @@
-//! A block of routers with everything it owns. Blocks share nothing but the mail they exchange between windows.
+//! A block of routers and all its state. Blocks share nothing; they exchange mail between windows.
 
 use crate::api::agents::{Agents, Departure};
 use crate::api::compiled::HeadRouting;
@@ -27,7 +27,7 @@ pub struct Cut {
     pub port: u32,
 }
 
-/// What a block sends to another during a window.
+/// What a block sends to another block during a window.
 #[derive(Debug, Clone, Default)]
 pub struct Mail {
     /// (arrival, flit); a head's `packet` is an index into `packets`.
@@ -47,7 +47,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub routers: Vec<Router<W>>,
     pub ins: Vec<InputUnit<V>>,
     pub outs: Vec<OutputUnit<V>>,
-    /// [output][class] -> inputs whose head wants it.
+    /// For each (output, VC class): the inputs whose heads ask for it.
     pub requesters: Vec<Bits<W>>,
     pub terminals: Vec<Terminal>,
     pub segments: Pool<Segment>,
@@ -55,26 +55,27 @@ pub struct Block<const W: usize, const V: usize> {
     pub flits: Wheel<Flit, 64>,
     pub credits: Wheel<u32, 128>,
     pub alarms: Wheel<u32, 128>,
-    /// [input * V + VC] -> when a head may ask there, and heads that wait for it (input * 16 + VC): see `routing_delay.rs`.
+    /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
+    /// wait for that (input * 16 + VC). See `routing_delay.rs`.
     pub opens: Vec<u64>,
     pub turning: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.
     pub active: Active,
     pub busy: Active,
-    /// Router (of the whole network) behind each output.
+    /// For each output: the router behind it (numbered in the whole network).
     pub next_router: Vec<u32>,
     pub cuts: Vec<Cut>,
     /// Mail per destination block.
     pub outbox: Vec<Mail>,
     /// Scratch of the switch allocator: outputs that granted each input.
     pub grants: Vec<Bits<W>>,
-    /// [input * V + VC] -> when its head packet was created or injected, where arbiters go by age.
+    /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
     pub ages: Vec<u64>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     pub moves: Vec<Move>,
-    /// VC stage: per output VC whose turn it is (input * V + VC), per input VC which output VC comes next (output * 16 +
-    /// VC), and scratch: output VCs that granted each input VC, and per output the VCs taken in this step, that may cross
-    /// in the next one.
+    /// Used if VC allocation is a stage of its own. `vc_turns`: for each output VC, which input VC is next (input * V +
+    /// VC). `vc_accepts`: for each input VC, which output VC is next (output * 16 + VC). Scratch: the output VCs that
+    /// granted each input VC; and for each output the VCs taken in this step, which may send from the next step on.
     pub vc_turns: Vec<u16>,
     pub vc_accepts: Vec<u16>,
     pub vc_grants: Vec<u16>,
@@ -85,7 +86,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub(crate) control: Control,
     pub(crate) recorders: Recorders,
     pub(crate) faults: Faults,
-    /// Scratch: the flits that agents are told of.
+    /// Scratch: the departing flits, as the agents are told of them.
     pub(crate) departures: Vec<Departure>,
     pub history: Option<History>,
     /// What routers know of the links of their subnetworks.
@@ -94,7 +95,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub(crate) posts: Vec<u32>,
     /// What the terminals of each job send.
     pub sources: Vec<JobSources>,
-    /// Packets of which a workload is to hear when they are delivered.
+    /// Packets that are on their way to a terminal and whose workload hears of the delivery.
     pub deliveries: Wheel<Delivery, 32>,
     pub tally: Tally,
     pub(crate) watch: Watch,
@@ -103,7 +104,8 @@ pub struct Block<const W: usize, const V: usize> {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
     ///
-    /// `SINGLE`: all packets have one flit, so a packet never needs more than one segment, which has its number.
+    /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
+    /// packet.
     pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         if let Some(board) = &net.common.board {
             self.post(net, board); //           queues   -> board
@@ -119,7 +121,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.now += 1;
     }
 
-    /// Advances to `until`, jumping over cycles in which nothing can happen.
+    /// Advances to cycle `until`. Skips cycles in which nothing can happen.
     pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         while self.now < until {
             if self.is_quiet() && self.nothing_due(net) {
@@ -149,7 +151,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && net.common.board.as_ref().is_none_or(|board| !board.is_due(self.now))
     }
 
-    /// A slot for a packet; with `single`, room for its segment, too.
+    /// Reserves a slot for a packet; with `single`, also one for its segment.
     #[inline(always)]
     pub fn new_packet(&mut self, single: bool) -> u32 {
         let id = self.packets.take();

@@ -1,9 +1,10 @@
-//! Heads that choose their output again in every allocation step: adaptive routing in transit, and members of a trunk.
+//! Heads that choose their output again in every allocation step: under routings that decide in each step, and on
+//! trunks.
 //!
-//! Such a head stands in `InputUnit::choosing` until it gets a VC. In each step it asks for one output VC class: of its
-//! candidates the open one with the most credits, ties by a hash of the cycle. Where none is open it asks for its last resort (the
-//! escape, or the first candidate), so that a sleeping link is woken, and looks again when a credit, a VC or a link
-//! comes back to its router.
+//! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it asks for one output port and VC
+//! class: of its candidates that have a free VC with room, the one with the most credits. A hash of the cycle decides
+//! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate),
+//! so that a sleeping link wakes up. It chooses again when a credit, a VC or a link becomes available at its router.
 
 use crate::api::age::Priority;
 use crate::api::routing::{Decides, Hop};
@@ -14,8 +15,8 @@ use crate::pipeline::net::Net;
 use crate::state::{UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// A packet has become the head of VC `v` of input `i`, in a network where that takes more than its key. Returns the key
-    /// if the head has no choice to make.
+    /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
+    /// route key. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,
@@ -41,7 +42,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return None;
         }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
-            // the routing decides once, the trunk member is chosen again and again
+            // the routing decides once; the member of the trunk is chosen again in each step
             key = self.route_here(net, r, packet);
             let head = *self.ins.hot(i).head.hot(v);
             self.segments.items.hot_mut(head as usize).key = key;
@@ -62,7 +63,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         None
     }
 
-    /// Every choosing head of router `r` asks for what is best now.
+    /// Every head of router `r` that may choose asks for its best candidate at present.
     #[inline(never)]
     pub(crate) fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
         let (base, mut inputs) = (self.routers.hot(r).base as usize, self.routers.hot(r).choosing);
@@ -81,7 +82,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let port = self.ins.hot(i);
         let old = *port.requests.hot(v);
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
-        // decides ties: another number for every head of a router, and in the next cycle
+        // `turn` decides ties: it differs between the heads of a router, and from cycle to cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
         let queues = Queues::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, &net.common);
@@ -107,7 +108,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
     }
 
-    /// A head of input `i` has given up its request `key`, which others of the input may share.
+    /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the
+    /// same input also asks for `key`.
     pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         let port = self.ins.hot(i);
         if matching(&port.requests, key) != 0 {

@@ -1,5 +1,6 @@
-//! The service that carries control packets: events, not segments. A packet takes a cycle of its link, ahead of all data
-//! flits that wait there, and is not held back by credits. Packets are counted, and recordings hear of them.
+//! Carries control packets, as events and not as flits in queues. A control packet uses its link for one cycle, ahead
+//! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are told
+//! of them.
 
 use crate::api::control::{Arrival, ControlCount, Frame, Wire};
 use crate::api::policy::ControlPlan;
@@ -9,20 +10,20 @@ use crate::pipeline::net::Net;
 use crate::state::ChannelEnd;
 use std::sync::Arc;
 
-/// Cycles until a packet that could not be sent is tried again.
+/// Cycles after which a packet that could not be sent is tried again.
 const RETRY: u64 = 64;
 
 /// Control packets of a block.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// `None`: the policy sends no packets.
+    /// `None` if the policy sends no packets.
     pub counts: Option<ControlCount>,
     arriving: Wheel<Arrival, 16>,
     /// First cycle in which each channel can carry another control packet.
     next: Vec<u64>,
-    /// Packets that wait for one link at most.
+    /// Most packets that may wait for one link.
     queue: u64,
-    /// Block and first port there of every router of the network.
+    /// For every router of the network: its block, and its first port in that block.
     places: Arc<[(u32, u32)]>,
     block: u32,
     /// Scratch.
@@ -33,14 +34,14 @@ pub(crate) struct Control {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub block: u32,
-    /// Block and first port there of every router of the network.
+    /// For every router of the network: its block, and its first port in that block.
     pub places: Arc<[(u32, u32)]>,
-    /// Cycles that a packet is on its way at most.
+    /// Most cycles that a packet is on its way.
     pub horizon: u64,
 }
 
 impl Control {
-    /// For a policy that sends none.
+    /// For a policy that sends no control packets.
     pub fn none() -> Self {
         let place = Place { block: 0, places: Arc::new([]), horizon: 0 };
         Self { counts: None, ..Self::new(ControlPlan { kinds: &[], queue: 0, per_router: 0 }, place, 0, 0) }
@@ -68,7 +69,7 @@ impl Control {
         self.arriving.is_empty()
     }
 
-    /// The window begins.
+    /// The measured window begins: counts from 0 again.
     pub fn begin(&mut self) {
         self.counts = self.counts.take().map(|counts| ControlCount::new(counts.kinds));
     }
@@ -84,7 +85,7 @@ impl Control {
         self.places[router as usize].0
     }
 
-    /// A packet, or news without one, is to arrive at cycle `at`.
+    /// Schedules the arrival of a packet, or of news that came without one, for cycle `at`.
     pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
         assert!(self.counts.is_some(), "a policy whose agents send something says so: `Policy::control`");
         self.arriving.push(now, at, arrival);
@@ -92,7 +93,7 @@ impl Control {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// What has come in this cycle, in an order that does not depend on the blocks.
+    /// Hands the agents what arrives in this cycle, in an order that does not depend on the division into blocks.
     pub(crate) fn receive_control(&mut self, net: &Net) {
         let control = &mut self.control;
         if control.nothing_due(self.now) {
@@ -109,7 +110,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.control.due = due;
     }
 
-    /// Sends a packet over channel `o`; false if too many wait for it.
+    /// Sends a packet over channel `o`. Returns false if too many packets wait for it.
     pub(crate) fn send_control(&mut self, net: &Net, o: usize, frame: Frame) -> bool {
         let (out, control) = (&mut self.outs[o], &mut self.control);
         let earliest = self.now + net.after_grant;
@@ -118,7 +119,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return false;
         }
         control.next[o] = depart + 1;
-        // it goes ahead of the flits that wait for the link; the next one that is granted goes a cycle later
+        // the packet goes ahead of the flits that wait for the link, so the next flit that is granted leaves a cycle
+        // later
         out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + 1;
         out.flits += 1;
         if let Some(counts) = &mut control.counts {
@@ -129,7 +131,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         true
     }
 
-    /// The frame comes to the far end of channel `o` at cycle `at`.
+    /// The frame will arrive at the far end of channel `o` at cycle `at`.
     pub(crate) fn post_control(&mut self, o: usize, at: u64, wire: Wire, frame: Frame) {
         let out = &self.outs[o];
         if out.kind == ChannelEnd::Remote {
@@ -140,13 +142,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Router `r` of the block gets the frame again.
+    /// Hands the frame to router `r` of the block again after [`RETRY`] cycles.
     pub(crate) fn try_control_later(&mut self, r: usize, frame: Frame) {
         let arrival = Arrival { port: self.routers[r].base, wire: Wire::None, frame };
         self.control.post_in(self.now, self.now + RETRY, arrival);
     }
 
-    /// A router of the network hears of something without a packet, not before one could have come to it.
+    /// Hands a frame to any router of the network without a packet, no earlier than a packet could have reached it.
     pub(crate) fn tell(&mut self, net: &Net, router: u32, class: u8, frame: Frame) {
         let (block, port) = self.control.places[router as usize];
         let latency = net.links[usize::from(class)].latency;

@@ -1,7 +1,7 @@
-//! Workloads that hear of packets that are sent and delivered.
+//! Tells workloads of packets that were sent and delivered.
 //!
-//! A tail is granted its last channel some cycles before it is delivered. Its packet waits in a calendar wheel until
-//! then, since the terminal may answer in the very cycle of the delivery.
+//! The tail of a packet is granted its last channel some cycles before it is delivered. Until then the packet waits in
+//! a calendar wheel, because the terminal may answer in the very cycle of the delivery.
 
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
@@ -16,7 +16,7 @@ pub struct Delivery {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Packet `packet` leaves output `o`, to be delivered at cycle `at`, and its workload is to hear of it.
+    /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.
     pub(crate) fn announce(&mut self, o: usize, packet: u32, at: u64) {
         let injection = self.ins.hot(o).upstream as usize;
         let terminal = self.outs.hot(injection).router;
@@ -51,7 +51,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         sources.all_mut().sent(terminal.source as usize, &mut terminal.due, self.now);
     }
 
-    /// Whether all sources have created the packets of their own that they create before cycle `until`, and injected them.
+    /// Whether all sources have created and injected all packets of their own (those that no delivery causes) that are
+    /// due before cycle `until`.
     pub(crate) fn sources_finished(&self, until: u64) -> bool {
         self.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
             let in_hand = (terminal.packet != NONE).then(|| &self.packets.items[terminal.packet as usize]);

@@ -63,7 +63,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let out = self.outs.hot_mut(o);
         out.spend::<SINGLE>(vc, net.room);
-        // behind the flits that wait for the link
+        // the flit leaves after those that already wait for the link
         let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);
         let depart = earliest + wait as u64;
         out.next_free = depart as u32 + 1;
@@ -107,7 +107,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A packet is delivered that is counted by its job, or of which its workload hears.
+    /// Called for a delivery that is counted by job or recorded, or of which the workload hears.
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         let packet = self.packets.items.hot(id as usize);
@@ -166,7 +166,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// What becomes of the output VC that has sent a flit: free after a tail, held without a flit to send if `dry`.
+    /// Frees the output VC that has sent a flit if that was a tail. `dry`: its packet has no other flit here to send
+    /// now.
     #[inline(always)]
     fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
         let out = self.outs.hot_mut(o);

@@ -1,4 +1,4 @@
-//! Heads that only a dead router could bring on leave the network, and give their places back.
+//! Discards packets that only a failed router could take further. Their buffer space becomes free again.
 
 use crate::pipeline::block::Block;
 use crate::pipeline::faults::subnets;
@@ -6,7 +6,8 @@ use crate::pipeline::net::Net;
 use crate::state::{NO_REQUEST, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Whether nothing can bring packet `id` on from router `r`: this router has failed, or the one that it must go to.
+    /// Whether packet `id` can't go on from router `r`: that router has failed, or the next router that the packet must
+    /// visit has.
     pub(super) fn is_lost(&self, net: &Net, r: usize, id: u32) -> bool {
         if self.faults.is_dead(r) {
             return true;
@@ -22,7 +23,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.faults.dead_ends(self.routers[r].base as usize + usize::from(port)) > 0
     }
 
-    /// Whether nothing can bring the packet on that has become the head of VC `v` of input `i`: it will be discarded.
+    /// Whether the packet that has become the head of VC `v` of input `i` can't go on. If so, notes that it will be
+    /// discarded.
     #[cold]
     pub(crate) fn is_doomed(&mut self, net: &Net, i: usize, v: usize, packet: u32) -> bool {
         let lost = self.is_lost(net, self.ins[i].router as usize, packet);
@@ -33,7 +35,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         lost
     }
 
-    /// Doomed heads leave the network, and so do their flits that come later.
+    /// Discards the packets of doomed heads. Flits of theirs that arrive later are discarded as well.
     #[cold]
     pub(super) fn discard(&mut self, net: &Net) {
         let mut waiting = Vec::new();
@@ -50,7 +52,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.faults.doomed = waiting;
     }
 
-    /// The flits that have come of a doomed head give their places back. Returns whether its tail was among them.
+    /// Discards the flits of a doomed head that have arrived, so that their buffer space is free. Returns whether the
+    /// tail was among them.
     fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
         let id = self.ins[i].head[v];
         let segment = &mut self.segments.items[id as usize];

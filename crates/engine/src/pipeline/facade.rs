@@ -1,4 +1,4 @@
-//! The channels of a block, as its agents see them.
+//! The channels of a block, as its agents see and change them.
 
 use crate::api::agents::{Channels, Parked};
 use crate::api::control::{ControlPacket, Frame, Wire};

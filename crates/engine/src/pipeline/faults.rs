@@ -1,6 +1,6 @@
-//! Links and routers that fail and return: who is told, and what becomes of heads that lose their way. A head without a way is
-//! parked until its router hears something new; one that only a dead router could bring on is discarded (`discards.rs`). The
-//! rules are in `network/faults.rs`.
+//! Links and routers that fail and return. This file tells the agents, and decides what happens to heads whose output
+//! has failed. If no output leads on, a head is parked until its router hears something new about links. If only a
+//! failed router could take it further, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
 use crate::api::agents::{Breakage, Cause, Parked};
 use crate::api::subnetworks::{Leg, Subnets};
@@ -10,33 +10,35 @@ use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 
-/// An end of a link fails or returns at cycle `at`.
+/// One end of a link notices at cycle `at` that the link or a router has failed or returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
     pub at: u64,
     pub what: Breakage,
 }
 
-/// What a block keeps where links or routers fail.
+/// The state of a block that has to do with faults.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     on: bool,
-    /// Latest first.
+    /// Future events, the latest first.
     events: Vec<Event>,
     parked: Vec<Parked>,
-    /// Routers that have failed, and per output how many of the routers at its two ends have.
+    /// `dead`: routers that have failed. `dead_ends`: for each output, how many of the two routers at its ends have
+    /// failed.
     dead: Vec<bool>,
     dead_ends: Vec<u8>,
-    /// Heads that nothing can bring on: input and VC.
+    /// Heads (input, VC) of packets that will be discarded, because only a failed router could take them further.
     pub(super) doomed: Vec<(u32, u8)>,
-    /// Routers that know something new about links.
+    /// Routers that have heard something new about links, and whose heads have not looked again yet.
     news: Vec<u32>,
     /// Routers that have heard of a fault.
     warned: Vec<bool>,
 }
 
 impl Faults {
-    /// For a block with so many ports and routers, in a run with faults, whether or not some are in this block.
+    /// For a block with this many ports and routers. Every block of a run with faults has one, even if no fault is in
+    /// the block.
     pub fn new(mut events: Vec<Event>, ports: usize, routers: usize) -> Self {
         events.sort_unstable_by(|a, b| b.cmp(a));
         Self {
@@ -65,7 +67,7 @@ impl Faults {
         &self.parked
     }
 
-    /// Router `r` knows something new about links.
+    /// Router `r` has heard something new about links.
     pub fn note_news(&mut self, r: usize) {
         if self.on {
             self.news.push(r as u32);
@@ -90,7 +92,7 @@ impl Faults {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Links and routers that fail or return in this cycle.
+    /// Handles the links and routers that fail or return in this cycle.
     pub(crate) fn break_parts(&mut self, net: &Net) {
         let now = self.now;
         while let Some(Event { what, .. }) = self.faults.events.pop_if(|event| event.at <= now) {
@@ -106,8 +108,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Where something is new heads without a way look again, and so do those that go on from one intermediate to another:
-    /// where faults have met them they may wait for each other. Then doomed heads leave.
+    /// At routers that have heard something new, parked heads look for a path again. So do heads that go from one
+    /// intermediate to another: after faults such heads can wait for each other. Then the packets of doomed heads are
+    /// discarded.
     pub(crate) fn find_ways(&mut self, net: &Net) {
         if !self.faults.news.is_empty() {
             self.look_for_ways(net);
@@ -134,7 +137,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Heads of router `r` that ask for an output, and of which `turns` is true, look for another way.
+    /// The heads of router `r` that ask for an output, and for which `turns` is true, look for another path.
     fn turn_away(&mut self, net: &Net, r: usize, turns: impl Fn(&Self, usize, usize) -> bool) {
         let base = self.routers[r].base as usize;
         let end = self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
@@ -151,17 +154,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether a head has come from a member of a subnetwork, and shall go to another one that is not the last.
+    /// Whether a head came from a member of a subnetwork and asks for a link to another member of it that is not the
+    /// end of its leg.
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let (port, nets) = (&self.ins[i], subnets(net));
         let at = net.coords[self.routers[r].id as usize];
         let (p, class) = split(port.requests[v], net.class_bits);
         let subnet = |port: u8| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
-        // of the two classes of a leg the second one goes to its end
+        // of the two VC classes of a leg, the second one is for the hop to its end
         class.is_multiple_of(2) && subnet(p as u8).is_some() && subnet(port.port) == subnet(p as u8)
     }
 
-    /// The head of VC `v` of input `i`, which asks for nothing, looks for a way.
+    /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
     fn find_way(&mut self, net: &Net, i: usize, v: usize) {
         let (r, head) = (self.ins[i].router as usize, self.ins[i].head[v] as usize);
         let id = self.segments.items[head].packet;
@@ -177,7 +181,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if begins {
             packet.dim = 0; // at the first router of a leg all ways are open
         }
-        // the agents are told only if the head has a way now
+        // the agents are told only if the head has found a path
         let agents = self.agents.take();
         let key = self.route_here(net, r, id);
         self.agents = agents;
@@ -196,8 +200,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A head has found another way. `begins`: at the first router of its leg; `is_new`: it was not counted among those that
-    /// go round there.
+    /// Tells the agents and the policy about the path that a head has found. `begins`: the head is at the first router
+    /// of its leg. `is_new`: the detour of this head was not counted there yet.
     fn tell_of_way(&mut self, net: &Net, r: usize, id: u32, leg: Leg, (key, begins, is_new): (u16, bool, bool)) {
         let (packet, base) = (&self.packets.items[id as usize], self.routers[r].base as usize);
         let direct = base + usize::from(subnets(net).port_to(leg.d, leg.own, leg.to));
@@ -211,7 +215,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// The head of VC `v` of input `i` has no way: it waits until its router hears something new.
+    /// The head of VC `v` of input `i` has no path. It waits until its router hears something new.
     #[cold]
     pub(crate) fn park(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
         self.forget(net, i, v);
@@ -226,7 +230,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
     }
 
-    /// The head of VC `v` of input `i` does not take the output that it chose, where it was counted if it goes round.
+    /// The head of VC `v` of input `i` gives up the output that it had chosen. If that was for a detour, the agents
+    /// take it out of their count.
     fn forget(&mut self, net: &Net, i: usize, v: usize) {
         let segment = &self.segments.items[self.ins[i].head[v] as usize];
         let around = self.packets.items[segment.packet as usize].flags & AROUND != 0;
@@ -239,14 +244,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether the output of a route key carries packets, or will.
+    /// Whether the output of a route key carries packets, or will do so when a packet asks for it.
     pub(crate) fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
         let out = self.outs.hot(self.routers.hot(r).base as usize + net.port(key));
         matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)
     }
 }
 
-/// Faults go with routings that cross subnetworks.
+/// Faults are allowed only with routings that cross subnetworks.
 pub(super) fn subnets(net: &Net) -> &Subnets {
     net.subnets.as_ref().expect("a network with faults has subnetworks")
 }

@@ -1,4 +1,4 @@
-//! What is counted apart from the sums of the window: jobs, and latencies that a workload tells apart.
+//! Statistics beside those of all packets: per job, and for the latencies that a workload reports separately.
 
 use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
@@ -8,13 +8,13 @@ use crate::state::sums::{Measured, PacketSums};
 use crate::state::{MEASURED, Packet};
 use hdrhistogram::Histogram;
 
-/// Statistics of a job, or of a latency that its workload tells apart.
+/// Statistics of one job, or of one latency that its workload reports separately.
 #[derive(Debug, Clone)]
 struct Part {
     created: Amount,
     accepted_flits: u64,
     batches: Vec<PacketSums>,
-    /// Latencies up to 2^32 cycles with 2 significant digits; none in a block where nothing of it is delivered.
+    /// Latencies up to 2^32 cycles with 2 significant digits; `None` if no terminal of the job is in this block.
     latency: Option<Histogram<u64>>,
 }
 
@@ -35,7 +35,7 @@ pub struct Seen {
 
 #[derive(Debug, Clone)]
 pub struct Parts {
-    /// Jobs that have parts: none where the sums of the window say it all.
+    /// For each job, its first part. Empty if the sums of the window are all that is needed.
     of_job: Vec<u16>,
     parts: Vec<Part>,
     done: Vec<Done>,
@@ -45,7 +45,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// `here`: whether a terminal of the job is in the block. `batches`: parts of the window at most.
+    /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window.
     pub fn new(jobs: &[NetJob], batches: usize, here: impl Fn(usize) -> bool) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
         if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
@@ -70,7 +70,7 @@ impl Parts {
         }
     }
 
-    /// A terminal of the job has created a measured packet of its own.
+    /// A terminal of the job has created a measured packet that no delivery caused.
     pub fn created(&mut self, job: u16, flits: u16) {
         if let Some(&p) = self.of_job.get(job as usize) {
             self.parts[p as usize].created += Amount { packets: 1, flits: flits.into() };
@@ -89,12 +89,13 @@ impl Parts {
         self.done[job]
     }
 
-    /// Measured packets that the job's terminals created of their own; `None` if it has no parts.
+    /// Measured packets of the job's terminals that no delivery caused; `None` if the job has no parts.
     pub fn created_by(&self, job: usize) -> Option<Amount> {
         self.of_job.get(job).map(|&p| self.parts[p as usize].created)
     }
 
-    /// The numbers of a job, and of the latencies that its workload tells apart; `None` if it has no parts.
+    /// Accepted flits of a job, and the statistics of its packets and of each latency that its workload reports
+    /// separately; `None` if the job has no parts.
     pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
         let first = *self.of_job.get(job)? as usize;
         let end = self.of_job.get(job + 1).map_or(self.parts.len(), |&p| p as usize);

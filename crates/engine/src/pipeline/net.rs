@@ -43,7 +43,7 @@ pub struct Net {
     /// Arbiters let the oldest packet win.
     pub by_age: bool,
     pub priority: Priority,
-    /// By nothing but recordings.
+    /// Nothing but recordings must be told of deliveries, beside the sums of the window.
     pub only_recorded: bool,
     /// Packets are watched (`watch.rs`).
     pub watches: bool,

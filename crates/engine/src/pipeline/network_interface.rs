@@ -54,13 +54,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether the alarm of terminal `t` that goes off now was set before a delivery changed when its source is due.
+    /// Whether the alarm of terminal `t` that goes off now is void, because a delivery has changed since when its
+    /// source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize) -> bool {
         self.terminals.hot(t).alarm != self.now || !self.is_idle(t)
     }
 
-    /// Wakes terminal `t` when its source is due; at `from` at the earliest.
+    /// Wakes terminal `t` when its source is due, but not before cycle `from`.
     #[inline(always)]
     pub(crate) fn sleep(&mut self, net: &Net, t: usize, from: u64) {
         let due = self.terminals.hot(t).due;
@@ -75,8 +76,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether terminal `t`, whose source a delivery may make due, is to have an alarm at cycle `at`: it has none that goes
-    /// off before.
+    /// For a terminal `t` whose source a delivery may make due: whether it needs an alarm at cycle `at`, because it has
+    /// no earlier one.
     #[inline(never)]
     fn needs_alarm(&mut self, t: usize, at: u64) -> bool {
         let terminal = self.terminals.hot_mut(t);
@@ -88,7 +89,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         needed
     }
 
-    /// Sends one flit of terminal `t`, which has a packet or is to get one. `measured`: flits of this cycle that count.
+    /// Sends one flit of terminal `t`, which has a packet or may get one from its source. `measured`: 1 if a flit of
+    /// this cycle counts for the window, else 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
         if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
@@ -140,7 +142,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.busy.clear(t);
     }
 
-    /// Makes the packet that the source of terminal `t` gives; false if it gives none.
+    /// Creates the packet that the source of terminal `t` gives. Returns false if it gives none.
     #[inline(always)]
     fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
@@ -160,7 +162,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         true
     }
 
-    /// The same for a workload that is more than clocks.
+    /// As `create`, for workloads that need more than clocks.
     #[inline(never)]
     fn create_asked<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
@@ -190,7 +192,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         true
     }
 
-    /// Makes a packet, which terminal `t` sends next. Returns its number.
+    /// Creates a packet, which terminal `t` will send next. Returns its number.
     #[inline(always)]
     fn add_packet<const SINGLE: bool>(&mut self, net: &Net, t: usize, created: u64, new: Created) -> u32 {
         let (router, port) = *net.terminal_at.hot(new.to as usize);
@@ -229,7 +231,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Terminal `t` has made packet `id` of its own, which is counted by its job or watched.
+    /// Terminal `t` has created packet `id` of its own. Counts it for its job, and watches it.
     #[inline(never)]
     fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
         if measured {

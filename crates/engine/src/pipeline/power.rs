@@ -1,5 +1,5 @@
-//! The accounts of the channels of a block, and its agents at work: once per cycle they hear of faults, control packets,
-//! wishes of packets, timers and channels that have drained, in this order.
+//! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are told of faults,
+//! control packets, links that packets want back, timers and drained channels, in this order.
 
 use crate::api::agents::{Agents, BlockSite, Channels, Probes};
 use crate::api::policy::Policy;
@@ -14,19 +14,19 @@ use crate::state::{Account, LinkState, OutputUnit};
 pub struct Power {
     /// One per output port.
     pub accounts: Vec<Account>,
-    /// All VCs of each channel.
+    /// For each channel, all its VCs.
     all_vcs: Vec<u16>,
-    /// Of a closed channel: the VCs that packets still hold.
+    /// For each closed channel, the VCs that packets still hold.
     held: Vec<u16>,
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
-    /// Shadow links that packets have chosen.
+    /// Shadow links that packets have chosen. The agents will be told of them.
     pub(crate) wanted_back: Vec<u32>,
     /// The block has agents, who are told when a channel has drained.
     has_agents: bool,
-    /// Closed channels that have drained since the agents were told last.
+    /// Closed channels that have drained since the agents were last told.
     drained: Vec<u32>,
-    /// Scratch: those that they are told of.
+    /// Scratch: the drained channels that the agents are told of.
     told: Vec<u32>,
 }
 
@@ -59,14 +59,15 @@ impl Power {
         self.note_drained(o);
     }
 
-    /// Heads may take VCs of channel `o` again. For as long as it was closed it was not free for a flit.
+    /// Heads may take VCs of channel `o` again. The time for which it was closed does not count as time in which it was
+    /// free for a flit.
     pub(crate) fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
         if !out.closed {
             return;
         }
         out.free_vcs = self.all_vcs[o] & !std::mem::take(&mut self.held[o]);
         out.closed = false;
-        // behind the flits that wait for the link
+        // flits that were granted before may still wait for the link
         if (out.next_free.wrapping_sub(now as u32) as i32) < 0 {
             out.next_free = now as u32;
         }
@@ -79,37 +80,37 @@ impl Power {
         self.note_drained(o);
     }
 
-    /// The agents will be told of closed channel `o`, if no packet holds a VC of it.
+    /// If no packet holds a VC of the closed channel `o`, the agents will be told that it has drained.
     fn note_drained(&mut self, o: usize) {
         if self.held[o] == 0 && self.has_agents {
             self.drained.push(o as u32);
         }
     }
 
-    /// VCs of channel `o` that packets hold.
+    /// VCs of channel `o` that are held by packets.
     pub(crate) fn held_vcs<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> u16 {
         if out.closed { self.held[o] } else { self.all_vcs[o] & !out.free_vcs }
     }
 
-    /// Starts the account of the window at `now`, over all channels.
+    /// Starts the accounts of all channels for the window that begins at `now`.
     pub(crate) fn begin<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) {
         let begun = outs.iter().map(|out| Account::begin(now, out.flits));
         self.accounts.iter_mut().zip(begun).for_each(|(account, begun)| *account = begun);
     }
 
-    /// Brings the accounts up to date: the counters of the ports have 32 bits.
+    /// Brings the accounts up to date, before the 32-bit counters of the ports overflow.
     pub(crate) fn flush<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         let both = self.accounts.iter_mut().zip(outs);
         both.for_each(|(account, out)| account.count(LinkState::of(out.state), out.flits));
     }
 
-    /// Cycles that channels have been off since their accounts began, summed over the channels.
+    /// Cycles that channels have been off since their accounts began, added over all channels.
     pub(crate) fn off_cycles<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> u64 {
         let both = self.accounts.iter().zip(outs);
         both.map(|(account, out)| account.off_cycles(LinkState::of(out.state), now)).sum()
     }
 
-    /// The account of the window that ends at `now`.
+    /// The accounts of the window that ends at `now`.
     pub(crate) fn close<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) -> Vec<Account> {
         let mut accounts = self.accounts.clone();
         let both = accounts.iter_mut().zip(outs);
@@ -119,7 +120,7 @@ impl Power {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The policy sets its agents to work in this block.
+    /// Creates the agents of the policy for this block, and starts them.
     pub(crate) fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
         let Some(agents) = policy.agents(site) else { return };
         self.power.probes = agents.probes();
@@ -155,21 +156,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// The agents do something with the channels.
+    /// Lets the agents act on the channels.
     pub(crate) fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
         let Some(mut agents) = self.agents.take() else { return };
         act(&mut *agents, &mut Facade { block: self, net });
         self.agents = Some(agents);
     }
 
-    /// The agents of this block will do nothing, unless a packet moves.
+    /// Whether the agents of this block will do nothing until a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
         let Power { timers, wanted_back, drained, .. } = &self.power;
         let nothing_set = timers.none_is_set() && wanted_back.is_empty() && drained.is_empty();
         self.agents.is_none() || nothing_set && self.control.is_empty() && self.faults.nothing_due(u64::MAX)
     }
 
-    /// Everything that is due for the agents in this cycle.
+    /// Calls the agents for everything that is due in this cycle.
     #[inline(always)]
     pub(crate) fn manage_power(&mut self, net: &Net) {
         if self.agents.is_some() {
@@ -191,7 +192,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// In ascending order, whatever the order in which packets came.
+    /// Tells the agents which links packets want back, in ascending order, so that the order of the packets does not
+    /// matter.
     fn pass_on_wishes(&mut self, net: &Net) {
         if self.power.wanted_back.is_empty() {
             return;
@@ -213,7 +215,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.timers.give_back(ended);
     }
 
-    /// In ascending order. A channel that was opened again meanwhile is not told of.
+    /// Tells the agents which channels have drained, in ascending order. Leaves out channels that were opened again
+    /// meanwhile.
     fn pass_on_drained(&mut self, net: &Net) {
         if self.power.drained.is_empty() {
             return;
@@ -228,7 +231,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.told = told;
     }
 
-    /// A head waits for channel `o`, which is closed.
+    /// A head asks for channel `o`, which is closed.
     #[cold]
     pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
         self.with_agents(net, |agents, channels| agents.wanted(o, channels));

@@ -1,17 +1,17 @@
-//! The recordings of a block: each part hears of what it may record. A run without recordings pays nothing in the loop:
-//! deliveries are told behind a flag that the loop tests anyway, and all else is rare.
+//! The recordings of a block: each part is told of the events that it may record. A run without recordings pays nothing
+//! in the loop: deliveries are behind a flag that the loop tests anyway, and the other events are rare.
 
 use crate::api::control::ControlPacket;
 use crate::api::recording::{ControlArrival, Reading, Recorder};
 use crate::state::{LinkState, OutputUnit, Packet};
 
-/// The parts of all recordings in a block, in the order in which they were asked for.
+/// The parts of all recordings in a block, in the order of the scenario.
 #[derive(Debug, Default)]
 pub(crate) struct Recorders {
     parts: Vec<Part>,
-    /// What every channel has done up to the last look; empty if no recording takes samples.
+    /// What every channel had done when it was last read; empty if no recording takes samples.
     readings: Vec<Reading>,
-    /// Control packets that the block has sent.
+    /// Number of control packets that the block has sent.
     control_packets: u32,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Part {
 }
 
 impl Recorders {
-    /// The parts of a block with so many channels.
+    /// For a block with this many channels.
     pub fn new(parts: Vec<Part>, channels: usize) -> Self {
         let samples = parts.iter().any(|part| part.recorder.next_sample() < u64::MAX);
         let readings = vec![Reading::default(); if samples { channels } else { 0 }];
@@ -48,7 +48,7 @@ impl Recorders {
         }
     }
 
-    /// A control packet leaves. Gives its number, if there is anybody who wants to know when it comes.
+    /// A control packet leaves. Returns its number if there is a recording.
     pub fn control_sent(&mut self, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
         if self.parts.is_empty() {
             return None;
@@ -68,7 +68,8 @@ impl Recorders {
         self.parts.iter().map(|part| part.recorder.next_sample()).min().unwrap_or(u64::MAX)
     }
 
-    /// Brings the readings up to date: at least every 2^32 cycles, since the counters of the channels have 32 bits.
+    /// Brings the readings up to date. It must be called at least every 2^32 cycles, because the counters of the
+    /// channels have 32 bits.
     pub fn look<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         for (reading, out) in self.readings.iter_mut().zip(outs) {
             reading.flits += u64::from(out.flits.wrapping_sub(reading.flits as u32));
@@ -93,7 +94,7 @@ impl Recorders {
         self.each().for_each(|part| part.window_ends(now));
     }
 
-    /// The parts at the end of the run, after a last sample of what has happened since the one before.
+    /// Ends the recordings: takes a last sample of what has happened since the one before, and returns the parts.
     pub fn finish<const V: usize>(mut self, outs: &[OutputUnit<V>], now: u64) -> Vec<Box<dyn Recorder>> {
         self.look(outs);
         for part in &mut self.parts {

@@ -1,5 +1,6 @@
-//! Heads that wait for their route behind another packet (`router.routing_delay`): a VC that a packet has left is closed
-//! to the next head for so many whole cycles, whether that head is there already or comes later.
+//! The delay of route computation for a head behind another packet (`router.routing_delay`): after a packet has left a
+//! VC, the next head there may not ask for an output for this many whole cycles, whether it is there already or comes
+//! later.
 
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
@@ -7,7 +8,8 @@ use crate::pipeline::net::Net;
 use crate::state::Segment;
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The first `count` moves of router `r` are about to leave their VCs.
+    /// The first `count` moves of router `r` are about to be carried out: the VCs that they leave are closed to the
+    /// next heads.
     pub(crate) fn close_behind(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.routers.hot(r).base as usize;
         for m in &self.moves[..count] {
@@ -15,7 +17,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether the head of VC `v` of input `i` may ask; if not, it comes back when it may.
+    /// Whether the head of VC `v` of input `i` may ask for an output now. If not, it is scheduled for the cycle in
+    /// which it may.
     pub(crate) fn is_open(&mut self, i: usize, v: usize) -> bool {
         let opens = self.opens[i * V + v];
         if opens > self.now {
@@ -24,7 +27,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         opens <= self.now
     }
 
-    /// Heads that have waited long enough ask.
+    /// Heads that have waited long enough ask for their outputs.
     pub(crate) fn open_vcs<const SINGLE: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.turning.due(self.now) {
             for k in 0..len {

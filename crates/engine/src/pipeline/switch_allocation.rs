@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 let router = self.routers.hot(r);
                 if router.vc_requests.is_empty() && router.switch_requests.is_empty() {
-                    // a VC that has become free is news to heads that choose
+                    // heads that choose look again if a flit has moved: a VC may have become free
                     let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
                     if !news {
                         self.active.clear(r);
@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Flits with a VC, and with `HEADS` heads that take one, cross the switch of router `r`.
+    /// Flits that hold a VC cross the switch of router `r`; with `HEADS`, also heads, which take a VC as they cross.
     #[inline(always)]
     pub(crate) fn switch_step<const HEADS: bool, const SINGLE: bool>(
         &mut self,
@@ -60,7 +60,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Matches inputs to `outputs` and sends what has won.
+    /// Matches inputs to `outputs`, and sends the flits that have won.
     #[inline(always)]
     fn cross<const HEADS: bool, const SINGLE: bool>(
         &mut self,
@@ -77,7 +77,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.send_all::<SINGLE>(net, r, moves);
     }
 
-    /// By age, watched, or with a delay behind every packet.
+    /// Used if arbiters go by age, packets are watched, or there is a routing delay behind every packet.
     #[inline(never)]
     fn matched_slow_path<const HEADS: bool>(
         &mut self,

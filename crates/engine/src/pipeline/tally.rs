@@ -1,4 +1,4 @@
-//! What a block counts: integers that can be added in any order.
+//! The counts of a block. All are integers, so that blocks can be added in any order.
 
 use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
@@ -8,7 +8,7 @@ use crate::state::sums::PacketSums;
 use crate::state::{DETOUR, MEASURED, Packet};
 use hdrhistogram::Histogram;
 
-/// Latencies below this are counted one by one.
+/// Latencies below this [cycles] are counted in an array, not in a histogram.
 const SHORT: usize = 1024;
 
 /// Latencies up to 2^32 cycles with 3 significant digits.
@@ -18,13 +18,13 @@ pub(crate) fn histogram() -> Histogram<u64> {
 
 #[derive(Debug, Clone)]
 pub struct Tally {
-    /// First cycle of the measured window, and the first after it.
+    /// First cycle of the measured window, and the first cycle after it.
     pub window: (u64, u64),
-    /// What terminals created of their own in the window.
+    /// What terminals created in the window, without packets that deliveries caused.
     pub created: Amount,
-    /// Packets that count in the window and were delivered.
+    /// Measured packets that were delivered.
     pub delivered: u64,
-    /// Those of them that were discarded, and their flits.
+    /// Measured packets that were discarded, and their flits.
     pub lost: u64,
     pub lost_flits: u64,
     pub injected_flits: u64,
@@ -33,10 +33,11 @@ pub struct Tally {
     pub batches: Vec<PacketSums>,
     latency: Histogram<u64>,
     network_latency: Histogram<u64>,
-    /// Packets with a latency below [`SHORT`] cycles, by latency: most of them, at a fraction of the cost.
+    /// Number of packets for each latency below [`SHORT`] cycles. Most packets are short, and an array costs a fraction
+    /// of a histogram.
     short_latency: Vec<u64>,
     short_network_latency: Vec<u64>,
-    /// Packets by hops, the last entry counts all longer ones.
+    /// Number of packets by hops; the last entry counts all longer paths.
     pub hop_counts: [u64; 64],
     pub parts: Parts,
 }
@@ -72,7 +73,8 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
-    /// Part of the window in which a measured packet was created; the last one for a reply that was made after it.
+    /// The batch of the window in which a measured packet was created. A reply that was created after the window counts
+    /// in the last batch.
     #[inline(always)]
     pub fn batch(&self, net: &Net, created: u64) -> usize {
         ((created.min(self.window.1 - 1) - self.window.0) / net.batch) as usize
@@ -84,7 +86,7 @@ impl Tally {
         self.count(net, packet, at);
     }
 
-    /// `packet` of job `job` will never reach its terminal.
+    /// `packet` of job `job` is discarded.
     pub fn lose(&mut self, packet: &Packet, job: usize) {
         if packet.flags & MEASURED != 0 {
             self.lost += 1;
@@ -112,7 +114,7 @@ impl Tally {
         }
     }
 
-    /// A packet whose latency, at least, is not short.
+    /// Counts a packet whose packet latency is not short; its network latency may be.
     #[inline(never)]
     fn count_long(&mut self, latency: u64, network: u64) {
         self.latency.saturating_record(latency);

@@ -1,4 +1,5 @@
-//! Timers of the agents of a block: one per channel and router, and a later setting makes an earlier one void.
+//! Timers of the agents of a block: one per channel and one per router. Setting a timer again replaces the earlier
+//! setting.
 
 use crate::base::wheel::Wheel;
 
@@ -8,9 +9,10 @@ const NEVER: u64 = u64::MAX;
 #[derive(Debug)]
 pub(crate) struct Timers {
     wheel: Wheel<u32, 64>,
-    /// When each ends.
+    /// The cycle in which each timer ends.
     ends: Vec<u64>,
-    /// When the wheel brings each up next: at its end, or before it where that is far ahead.
+    /// The cycle in which the wheel next looks at each timer: when it ends, or earlier if that is beyond the horizon of
+    /// the wheel.
     comes_up: Vec<u64>,
     /// Scratch.
     ended: Vec<u32>,
@@ -34,7 +36,7 @@ impl Timers {
         self.comes_up.iter().all(|&at| at == NEVER)
     }
 
-    /// Timer `who` ends at cycle `at`, not before the next one.
+    /// Sets timer `who` to end at cycle `at`, or in the next cycle if that is later.
     pub fn set(&mut self, who: usize, now: u64, at: u64) {
         self.ends[who] = at;
         let at = at.clamp(now + 1, now + self.wheel.horizon() - 1);
@@ -44,13 +46,13 @@ impl Timers {
         }
     }
 
-    /// The timers that end at `now`, in ascending order. The list is to be given back.
+    /// The timers that end at `now`, in ascending order. The caller hands the list back with `give_back`.
     pub fn end(&mut self, now: u64) -> Vec<u32> {
         let mut ended = std::mem::take(&mut self.ended);
         while let Some((chunk, len)) = self.wheel.due(now) {
             for k in 0..len {
                 let who = self.wheel.item(chunk, k);
-                // another setting may have brought it up before
+                // a timer that was set again may be in the wheel more than once; only the entry at `comes_up` counts
                 if self.comes_up[who as usize] == now {
                     self.comes_up[who as usize] = NEVER;
                     ended.push(who);
@@ -79,7 +81,7 @@ impl Timers {
 mod tests {
     use super::Timers;
 
-    /// The cycles below 5000 in which timers end; `set` sets others when one does.
+    /// Runs 5000 cycles and returns which timer ended when. `set` is called whenever a timer ends, and may set timers.
     fn run(timers: &mut Timers, set: impl Fn(&mut Timers, u32, u64)) -> Vec<(u64, u32)> {
         let mut all = Vec::new();
         for now in 1..5000 {

@@ -1,8 +1,9 @@
 //! VC allocation as a stage of its own, before switch allocation (`vc_realloc` = 1).
 //!
-//! One iteration of iSLIP between output VCs and the input VCs that want their class: every free output VC grants one head,
-//! every head accepts one VC, both round robin; pointers move past what was accepted. Two VCs that grant the same head
-//! waste one of the grants until the next step. With wormhole flow control a VC may be taken before it has a credit.
+//! One iteration of iSLIP between output VCs and the input VCs that ask for their class. Every free output VC grants
+//! one head, and every head accepts one VC; both go round robin, and pointers move past what was accepted. If two VCs
+//! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
+//! that has no credit yet.
 
 use crate::api::spec::FlowControl;
 use crate::base::bits::{Bits, pick16};
@@ -13,7 +14,8 @@ use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::state::{NO_REQUEST, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// A step of a router with the two stages: what takes a VC now crosses the switch in the next step at the earliest.
+    /// One allocation step of a router with both stages. A head that takes a VC now crosses the switch in the next step
+    /// at the earliest.
     pub(crate) fn staged_step<const SINGLE: bool>(
         &mut self,
         net: &Net,
@@ -34,7 +36,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// VC allocation of one step at every output that heads want. Returns the outputs at which a VC was taken.
+    /// Allocates VCs at every output that heads ask for. Returns the outputs at which a VC was taken.
     fn take_vcs<const SINGLE: bool>(&mut self, net: &Net, r: usize) -> Bits<W> {
         let mut touched = Bits::default();
         let mut outputs = self.routers.hot(r).vc_requests;
@@ -57,15 +59,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
             }
             if !again {
-                // what is still wanted waits for a VC or a credit: their return sets the bit again
+                // the remaining heads wait for a VC or a credit; when one comes back the bit is set again
                 self.routers.hot_mut(r).vc_requests.clear(p);
             }
         }
         touched
     }
 
-    /// One iteration between the VCs in `room` of output `p` and the heads that want `class`. True if VCs and heads are
-    /// left that may meet in the next step.
+    /// One iteration between the VCs in `room` of output `p` and the heads that ask for `class`. Returns true if VCs
+    /// and heads are left that could be matched in the next step.
     fn match_vcs(&mut self, net: &Net, base: usize, p: usize, class: usize, room: u16) -> bool {
         let slot = net.slot(base + p, class);
         let mut granted = Bits::<W>::default();
@@ -96,7 +98,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.free_vcs & room != 0
     }
 
-    /// The head (input, VC) that wants `class` of output `p` next after `turn` (input * V + VC).
+    /// Of the heads that ask for `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).
     fn next_head(&self, net: &Net, base: usize, p: usize, class: usize, turn: u16) -> (usize, usize) {
         let requesters = self.requesters.hot(net.slot(base + p, class));
         let (first, after) = ((turn as usize) / V, (turn as usize) % V);
@@ -115,8 +117,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn accept_vc(&mut self, base: usize, p: usize, i: usize, v: usize, vcs: u16) {
         let port = self.ins.hot_mut(base + i);
         let turn = self.vc_accepts.hot_mut((base + i) * V + v);
-        // the pointer runs over the VCs of all outputs, so at another output it is before or past all of `vcs`, and the
-        // lowest comes first: with random outputs low VCs fill first, as in BookSim
+        // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
+        // the lowest VC is taken. With random outputs low VCs therefore fill first, as in BookSim.
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
         *port.requests.hot_mut(v) = NO_REQUEST;

@@ -1,7 +1,8 @@
-//! Watched packets: what happens to them, noted where it happens.
+//! Watched packets: notes what happens to them, where it happens.
 //!
-//! A run without them pays nothing: the calls hang on branches that other rare things need anyway (`Net::creation_slow_path`,
-//! `heads_slow_path`, `crossing_slow_path`), and on one per cycle. Notes are about one block; `journey.rs` joins them.
+//! A run that watches no packets pays nothing: the calls are on branches that the loop takes anyway for other rare
+//! cases (`Net::creation_slow_path`, `heads_slow_path`, `crossing_slow_path`), and on one branch per cycle. Each block
+//! keeps notes of its own; `journey.rs` joins them.
 
 use crate::api::routing::{Decides, Hop};
 use crate::api::spec::{FlowControl, Watched};
@@ -13,7 +14,7 @@ use crate::pipeline::spy::{Spy, Weighed};
 use crate::state::{ChannelEnd, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
 use serde::Serialize;
 
-/// Choices that are kept of one head that chooses in every step: the first ones and the last.
+/// How many choices of a head that chooses in every step are kept: the first ones and the last.
 const CHOICES: usize = 64;
 
 weft_units::words! {
@@ -41,7 +42,7 @@ impl Serialize for Reason {
     }
 }
 
-/// From one cycle to another (exclusive), toward output `port`.
+/// The head waits for output `port` from one cycle to another (exclusive).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Wait {
     pub reason: Reason,
@@ -50,10 +51,10 @@ pub struct Wait {
     pub to_cycle: u64,
 }
 
-/// A hop that was chosen, among what.
+/// The choice of a hop, and the candidates.
 #[derive(Debug, Clone)]
 pub(crate) struct Decision {
-    /// When it was made; one that needs no queues is made where the packet was before.
+    /// When the choice was made. A choice that does not depend on queues is made before the packet comes to the router.
     pub cycle: u64,
     pub rule: &'static str,
     pub candidates: Vec<(Hop, Option<Weighed>)>,
@@ -62,7 +63,7 @@ pub(crate) struct Decision {
     pub via: Option<u64>,
 }
 
-/// The packet in its source.
+/// The packet at its source.
 #[derive(Debug, Clone)]
 pub(crate) struct Birth {
     pub packet: Packet,
@@ -71,13 +72,13 @@ pub(crate) struct Birth {
     pub injected: Option<u64>,
     pub vc: u8,
     pub tail_injected: Option<u64>,
-    /// At its first router, if that needs no queues.
+    /// The decision about the hop at its first router, if that does not depend on queues.
     pub ahead: Option<Decision>,
     terminal: usize,
     id: u32,
 }
 
-/// The packet in a router, from when it was the first in its queue.
+/// The packet in a router, from when it became the head of its VC.
 #[derive(Debug, Clone)]
 pub(crate) struct Stay {
     pub name: (u32, u32),
@@ -85,17 +86,18 @@ pub(crate) struct Stay {
     pub router: u32,
     pub front: u64,
     pub decisions: Vec<Decision>,
-    /// Choices that were not kept.
+    /// Number of choices that were not kept.
     pub dropped: u32,
     pub waits: Vec<Wait>,
-    /// Whether the last of them goes on.
+    /// Whether the last of `waits` is still going on.
     waiting: bool,
     pub vc_taken: Option<u64>,
-    /// Output port and VC, cycle of crossing the switch and first cycle on the link: of the head, and of the tail.
+    /// `output`: output port and VC. `head`, `tail`: the cycle in which the head (tail) crosses the switch, and its
+    /// first cycle on the link.
     pub output: Option<(u8, u8)>,
     pub head: Option<(u64, u64)>,
     pub tail: Option<(u64, u64)>,
-    /// At the next router, if that needs no queues.
+    /// The decision about the hop at the next router, if that does not depend on queues.
     pub ahead: Option<Decision>,
 }
 
@@ -108,16 +110,16 @@ struct Live {
     sends: bool,
 }
 
-/// What a block notes.
+/// The notes of a block.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     wanted: Watched,
     pub births: Vec<Birth>,
     pub stays: Vec<Stay>,
-    /// Births whose tail is not injected.
+    /// Indices of `births` whose tail is not injected yet.
     pending: Vec<usize>,
     live: Vec<Live>,
-    /// The last cycle in which the heads were looked at: nothing happened after it.
+    /// The last cycle in which the heads were looked at. Nothing has happened since.
     looked: u64,
 }
 
@@ -134,7 +136,7 @@ impl Watch {
         match &self.wanted {
             Watched::Nobody => false,
             Watched::Packets(names) => names.binary_search(&(packet.src, packet.seq)).is_ok(),
-            // all of one cycle, so that the same are kept in any number of blocks
+            // takes all packets of one cycle, so that any number of blocks keeps the same ones
             Watched::First(n) => {
                 measured && (self.births.len() < *n || self.births.last().is_some_and(|last| last.first == now))
             }
@@ -153,7 +155,7 @@ impl Stay {
 
     fn waits_for(&mut self, reason: Reason, port: u32, now: u64) {
         if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
-            // nothing changed in the cycles that nobody looked at
+            // nothing changed in the cycles that were skipped
             last.to_cycle = now;
             if (last.reason, last.port) == (reason, port) {
                 last.to_cycle = now + 1;
@@ -174,8 +176,8 @@ impl Stay {
         self.waiting = false;
     }
 
-    /// The head took a VC in the cycle `taken`, of which the reasons for waiting were noted before. A router in which
-    /// nothing moved since waits for a credit of that VC.
+    /// The head took a VC in cycle `taken`; until then it waited for the reasons noted before. If the router has
+    /// skipped cycles since, the head has been waiting for a credit of that VC.
     fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
         self.stops_waiting(taken);
         self.vc_taken = Some(taken);
@@ -227,7 +229,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         });
     }
 
-    /// What `route_here` is about to decide, with the same queues.
+    /// The decision that `route_here` is about to make, by the same queues.
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
         let (view, history) = ((&self.views, r), self.history.as_ref());
@@ -236,7 +238,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
-            // the intermediate that was drawn is on no detour, or there is none to draw
+            // the routing compared nothing: it drew an intermediate that needs no detour, or it has none to draw
             (net.routing.rule_without_queues(), vec![(chosen, None)])
         } else {
             (net.routing.rule(), compared)
@@ -244,7 +246,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
     }
 
-    /// The head of VC `v` of input `i` has changed its choice. `turn`: what decides ties.
+    /// The head of VC `v` of input `i` has changed its choice. `turn` decides ties.
     pub(crate) fn watch_choice(&mut self, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
         let Some(live) = self.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false)) else {
             return;
@@ -270,7 +272,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.watch.stays[stay].decide(decision);
     }
 
-    /// Before the allocation of a cycle: what has left its source, and what heads wait for.
+    /// Called before the allocation of a cycle: notes which packets have left their source, and what heads wait for.
     pub(crate) fn watch_cycle(&mut self, net: &Net) {
         let mut watch = std::mem::take(&mut self.watch);
         watch.pending.retain(|&n| !self.has_left(&mut watch.births[n]));
@@ -278,7 +280,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.watch = watch;
     }
 
-    /// After the last cycle: what still waits waited until then, also where nobody looked any more.
+    /// Called after the last cycle: ends all waits that are still going on, also those of routers that skipped cycles.
     pub(crate) fn watch_end(&mut self, net: &Net) {
         let mut watch = std::mem::take(&mut self.watch);
         self.watch_heads(net, &mut watch);
@@ -299,7 +301,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         watch.looked = self.now;
     }
 
-    /// Notes the injection of head and tail; true after the latter.
+    /// Notes the injection of head and tail. Returns true after the tail.
     fn has_left(&self, birth: &mut Birth) -> bool {
         let terminal = &self.terminals[birth.terminal];
         let sends = terminal.packet == birth.id && terminal.packet != NONE;
@@ -315,7 +317,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         !sends
     }
 
-    /// Why the head of VC `v` of input `i` can't cross the switch, or who else may; `None` if it asks for nothing yet.
+    /// Why the head of VC `v` of input `i` can't cross the switch, or why another one may instead. `None` if it asks
+    /// for nothing yet.
     fn reason(&self, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.ins[i], self.ins[i].requests[v]);
         let base = port.base as usize;
@@ -348,7 +351,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Some((reason, p as u32))
     }
 
-    /// The head of VC `v` of input `i` is discarded.
+    /// The packet at the head of VC `v` of input `i` is discarded.
     #[cold]
     pub(crate) fn watch_loss(&mut self, i: usize, v: usize) {
         let now = self.now;
@@ -368,7 +371,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let segment = &self.segments.items[self.ins[i].head[v] as usize];
             let (live, out) = (&mut watch.live[n], &self.outs[o]);
             let stay = &mut watch.stays[live.stay];
-            // as `send` computes it
+            // computed as in `send`
             let earliest = self.now + net.after_grant;
             let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
             if !live.sends {
@@ -391,7 +394,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 }
 
-/// The hop at `router`, which the packet will reach next, if that needs no queues.
+/// The decision about the hop at `router`, which the packet will reach next; `None` if that depends on queues.
 fn decided_ahead(net: &Net, router: u32, packet: &Packet, now: u64) -> Option<Decision> {
     let (at, mut after) = (net.coords[router as usize], *packet);
     let chosen = net.routing.next(at, &mut after, net.seed)?;

@@ -1,4 +1,4 @@
-//! The lives of watched packets, put together from what the blocks noted (`watch.rs`).
+//! What happened to the watched packets, put together from the notes of the blocks (`watch.rs`).
 
 use crate::api::spec::Watched;
 use crate::pipeline::block::Block;
@@ -9,31 +9,32 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use weft_topology::{Graph, Peer};
 
-/// One watched packet: number `seq` of those that `terminal` made.
+/// One watched packet: number `seq` of those that `terminal` created.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Journey {
     pub terminal: u32,
     pub seq: u32,
-    /// Packets that the terminal made in this run.
+    /// How many packets the terminal created in this run.
     pub made: u32,
-    /// `None` if this one was not among them.
+    /// `None` if this packet was not among them.
     pub life: Option<Life>,
 }
 
-/// Cycles are those in which something happened; a cycle is absent if the run ended before.
+/// What happened to the packet, and in which cycle; a cycle is absent if the run ended before it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Life {
     pub to_terminal: u32,
     pub flits: u16,
-    /// Whether it counts: it was created in the window.
+    /// Whether the packet counts: it was created in the window.
     pub measured: bool,
-    /// Entered the source queue; came to its head; its head flit, and its tail, left.
+    /// When the packet entered the source queue, when it came to the head of that queue, and when its head flit and its
+    /// tail flit were injected.
     pub created_cycle: u64,
     pub first_cycle: u64,
     pub injected_cycle: Option<u64>,
     pub injection_vc: Option<u8>,
     pub tail_injected_cycle: Option<u64>,
-    /// One for each router on its way, as far as it came.
+    /// One for each router on its path, as far as it came.
     pub routers: Vec<Visit>,
     pub delivered_cycle: Option<u64>,
     pub latency: Option<Latency>,
@@ -45,12 +46,12 @@ pub struct Visit {
     pub router: u32,
     pub port: u32,
     pub vc: u8,
-    /// The head came in; was the first in its queue.
+    /// When the head came in, and when it became the first in its queue.
     pub arrived_cycle: u64,
     pub front_cycle: Option<u64>,
-    /// The hop, among what; more than one where a head chooses again in every step: each change.
+    /// The hop that was chosen, with its candidates. If a head chooses in every step: each change of its choice.
     pub choices: Vec<Choice>,
-    /// Changes between the last two of them that were not kept.
+    /// Number of changes between the last two of these that were left out.
     pub choices_left_out: u32,
     pub waits: Vec<Wait>,
     pub exit: Option<Exit>,
@@ -61,67 +62,67 @@ pub struct Visit {
 pub struct Exit {
     pub port: u32,
     pub vc: u8,
-    /// Name of the link class; the router behind it, `None` for the terminal.
+    /// Name of the link class; and the router at the far end of the link, `None` for a terminal.
     pub link: String,
     pub next_router: Option<u32>,
     pub vc_cycle: u64,
-    /// Crossed the switch; was on the link.
+    /// When the head crossed the switch, and when it was on the link.
     pub head_crossed_cycle: u64,
     pub head_left_cycle: u64,
-    /// Cycles that the head stood behind other flits for the link.
+    /// Cycles for which the head waited for the link behind other flits.
     pub link_wait_cycles: u64,
     pub tail_crossed_cycle: Option<u64>,
     pub tail_left_cycle: Option<u64>,
-    /// Reaches the other end of the link.
+    /// When the head reaches the far end of the link.
     pub head_arrives_cycle: u64,
 }
 
 /// A hop that was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// When: before the packet came, where it takes no queues.
+    /// When the choice was made: before the packet came, if it does not depend on queues.
     pub cycle: u64,
     pub rule: String,
-    /// Router that a detour goes over.
+    /// The intermediate router of a detour.
     pub via_router: Option<u32>,
     pub candidates: Vec<Candidate>,
-    /// Place of the chosen one among them; `None` if it is none of them.
+    /// Index of the chosen one among the candidates; `None` if it is not one of them.
     pub chosen: Option<usize>,
     pub port: u32,
     pub vc_class: u8,
 }
 
-/// A hop that was compared with others, with the numbers of that moment.
+/// A hop that was compared with others, with its numbers at the time of the choice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     pub port: u32,
     pub next_router: Option<u32>,
     pub vc_class: u8,
-    /// cost = queue * hops + bias; the least wins. The queue is that of an output of this router, or of another one.
+    /// cost = queue * hops + bias; the least cost wins. The queue is at an output of this router, or of `queue_router`.
     pub queue_flits: Option<i32>,
     pub queue_router: Option<u32>,
     pub queue_port: Option<u32>,
     pub hops: Option<u32>,
     pub bias_flits: Option<i32>,
     pub cost_flits: Option<i32>,
-    /// Credits of the VCs that a head could take at once; the most win.
+    /// Credits of the VCs that a head could take now; the most credits win.
     pub credits: Option<u32>,
-    /// As good as the chosen one.
+    /// Whether this candidate is as good as the chosen one.
     pub tied: bool,
 }
 
-/// Where the cycles from creation to delivery went: the parts add up to the total.
+/// How the cycles from creation to delivery divide up; the parts add up to the total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Latency {
     pub total_cycles: u64,
-    /// Until the head was injected.
+    /// From creation to the injection of the head.
     pub source_cycles: u64,
-    /// The head in routers; `waiting` of them more than the router's own delay.
+    /// Cycles that the head spent in routers; `waiting_cycles` of them are more than the delay of the routers.
     pub routers_cycles: u64,
     pub waiting_cycles: u64,
-    /// The head on links, those of both terminals included.
+    /// Cycles that the head spent on links, including those of both terminals.
     pub wires_cycles: u64,
-    /// From the head to the tail at the last link, and the terminal's own delay.
+    /// `tail_cycles`: from the head to the tail on the last link. `ejection_cycles`: the delay of the terminal.
     pub tail_cycles: u64,
     pub ejection_cycles: u64,
 }
@@ -133,7 +134,7 @@ struct Maker<'a> {
     delay: u64,
 }
 
-/// The journeys of the packets that were to be watched, in the order asked for, or of time.
+/// The journeys of the watched packets, in the order of the request, or of time.
 pub(crate) fn all<const W: usize, const V: usize>(
     net: &Net,
     graph: &Graph,
@@ -266,7 +267,7 @@ impl Maker<'_> {
     }
 
     fn choice(&self, router: u32, decision: &Decision) -> Choice {
-        // two paths may begin with the same hop
+        // two paths may begin with the same hop; the better one was chosen
         let same = (0..decision.candidates.len()).filter(|&k| decision.candidates[k].0 == decision.chosen);
         let chosen = same.min_by_key(|&k| worth(decision.candidates[k].1.as_ref()));
         let best = chosen.and_then(|k| worth(decision.candidates[k].1.as_ref()));

@@ -1,6 +1,6 @@
 //! The phases of a run: warm-up, measured window, drain, and what ends each of them.
 //!
-//! Everything that decides is an integer summed over all blocks at a cycle that does not depend on them.
+//! All decisions depend on integers that are summed over all blocks, at cycles that do not depend on the blocks.
 
 use crate::api::control::ControlCount;
 use crate::api::workload::Amount;
@@ -12,29 +12,32 @@ use crate::run::stall;
 use crate::run::steady::confidence95;
 use crate::state::{Account, NO_JOB, NONE};
 
-/// Hears of the progress of a run, and can stop it.
+/// Is told of the progress of a run, and can stop it.
 pub trait Progress: Sync {
-    /// Called now and then with the cycle reached and the cycles expected in all; `false` stops the run.
+    /// Called from time to time with the cycle reached and the expected number of cycles. Returning `false` stops the
+    /// run.
     fn tick(&self, cycle: u64, of: u64) -> bool;
 }
 
-/// For runs that nobody watches.
+/// For runs whose progress nobody follows.
 impl Progress for () {
     fn tick(&self, _: u64, _: u64) -> bool {
         true
     }
 }
 
-/// Cycles between looks at progress, interruption and stall; during the drain, between looks at its end.
+/// Cycles between two checks of progress, interruption and stall; `DRAIN_LOOK`: between two checks for the end of the
+/// drain.
 pub(crate) const LOOK: u64 = 1024;
 const DRAIN_LOOK: u64 = 256;
-/// Cycles between looks for the end of the last batch, which ends the window: it is billed up to a multiple of this.
+/// Cycles between two checks whether the last batch is delivered, which ends the window. The window is billed up to a
+/// multiple of this.
 const COMPLETE_LOOK: u64 = 32;
-/// A run is saturated below this share of the offered load.
+/// A run is saturated if the network accepts less than this share of the offered load.
 const ACCEPTED_SHARE: f64 = 0.97;
-/// Stale cycle stamps are brought forward, and counters of 32 bits moved to wider ones, at least this often.
+/// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones.
 const HOUSEKEEPING: u64 = 1 << 28;
-/// What each job has offered in the window, with all that deliveries bring about.
+/// What each job has offered in the window, with the packets that deliveries caused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
     pub by_job: Vec<Amount>,
@@ -50,14 +53,15 @@ impl Offered {
     }
 }
 
-/// Accepted flits at the middle of the window: what was on its way when the window began is no sign of saturation.
+/// Flits accepted by the middle of the window. Only the second half is judged: what was on its way when the window
+/// began says nothing about saturation.
 #[derive(Debug, Clone, Copy)]
 struct Middle {
     cycle: u64,
     accepted: u64,
 }
 
-/// What a run has found out when it ends.
+/// The results of a run that are known when it ends.
 pub(crate) struct Findings {
     pub ending: Ending,
     pub window: (u64, u64),
@@ -68,7 +72,7 @@ pub(crate) struct Findings {
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
-    /// Runs warm-up, window and drain.
+    /// Runs warm-up, window and drain, and returns the results.
     pub fn run(mut self, spec: &Spec, progress: &dyn Progress) -> Outcome {
         let mut watch = Watch::new(&spec.phases, progress);
         let mut decisions = Decisions::default();
@@ -85,7 +89,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let window = (start, self.now);
         self.set_window(start, self.now);
         let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
-        // a source that waits for a delivery may make a packet of the window after it: counted now, not at its end
+        // Counted now and not at the end of the drain: a source that waits for a delivery may create a packet of the
+        // window later.
         let offered = self.offered();
         let ending = self.explain(ending);
         if let Stop::Confidence { share, .. } = spec.phases.stop {
@@ -98,7 +103,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter_mut().for_each(|b| b.tally.window = (start, end));
     }
 
-    /// Energy is counted from here.
+    /// Starts the accounts of energy.
     fn open_accounts(&mut self) {
         for block in &mut self.blocks {
             block.power.begin(&block.outs, self.now);
@@ -107,7 +112,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    /// Control packets since the accounts were opened, if there are agents that send some.
+    /// Control packets since the accounts were started; `None` if the agents send none.
     fn control(&self) -> Option<ControlCount> {
         let mut counts = self.blocks.iter().filter_map(|block| block.control.counts.as_ref());
         let first = counts.next()?.clone();
@@ -131,13 +136,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mut end = start + spec.phases.window;
         if let Stop::Confidence { share, window } = spec.phases.stop {
             loop {
-                // flits that land behind the end must not leave before it is known
+                // flits that will be delivered after the end must not leave before the end is known
                 let decide = end.saturating_sub(self.net.lookahead).max(self.now);
                 if let Some(ending) = self.advance_watched(decide, LOOK, watch) {
                     return Some(ending);
                 }
                 let tally = self.tally();
-                // slow packets of later batches may still be on their way
+                // slow packets of later batches may still be on their way, so these batches do not count yet
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
                 let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
@@ -152,12 +157,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.advance_watched(end, LOOK, watch)
     }
 
-    /// Cycles by which a window grows: whole batches, and not less than what is decided ahead.
+    /// By how many cycles a window is extended: whole batches, and at least as many cycles as its end must be known in
+    /// advance.
     fn growth(&self) -> u64 {
         (self.net.lookahead / self.net.batch + 1) * self.net.batch
     }
 
-    /// Advances until the batches of all jobs are delivered, or the window is as long as it may be.
+    /// Advances until the batches of all jobs are delivered, or the window has its greatest length.
     fn complete(&mut self, spec: &Spec, watch: &mut Watch) -> Option<Ending> {
         let limit = self.now + spec.phases.window;
         while !self.is_complete() {
@@ -172,7 +178,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         None
     }
 
-    /// Whether every batch is delivered, to the last flit.
+    /// Whether the batches of all jobs are delivered completely.
     fn is_complete(&self) -> bool {
         let tallies = || self.blocks.iter().map(|b| &b.tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
@@ -182,7 +188,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         })
     }
 
-    /// Advances to `until` in steps of `look`; `Some` if the run ends before.
+    /// Advances to cycle `until` and checks the run every `look` cycles. Returns `Some` if the run ends before.
     pub(crate) fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch) -> Option<Ending> {
         while self.now < until {
             let before = self.now;
@@ -202,7 +208,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         None
     }
 
-    /// Simulates up to cycle `until`, and lets recordings take their samples on the way.
+    /// Advances to cycle `until`. Recordings take their samples on the way.
     pub fn advance_recording(&mut self, until: u64) {
         while self.now < until {
             let sample = self.blocks[0].recorders.next_sample();
@@ -231,7 +237,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    /// Whether all packets of the window are delivered or discarded, and no source has another one to make.
+    /// Whether all packets of the window are delivered or discarded, and all sources have created theirs.
     fn is_drained(&self) -> bool {
         let end = self.blocks[0].tally.window.1;
         let packets = |(j, job): (usize, &NetJob)| job.workload.in_all(self.created(j)).packets;
@@ -239,8 +245,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
 
-    /// Whether a steady load was accepted in the part of the window since its middle so much less than it was offered that
-    /// it is no chance. A load that changes, or waits for the network, is judged by the drain alone.
+    /// Whether the network has accepted so much less than the offered load since the middle of the window that it can't
+    /// be chance. Only a steady load is judged here. For a load that changes, or depends on deliveries, only the drain
+    /// tells.
     fn falls_behind(&self, middle: Middle) -> bool {
         let (start, end) = self.blocks[0].tally.window;
         if !self.net.jobs.iter().all(|job| job.workload.is_steady()) {
@@ -250,15 +257,16 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);
         let accepted = (self.accepted() - middle.accepted) as f64;
         let now = self.now.min(end);
-        // flits count when they leave for the terminal, if they reach it within the window
+        // accepted flits are counted when they leave for the terminal, if they will reach it within the window
         let span = (now + self.net.landing).min(end).saturating_sub(middle.cycle + self.net.landing);
         let flits = flits / packets.max(1.0);
         let packets = packets * span as f64 / (now - start).max(1) as f64;
-        // three standard deviations of a Bernoulli count keep short windows from looking saturated by chance
+        // a margin of three standard deviations of a Bernoulli count, so that short windows do not look saturated by
+        // chance
         accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt()
     }
 
-    /// What was discarded is no load that the network could not carry.
+    /// Accepted flits, with the discarded ones: discards do not show that the network could not carry the load.
     fn accepted(&self) -> u64 {
         self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
     }
@@ -271,7 +279,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.lost).sum()
     }
 
-    /// What the terminals of job `j` have created of their own in the window.
+    /// What the terminals of job `j` have created of their own in the window (no delivery caused it).
     fn created(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.tally.parts.created_by(j).unwrap_or(b.tally.created)).sum()
     }
@@ -287,8 +295,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Offered { by_job: backlog.into_iter().enumerate().map(in_all).collect() }
     }
 
-    /// Packets that were created before `until` but are not injected; and by job what terminals created of their own in the
-    /// window, but have not given yet, since sources lag behind.
+    /// Returns two numbers. First, the packets that were created before `until` but are not injected. Second, by job,
+    /// what the terminals created of their own in the window but have not handed out yet, because sources lag behind.
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
@@ -296,7 +304,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 let j = usize::from(terminal.job);
                 let window = block.tally.window;
                 let waiting = block.sources[j].all().backlog(terminal.source as usize, terminal.due, until, window);
-                // the packet that is made, but whose head waits
+                // also the packet that the network interface holds, if its head has not left
                 all += waiting.packets + u64::from(terminal.packet != NONE && terminal.vc == u8::MAX);
                 in_window[j] += waiting.in_window;
             }
@@ -304,7 +312,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         (all, in_window)
     }
 
-    /// A run that did not drain may hide packets that can never move.
+    /// If a run did not drain, looks for packets that can never move.
     fn explain(&self, ending: Ending) -> Ending {
         match ending {
             Ending::Saturated => stall::find(self).map_or(Ending::Saturated, Ending::Stalled),
@@ -313,7 +321,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 }
 
-/// Whether half the width of the 95 % confidence interval of the mean latency is at most `share` of the mean.
+/// Whether half of the 95 % confidence interval of the mean latency is at most `share` of the mean.
 fn is_confident(batches: &[PacketSums], share: f64) -> bool {
     let mut sums = PacketSums::default();
     batches.iter().for_each(|b| sums.add(b));
@@ -323,7 +331,7 @@ fn is_confident(batches: &[PacketSums], share: f64) -> bool {
     confidence95(&means).is_some_and(|half| half <= share * mean)
 }
 
-/// Notices that nothing moves, and tells how far the run is.
+/// Notices if nothing moves any more, and reports the progress of the run.
 pub(crate) struct Watch<'a> {
     progress: &'a dyn Progress,
     limit: u64,

@@ -1,4 +1,4 @@
-//! What a run gives back: integers and a histogram; names, units and prices in joules are added by the caller.
+//! The result of a run: integers and histograms. The caller adds names, units and energy in joules.
 
 pub use crate::api::control::ControlCount;
 use crate::api::recording::Table;
@@ -24,27 +24,27 @@ weft_units::words! {
     }
 }
 
-/// What the packets of a stalled network wait for.
+/// Why a stalled network can't move on: its stuck packets, and what they wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stall {
     pub cycle: u64,
     /// Packets that can never move again.
     pub packets: u64,
-    /// Each waits for the queue of the next, and the last for that of the first: a cycle. If the last waits for a channel that
-    /// the power policy has closed, it is a chain.
+    /// Each waits for the queue of the next one. In a cycle of packets, the last one waits for the queue of the first.
+    /// In a chain, the last one waits for a channel that the power policy has closed.
     pub wait_for: Vec<Waiting>,
 }
 
 /// The packet at the head of an input VC, and what it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// `None` if only body flits are here and the head is further on.
+    /// `None` if only body flits are in this queue, because the head is further on.
     pub packet: Option<PacketName>,
     pub at: Queue,
     pub cause: Cause,
 }
 
-/// A packet: number `seq` of those from terminal `src`, on its way to terminal `dst`.
+/// A packet: number `seq` of those that terminal `src` created, for terminal `dst`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketName {
     pub seq: u32,
@@ -77,7 +77,7 @@ weft_units::words! {
 }
 
 impl Cause {
-    /// The queue that must move first, if that would help.
+    /// The queue that must move before this packet can; `None` if nothing would help.
     pub fn queue(&self) -> Option<Queue> {
         match *self {
             Self::NoRoom { to, .. } => Some(to),
@@ -139,49 +139,52 @@ pub struct ChannelCount {
     pub transitions: u64,
 }
 
-/// One job.
+/// The results of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobOutcome {
     pub name: String,
     pub terminals: u32,
-    /// Flits offered, injected and delivered during the window; where there is more than one job or it has `latencies`,
-    /// delivered flits count with the tail of their packet.
+    /// Flits offered, injected and delivered in the window. If there is more than one job, or the job has `latencies`,
+    /// the flits of a packet count as delivered when its tail is.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created in the window (and what their deliveries brought about) that were neither delivered nor discarded when the run ended.
+    /// Packets created in the window, and those caused by their deliveries, that were neither delivered nor discarded
+    /// when the run ended.
     pub missing_packets: u64,
-    /// Packets created in the window that were discarded, as a router had failed.
+    /// Packets created in the window that were discarded because a router had failed.
     pub dropped_packets: u64,
     pub packets: Measured,
-    /// Latencies that the workload tells apart, by the names of their columns.
+    /// Latencies that the workload reports separately, by the names of their columns.
     pub latencies: Vec<(&'static str, Measured)>,
-    /// The batch: packets delivered in the whole run, of how many, and the cycle in which the last one came.
+    /// The batch: how many packets of how many were delivered in the whole run, and the cycle in which the last one
+    /// was.
     pub batch: Option<Batch>,
 }
 
-/// How far a batch came.
+/// How much of a batch was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     pub delivered: u64,
     pub packets: u64,
-    /// When the last packet was delivered, if all were.
+    /// When the last packet was delivered, if all of them were.
     pub completed: Option<u64>,
 }
 
-/// How the ends of the window were found.
+/// What was found when the beginning and the end of the window were decided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Decisions {
-    /// Whether the latencies had settled when the window began; `None` if nobody looked.
+    /// Whether the latencies had settled when the window began; `None` if that was not checked.
     pub settled: Option<bool>,
-    /// Whether the share of channels that draw power had; `None` if nobody looked, or no channel is ever switched.
+    /// Whether the share of channels that draw power had settled; `None` if that was not checked, or no channel is ever
+    /// switched.
     pub power_settled: Option<bool>,
-    /// Whether the wanted confidence was reached; `None` if none was wanted.
+    /// Whether the requested confidence was reached; `None` if none was requested.
     pub confident: Option<bool>,
 }
 
 impl Decisions {
-    /// Whether all that was looked at has settled.
+    /// Whether everything that was checked has settled.
     pub(crate) fn are_settled(&self) -> bool {
         self.settled != Some(false) && self.power_settled != Some(false)
     }
@@ -191,7 +194,7 @@ impl Decisions {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub ending: Ending,
-    /// Cycles simulated in all, and length of the window that was measured.
+    /// Cycles simulated in the whole run.
     pub cycles: u64,
     /// Cycles before the window.
     pub warmup: u64,
@@ -208,7 +211,7 @@ pub struct Outcome {
     /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
     /// stalled or interrupted).
     pub missing_packets: u64,
-    /// Packets created in the window that were discarded, as a router had failed, and their flits.
+    /// Packets created in the window that were discarded because a router had failed, and their flits.
     pub dropped_packets: u64,
     pub dropped_flits: u64,
     /// The same sums per batch of the window, by creation time.
@@ -220,11 +223,11 @@ pub struct Outcome {
     pub hop_counts: Vec<u64>,
     pub channels: Vec<ChannelCount>,
     pub jobs: Vec<JobOutcome>,
-    /// The tables of the recordings, by name, in the order in which they were asked for.
+    /// The tables of the recordings, by name, in the order of the scenario.
     pub recorded: Vec<(&'static str, Table)>,
     /// Control packets of the power policy over the window, if it sends some.
     pub control: Option<ControlCount>,
-    /// Of the packets that were watched.
+    /// The journeys of the watched packets.
     pub journeys: Vec<Journey>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,

@@ -1,4 +1,4 @@
-//! From the counters of the blocks to the outcome of a run.
+//! Makes the outcome of a run from the counters of the blocks.
 
 use crate::network::recordings;
 use crate::network::simulation::Simulation;
@@ -99,7 +99,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 }
 
-/// Channels by sending router and port, injection channels last, each block in turn.
+/// The counts of all channels, by sending router and port; the injection channels come last, block by block.
 fn channels<const W: usize, const V: usize>(
     blocks: &[Block<W, V>],
     graph: &Graph,

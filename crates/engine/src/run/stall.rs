@@ -1,9 +1,10 @@
-//! Which packets can never move again, and what they wait for in words.
+//! Finds the packets that can never move again, and what they wait for.
 //!
-//! A head can move if one of the VCs it may use is free with room, or will be: because the packet that holds it, or the
-//! packets in the buffer behind it, can move. Ejection, sources and everything still on a wire can move. So can a head that
-//! waits for a channel that the power policy has closed, as long as the policy has something to do: it may open the channel.
-//! What is left when no more can be marked is stuck: in a cycle, or behind a channel that stays closed.
+//! A head can move if a VC that it may use is free and has room, or will be. It will be if the packet that holds the VC
+//! can move, or the packets in the buffer behind it. Ejection, sources, and flits and credits on their way can always
+//! move. So can a head that waits for a channel that the power policy has closed, as long as the policy still has
+//! something to do and may open the channel. Queues that can move are marked until there are no more. The others are
+//! stuck: in a cycle, or behind a channel that stays closed.
 
 use crate::api::routing::Hop;
 use crate::network::simulation::Simulation;
@@ -19,9 +20,10 @@ type Queue = (usize, usize, usize);
 struct Map<'a, const W: usize, const V: usize> {
     net: &'a Net,
     blocks: &'a [Block<W, V>],
-    /// The power policy opens no channel unless a packet moves.
+    /// The power policy will open no channel until a packet moves.
     policy_rests: bool,
-    /// Credits on their way, as (block, output, VC); flits on their way, as queues.
+    /// `credits`: credits on their way, as (block, output, VC). `flits`: flits on their way, by the queue that they go
+    /// to.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
@@ -77,8 +79,8 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         })
     }
 
-    /// Queues one of which must move before the head of `q` can; `None` if it can move (or need not wait), none if it never
-    /// can.
+    /// The queues of which one must move before the head of `q` can. `None` if the head can move, or waits for a link
+    /// to return. An empty list if it can never move.
     fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
         let block = &self.blocks[b];
         let port = &block.ins[i];
@@ -105,7 +107,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         Some(on)
     }
 
-    /// What the head of `q`, which holds no VC, may ask for.
+    /// The hops that the head of `q`, which holds no VC, may ask for.
     fn hops(&self, (b, i, v): Queue) -> Vec<Hop> {
         let block = &self.blocks[b];
         let port = &block.ins[i];
@@ -126,7 +128,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         self.net.trunk.members(hop.port).map(move |port| Hop { port, ..hop })
     }
 
-    /// Queues one of which must move before a head can take `hop`; `None` if it can.
+    /// The queues of which one must move before a head can take `hop`; `None` if it can take it now.
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
@@ -136,7 +138,8 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let held = self.blocks[b].power.held_vcs(o, out);
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
         if out.closed || self.net.hold_switch && held != 0 {
-            // the policy hears when these have left; or the output finishes another packet first, whatever VC is free
+            // If the channel is closed, the policy acts when these packets have left. If the output holds the switch,
+            // it finishes another packet first, whatever VC is free.
             return Some((0..V).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];
@@ -155,7 +158,8 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         Some(on)
     }
 
-    /// The queue behind output VC (b, o, vc), whose packets must move for credits to come; `None` if some will come.
+    /// The queue behind output VC (b, o, vc), which must move before a credit comes back; `None` if one will come back
+    /// anyway.
     fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let out = &self.blocks[b].outs[o];
         let far = match out.kind {
@@ -171,7 +175,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         (!moving && !empty).then(|| vec![far])
     }
 
-    /// The queue upstream that still holds flits of the packet at the head of `q`; `None` if they are on the way.
+    /// The queue upstream that still holds flits of the packet at the head of `q`; `None` if they are on their way.
     fn body_behind(&self, q: Queue) -> Option<Queue> {
         let (b, i, v) = q;
         let port = &self.blocks[b].ins[i];
@@ -211,7 +215,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let block = &self.blocks[b];
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
-        // once the head has gone on, perhaps to another block, the record may be another packet's
+        // after the head has left, perhaps for another block, the record may belong to another packet
         let packet = (segment.sent == 0).then(|| &block.packets.items[segment.packet as usize]);
         let at = self.place(q);
         let cause = match next.map(|next| (next, self.place(next))) {
@@ -225,7 +229,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
     }
 
-    /// The first of the channels that the head of `q` may take: all of them are closed.
+    /// The first of the channels that the head of `q` may take. All of them are closed.
     fn closed(&self, q: Queue) -> Cause {
         let block = &self.blocks[q.0];
         let (port, hops) = (&block.ins[q.1], self.hops(q));

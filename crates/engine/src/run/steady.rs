@@ -1,4 +1,4 @@
-//! When a simulation has settled, and how sure its mean is.
+//! Decides when a simulation has settled, and how exact its mean is.
 //!
 //! # Source
 //! K. P. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997
@@ -6,45 +6,47 @@
 //! a test of trend by H. B. Mann, Econometrica 13, 1945; batch means: A. M. Law, "Simulation Modeling and Analysis".
 //!
 //! # Parameters
-//! Latencies: [`LEAST`] observations are needed, and [`LEAST_REST`] of them behind the cut.
-//! Power state: [`LEAST_PERIODS`] and [`LEAST_PERIODS_REST`]; a difference below [`RESOLUTION`] (share of the managed
-//! channels) is none; rank correlation with time of at most 1 / [`TREND`]. What an observation is: `warmup.rs`.
+//! Latencies: [`LEAST`] observations are needed, with at least [`LEAST_REST`] after the cut. Power state:
+//! [`LEAST_PERIODS`] and [`LEAST_PERIODS_REST`]; shares of the managed channels that differ by less than [`RESOLUTION`]
+//! count as equal; the rank correlation with time may be at most 1 / [`TREND`]. `warmup.rs` says what an observation
+//! is.
 //!
 //! # Guarantees
 //! Decisions are functions of integers summed over the whole network at fixed cycles: they do not depend on threads or
 //! blocks.
 //!
-//! The power state needs a rule of its own. Its observations are few, since each must be as long as the policy takes
-//! from one decision to the next (10,000 cycles under TCEP), and between decisions it stands still to the last bit.
-//! * MSER on six observations must be allowed to keep three. It cuts a straight ramp down to these, so that is no steady
-//!   state.
-//! * MSER on its own never ends where channels still change one by one, and where nothing varies any change is
-//!   infinitely sure. So each observation counts as known to within [`RESOLUTION`] d, which adds d^2/12 to its variance:
-//!   a ramp of slope s has m s^2/12 + d^2/(12 m) over its last m observations, least at m = d/s. It has settled when it
-//!   changes by less than d in the half that is kept. Noise below that, too, delays nothing.
-//! * A staircase that stands still for two or three periods, as of a router that may drop one link per epoch but finds
-//!   one in every second, looks like noise to MSER. Rank correlation sees its order: of the pairs of observations
-//!   kept, those that rise and those that fall (by d or more) may differ by a third of all pairs. Noise and oscillations
-//!   around a level pass, however wide; so does a drift of up to two standard deviations of the noise around it, which
-//!   is a correlation of 1/2 and in ranks of 1/3.
+//! The power state needs a rule of its own. It has few observations, since each must be as long as the policy takes
+//! from one decision to the next (10,000 cycles under TCEP). And between decisions it does not change at all.
+//! * With six observations MSER must be allowed to keep three. It cuts a straight ramp down to these three, although a
+//!   ramp is no steady state.
+//! * MSER alone never ends where channels still change one by one: if nothing else varies, every change is significant.
+//!   So each observation counts as known to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp of
+//!   slope s the criterion is then m s^2/12 + d^2/(12 m) over the last m observations, which is least at m = d/s: the
+//!   power state has settled when it changes by less than d in the half that is kept. Noise below d delays nothing
+//!   either.
+//! * A staircase that rests for two or three periods looks like noise to MSER. (An example is a router that may drop
+//!   one link per epoch but finds one only in every second epoch.) Rank correlation sees the order: of all pairs of the
+//!   observations kept, the number that rise and the number that fall (by d or more) may differ by a third of the
+//!   pairs. Noise and oscillations around a level pass, however wide. So does a drift of up to two standard deviations
+//!   of the noise around it, which is a correlation of 1/2, or 1/3 in ranks.
 //!
 //! # Not modelled
-//! Correlation between batches: an interval is as good as the batches are long. A power state that rests for five periods
-//! of the policy or more, and then goes on, passes for settled.
+//! Correlation between batches: the confidence interval is only right if batches are long enough. A power state that
+//! rests for five periods of the policy or more and then changes again counts as settled.
 //!
 //! # Validation
 //! Below: constants, ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
 
 /// Observations of the latency needed before a run may count as settled.
 pub(crate) const LEAST: usize = 12;
-/// Fewer at the end vary little by chance.
+/// The fewest observations that may be kept: fewer could vary little by chance.
 const LEAST_REST: usize = 5;
 /// Observations of the power state needed before it may count as settled.
 pub(crate) const LEAST_PERIODS: usize = 6;
 const LEAST_PERIODS_REST: usize = 3;
-/// Shares of the managed channels that differ by less are the same.
+/// Shares of the managed channels that differ by less than this count as equal.
 const RESOLUTION: f64 = 0.01;
-/// One in so many pairs may rise more than fall, or the other way round.
+/// The pairs that rise and those that fall may differ by one in this many pairs.
 const TREND: i64 = 3;
 
 /// Whether a series of mean latencies has settled: MSER drops less than half of it.
@@ -52,15 +54,15 @@ pub(crate) fn has_settled(latencies: &[f64]) -> bool {
     latencies.len() >= LEAST && 2 * mser(latencies, LEAST_REST, 0.0) < latencies.len()
 }
 
-/// Whether a series of shares (of channels that draw power, or of a latency) has settled: MSER drops less than half of it, and the rest
-/// has no trend.
+/// Whether a series of shares (of channels that draw power, or of a latency) has settled: MSER drops less than half of
+/// it, and the rest has no trend.
 pub(crate) fn is_level(shares: &[f64]) -> bool {
     let cut = mser(shares, LEAST_PERIODS_REST, RESOLUTION);
     shares.len() >= LEAST_PERIODS && 2 * cut < shares.len() && !has_trend(&shares[cut..])
 }
 
-/// Observations to drop, so that the mean of the rest, `least_rest` or more, is as sure as it gets: the sum of squares over
-/// (length of the rest)^2 is least. Each observation is known to within `resolution`.
+/// How many observations to drop, so that the mean of the rest is as exact as possible: the sum of squares over (length
+/// of the rest)^2 is least. At least `least_rest` are kept. Each observation is known to within `resolution`.
 fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
     let rounding = resolution * resolution / 12.0;
@@ -80,7 +82,7 @@ fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     cut
 }
 
-/// Whether the order of the observations in time tells which is larger (Kendall's rank correlation).
+/// Whether the observations tend to rise or to fall with time (Kendall's rank correlation).
 fn has_trend(shares: &[f64]) -> bool {
     let sign = |change: f64| i64::from(change >= RESOLUTION) - i64::from(change <= -RESOLUTION);
     let later = |(k, first): (usize, &f64)| shares[k + 1..].iter().map(|x| sign(x - first)).sum::<i64>();
@@ -95,8 +97,8 @@ const T95: [f64; 30] = [
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// Student's t: the table, and above it the expansion around the normal quantile (Abramowitz and Stegun 26.7.5), which
-/// is good to 0.001 from 30 degrees on.
+/// Student's t: from the table, and for more degrees from the expansion around the normal quantile (Abramowitz and
+/// Stegun 26.7.5), which is exact to 0.001 from 30 degrees on.
 fn student_t95(degrees: usize) -> f64 {
     match degrees.checked_sub(1).and_then(|i| T95.get(i)) {
         Some(t) => *t,
@@ -108,7 +110,8 @@ fn student_t95(degrees: usize) -> f64 {
     }
 }
 
-/// Half the width of the 95 % confidence interval of a mean, from independent batch means; `None` below two batches.
+/// Half the width of the 95 % confidence interval of a mean, from independent batch means; `None` for fewer than two
+/// batches.
 pub fn confidence95(means: &[f64]) -> Option<f64> {
     let n = means.len() as f64;
     if means.len() < 2 {
@@ -143,24 +146,24 @@ mod tests {
     fn what_grows_never_settles_and_what_decays_does() {
         let growing: Vec<f64> = (0..200).map(|k| 20.0 + 3.0 * f64::from(k)).collect();
         assert!((0..=200).all(|n| !has_settled(&growing[..n])));
-        // an exponential decay under a small wave: about 6 observations are biased by more than the wave
+        // an exponential decay with a small oscillation: about 6 observations are biased by more than the oscillation
         let decaying: Vec<f64> =
             (0..100).map(|k| 20.0 + 30.0 * 0.5f64.powi(k) + if k % 2 == 0 { 0.5 } else { -0.5 }).collect();
         let first = (0..=100).find(|&n| has_settled(&decaying[..n])).expect("settles");
         assert!((12..=20).contains(&first), "{first}");
     }
 
-    /// Observations after which a series of shares first counts as level.
+    /// The number of observations after which a series of shares first counts as level.
     fn level_after(shares: &[f64]) -> Option<usize> {
         (1..=shares.len()).find(|&n| is_level(&shares[..n]))
     }
 
-    /// Share number `k` of 60.
+    /// A series of 60 shares, from the index of each.
     fn series(share: impl Fn(u32) -> f64) -> Vec<f64> {
         (0..60).map(share).collect()
     }
 
-    /// About normal, with standard deviation 1: the sum of 12 uniform numbers.
+    /// Nearly normal noise with standard deviation 1: the sum of 12 uniform numbers.
     fn noise(seed: u64) -> Vec<f64> {
         let mut random = weft_traffic::stream(seed, 0, 0);
         let mut uniform = || f64::from(weft_traffic::below(&mut random, 1 << 20)) / f64::from(1 << 20);
@@ -172,13 +175,13 @@ mod tests {
         for share in [0.0, 0.25, 1.0] {
             assert_eq!(level_after(&series(|_| share)), Some(LEAST_PERIODS));
         }
-        // one of 448 links goes on and off: 0.2 %, below the resolution
+        // one of 448 links goes on and off: 0.2 % of the links, below the resolution
         assert_eq!(level_after(&series(|k| f64::from(112 + k % 2) / 448.0)), Some(LEAST_PERIODS));
     }
 
     #[test]
     fn what_still_falls_or_climbs_is_not_level() {
-        // steps of 2 % of the channels or more, each after 1 to 4 periods: until the last one they go on
+        // steps of 2 % of the channels or more, each after 1 to 4 periods: not settled before the last step
         for period in 1..=4 {
             for step in [0.02, 0.05, 0.1] {
                 let levels = (0.9 / step) as u32;
@@ -193,15 +196,15 @@ mod tests {
 
     #[test]
     fn a_level_counts_when_it_lasts_longer_than_the_way_to_it() {
-        // `way` observations must go, which is less than half of all: 2 * way + 1
+        // the `way` observations of the ramp must be dropped, and be less than half of all: 2 * way + 1
         for way in [4, 7, 12] {
             let to_the_top = series(|k| (0.1 + 0.9 / f64::from(way) * f64::from(k)).min(1.0));
             assert_eq!(level_after(&to_the_top), Some(2 * way as usize + 1), "saturates after {way}");
         }
-        // up within a period, then down by 3 % of the channels in each of 12
+        // up within one period, then down by 3 % of the channels in each of 12 periods
         let consolidating = series(|k| if k == 0 { 0.25 } else { 0.9 - 0.03 * f64::from(k.min(12)) });
         let level = level_after(&consolidating).expect("level at last");
-        // what changes by less than the resolution is dropped or kept as it comes
+        // changes below the resolution may be dropped or kept
         assert!((2 * 12..=2 * 12 + 3).contains(&level), "{level}");
     }
 
@@ -210,7 +213,7 @@ mod tests {
         for time in [1.0, 2.0, 4.0] {
             let decay = series(|k| 0.3 + 0.7 * (-f64::from(k) / time).exp());
             let level = level_after(&decay).expect("level at last");
-            // less than half of it is dropped, and what is kept moves by less than about twice the resolution
+            // less than half is dropped, and what is kept changes by less than about twice the resolution
             let kept = decay[(level - 1) / 2] - decay[level - 1];
             assert!(kept < 2.0 * RESOLUTION, "{time}: level after {level}, kept {kept}");
         }
@@ -221,7 +224,7 @@ mod tests {
         for half in 1..=6 {
             let wave = series(|k| 0.3 + 0.1 * f64::from(k / half % 2));
             let level = level_after(&wave).expect("steady");
-            // at the latest when both levels have come twice
+            // settled at the latest when both levels have occurred twice
             assert!(level <= (4 * half as usize).max(LEAST_PERIODS), "{half}: {level}");
         }
     }
@@ -236,7 +239,7 @@ mod tests {
             levels.sort_unstable();
             assert!(levels[100] <= 9 && levels[199] <= 30, "{wide}: median {}, most {}", levels[100], levels[199]);
         }
-        // a drift of 5 % in each observation stands out from noise of 1 %
+        // a drift of 5 % per observation stands out from noise of 1 %
         for seed in 0..200 {
             let shares: Vec<f64> =
                 noise(seed)[..18].iter().enumerate().map(|(k, x)| 0.95 - 0.05 * k as f64 + 0.01 * x).collect();

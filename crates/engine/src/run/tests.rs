@@ -1,5 +1,5 @@
-//! Newcomers: a routing, a power policy and an allocator, each a file of its own and a line of a registry that nothing in
-//! Weft knows. They run by that alone.
+//! Tests with models that nothing else in Weft knows: a routing, a power policy and an allocator. Each is one file and
+//! one line in a registry, and runs without any other change.
 
 use crate::api::examples::small_networks;
 use crate::api::policy::{Offers, Policy};
@@ -47,19 +47,19 @@ mod allocation {
     }
 }
 
-/// Models as the loop calls them; `None`: those of the spec.
+/// Models as the loop calls them; `None`: the model of the spec.
 struct Models<'a> {
     routing: Option<Make<'a, Graph, Box<dyn AnyRouting>>>,
     policy: Option<Make<'a, Spec, Arc<dyn Policy>>>,
     allocator: Option<Make<'a, Net, Box<dyn SwitchAllocator<1, 8>>>>,
 }
 
-/// Makes a model from what it is for.
+/// Makes a model from what it is built for.
 type Make<'a, From, Model> = &'a dyn Fn(&From) -> Model;
 
 const OF_THE_SPEC: Models = Models { routing: None, policy: None, allocator: None };
 
-/// A run with these models in one block, or in three.
+/// Runs the spec with these models in this many blocks.
 fn run(spec: &Spec, models: &Models, blocks: usize) -> Outcome {
     let net = match models.routing {
         Some(routing) => assemble::net_with(spec, routing(&spec.graph).into(), assemble::jobs),
@@ -81,7 +81,7 @@ fn spec(topology: &TopologyConfig, routing: &RoutingConfig) -> Spec {
     spec
 }
 
-/// All packets arrive, however many blocks there are.
+/// Checks that all packets arrive, in one block as in three.
 fn check(spec: &Spec, models: &Models, what: &str) {
     let (one, three) = (run(spec, models, 1), run(spec, models, 3));
     assert_eq!((&one.ending, one.missing_packets, one.sums.flits), (&Ending::Drained, 0, one.offered_flits), "{what}");
@@ -92,12 +92,12 @@ fn check(spec: &Spec, models: &Models, what: &str) {
     }
 }
 
-/// Whether a scenario may write the name.
+/// Whether a scenario may use the name.
 fn in_schema<T: schemars::JsonSchema>(name: &str) -> bool {
     schemars::schema_for!(T).to_value()["oneOf"][0]["properties"].get(name).is_some()
 }
 
-/// The first registered routing and its small networks.
+/// The first registered routing, and its small networks.
 fn networks() -> (RoutingConfig, Vec<TopologyConfig>) {
     let routing = RoutingConfig::examples().swap_remove(0).config;
     let fits = small_networks().into_iter().filter(|(_, graph)| routing.fits(graph)).map(|(topology, _)| topology);
@@ -115,7 +115,7 @@ fn a_new_routing_runs_by_its_registration_alone() {
         for (topology, graph) in small_networks().iter().filter(|(_, graph)| (example.config.declares().fits)(graph)) {
             let build = |graph: &Graph| example.config.model().build_any(graph).expect("a graph that fits");
             let models = Models { routing: Some(&build), ..OF_THE_SPEC };
-            // the name of a registered one stands for it in messages
+            // messages use the name of a registered routing
             let stand_in = RoutingConfig::examples().swap_remove(0).config;
             check(&spec(topology, &stand_in), &models, &format!("{} on {topology:?}", example.config.name()));
             assert_eq!(graph.topology_name(), topology.name());
@@ -151,7 +151,7 @@ fn a_new_policy_runs_by_its_registration_alone() {
         let build = |spec: &Spec| policy::with_site(spec, |site| config.model().build(site)).expect("a policy");
         for topology in &networks {
             let mut spec = spec(topology, &routing);
-            // its states are priced and counted as those of any other
+            // its states are priced and counted like those of any other policy
             spec.policy = PolicyConfig::default();
             assert_eq!(config.model().modes(), spec.policy.states());
             check(

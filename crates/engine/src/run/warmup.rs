@@ -1,10 +1,12 @@
-//! A warm-up that ends by itself: as soon as latencies and power state have settled (`steady.rs` says when that is).
+//! A warm-up that ends as soon as latencies and power state have settled (`steady.rs` says when that is).
 //!
-//! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, source queues
-//! included. Under a policy that decides less often, latencies that rise after each decision and fall again never settle
-//! from one such observation to the next: there they have settled, too, when their means over the periods of the policy
-//! are level to 1 %. An observation of the power state is the mean share of the managed channels that are not off, over the time in which
-//! the policy takes each of its decisions at least once, in whole observations of the latency.
+//! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, time in source
+//! queues included. If a policy decides less often, latencies may rise after each decision and fall again, and never
+//! settle from one such observation to the next. Then they count as settled as well when their means over the periods
+//! of the policy are level to 1 %.
+//!
+//! An observation of the power state is the mean share of the managed channels that are not off, over one period: the
+//! time in which the policy takes each of its decisions at least once, rounded up to whole observations of the latency.
 
 use crate::api::spec::LATER;
 use crate::network::assemble;
@@ -20,7 +22,7 @@ use weft_units::Refusal;
 const OBSERVATION: u64 = 500;
 
 impl Spec {
-    /// Refuses a limit of the warm-up before which it can't end by itself.
+    /// Refuses a limit that is too short for the warm-up to end by itself.
     pub fn check_warmup(&self) -> Result<(), Refusal> {
         if !self.phases.auto_warmup {
             return Ok(());
@@ -41,43 +43,43 @@ impl Spec {
         Err(Refusal::new("measure.warmup_limit", what, format!("write {least}cycles or more, or a fixed warm-up")))
     }
 
-    /// Cycles of an observation of the power state; `None` where no channel is ever switched.
+    /// Length of an observation of the power state [cycles]; `None` if no channel is ever switched.
     pub(crate) fn power_period(&self) -> Result<Option<u64>, Refusal> {
         let period = self.policy.settling_period(&self.graph, self.cycle_fs)?.filter(|_| self.managed.contains(&true));
         Ok(period.map(|cycles| cycles.div_ceil(OBSERVATION).max(1).saturating_mul(OBSERVATION)))
     }
 }
 
-/// Mean latencies of what was delivered in one observation after the other.
+/// The mean latency of the packets delivered in each observation, one after the other.
 #[derive(Debug, Default)]
 struct Latencies {
-    /// Packets seen so far, and the sum of their latencies.
+    /// Packets delivered so far, and the sum of their latencies.
     seen: (u64, u64),
     means: Vec<f64>,
 }
 
 impl Latencies {
     fn observe(&mut self, (packets, latency): (u64, u64)) {
-        // an observation without packets goes on
+        // an observation without deliveries is joined with the next one
         if packets > self.seen.0 {
             self.means.push((latency - self.seen.1) as f64 / (packets - self.seen.0) as f64);
             self.seen = (packets, latency);
         }
     }
 
-    /// Whether they are level, as shares of the last one.
+    /// Whether the means are level, relative to the last one.
     fn are_level(&self) -> bool {
         let last = self.means.last().copied().unwrap_or(1.0);
         is_level(&self.means.iter().map(|mean| mean / last).collect::<Vec<_>>())
     }
 }
 
-/// Shares of the managed channels that drew power in one period of the policy after the other.
+/// The share of the managed channels that drew power in each period of the policy, one after the other.
 #[derive(Debug)]
 struct PowerState {
     period: u64,
     channels: u64,
-    /// Cycles that managed channels have been off, summed over the channels, at the end of the last period.
+    /// Cycles that managed channels had been off at the end of the last period, added over the channels.
     off: u64,
     shares: Vec<f64>,
     /// Latencies over the same periods.
@@ -101,7 +103,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let (mut latencies, mut power) = (Latencies::default(), self.power_state(spec));
         decisions.settled = Some(false);
         decisions.power_settled = power.as_ref().map(|_| false);
-        // flits that land in the window must not leave before it is known
+        // flits that will be delivered in the window must not leave before the window is known
         let limit = spec.phases.warmup.saturating_sub(self.net.lookahead);
         while !decisions.are_settled() && self.now + OBSERVATION <= limit {
             if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, watch) {
@@ -132,7 +134,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         all.fold((0, 0), |(packets, latency), seen| (packets + seen.packets, latency + seen.latency))
     }
 
-    /// Nothing is observed yet; `None` where no channel is ever switched.
+    /// The state before the first observation; `None` if no channel is ever switched.
     fn power_state(&self, spec: &Spec) -> Option<PowerState> {
         let outs = self.blocks.iter().flat_map(|b| &b.outs);
         let links = outs.filter(|out| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
@@ -141,7 +143,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::default() })
     }
 
-    /// Cycles that channels have been off so far, summed over the channels.
+    /// Cycles that channels have been off so far, added over the channels.
     fn off_cycles(&self) -> u64 {
         self.blocks.iter().map(|b| b.power.off_cycles(&b.outs, self.now)).sum()
     }

@@ -64,13 +64,13 @@ impl Account {
         Self { since: now, counted: flits, ..Self::default() }
     }
 
-    /// Adds the flits that were sent since they were counted last, all of them in state `present`.
+    /// Adds the flits that were sent since the last call, all of them in state `present`.
     pub(crate) fn count(&mut self, present: LinkState, flits: u32) {
         self.flits[present as usize] += u64::from(flits.wrapping_sub(self.counted));
         self.counted = flits;
     }
 
-    /// Adds the cycles and flits until `now`.
+    /// Adds the cycles and flits since the last call, up to cycle `now`.
     pub(crate) fn settle(&mut self, present: LinkState, flits: u32, now: u64) {
         self.cycles[present as usize] += now - self.since;
         self.since = now;

@@ -15,10 +15,11 @@ pub struct Link {
     pub all: u16,
     /// VCs of each routing class.
     pub vcs_of: [u16; 16],
-    /// Routing classes whose heads enter a ring, and the free flits that an output VC must have for them.
+    /// `entering`: routing classes whose heads enter a ring. `room_to_enter`: free flits that an output VC must have
+    /// for them.
     pub entering: u16,
     pub room_to_enter: u16,
-    /// Credits of a whole channel.
+    /// Credits of all VCs of a channel together.
     pub capacity: u32,
 }
 

@@ -44,7 +44,7 @@ pub enum ChannelEnd {
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct OutputUnit<const V: usize> {
-    /// Free flits in the next buffer, per VC.
+    /// Free places for flits in the next buffer, per VC.
     pub credits: [u16; V],
     /// Input port << 4 | input VC of the packet that holds the VC.
     pub holder: [u16; V],
@@ -72,7 +72,8 @@ pub struct OutputUnit<const V: usize> {
     pub rr_in: u8,
     pub rr_vc: u8,
     pub kind: ChannelEnd,
-    /// The power policy lets no head take a VC. Packets that held one when it was closed finish (`Power::held`).
+    /// The power policy lets no head take a VC. Packets that held one when the channel was closed may finish
+    /// (`Power::held`).
     pub closed: bool,
 }
 
@@ -112,8 +113,8 @@ impl<const V: usize> OutputUnit<V> {
         *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
     }
 
-    /// VCs that a head may take now: nobody holds them, and they have enough credits, but perhaps not for a head that
-    /// enters a ring (`Link::open_to`).
+    /// VCs that a head may take now: no packet holds them, and they have enough credits. A head that enters a ring may
+    /// need more credits (`Link::open_to`).
     #[inline(always)]
     pub fn available_vcs<const SINGLE: bool>(&self) -> u16 {
         self.free_vcs & if SINGLE { self.vcs_with_credit } else { self.vcs_with_room }
@@ -126,7 +127,8 @@ impl<const V: usize> OutputUnit<V> {
         (0..).zip(&self.credits).fold(0, |vcs, (vc, &free)| vcs | u16::from(free >= credits) << vc)
     }
 
-    /// A flit takes a place in VC `vc` of the buffer at the far end. `need`: credits that a head needs.
+    /// A flit is sent into VC `vc` of the buffer at the far end, and uses one credit. `need`: credits that a head
+    /// needs.
     #[inline(always)]
     pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         self.flits += 1;
@@ -164,7 +166,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The segment of one-flit packet `packet`. The packet keeps it for ever; only `next` and `key` change.
+    /// The segment of one-flit packet `packet`, which has the same number. Later packets with that number use it, too:
+    /// only `next` and `key` change.
     pub fn of_single(packet: u32) -> Self {
         Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_REQUEST }
     }
@@ -190,8 +193,8 @@ pub struct Packet {
     pub dest: u64,
     pub src: u32,
     pub dst: u32,
-    /// Number of this packet at its source: (src, seq) names a packet. Packets that deliveries brought about are counted
-    /// down from the largest number.
+    /// Number of this packet at its source: (src, seq) names a packet. Packets that deliveries caused are numbered
+    /// downward from the largest number.
     pub seq: u32,
     pub len: u16,
     pub dst_port: u8,
@@ -199,12 +202,12 @@ pub struct Packet {
     /// do not, so a routing must not go by them (`tests/layers.rs`).
     pub links_crossed: u16,
     pub phase: u8,
-    /// Dimension that it crosses, plus 1 (grids); 0 before the first.
+    /// Dimension that the packet crosses, plus 1 (grids); 0 before the first one.
     pub dim: u8,
     /// VC class inside the phase (dateline side, globals crossed).
     pub lane: u8,
     pub flags: u8,
-    /// What its workload remembers of it.
+    /// What the workload notes about the packet.
     pub tag: u32,
 }
 
@@ -232,7 +235,8 @@ pub struct Router<const W: usize> {
 }
 
 impl<const W: usize> Router<W> {
-    /// Output `p` can do nothing before a flit, a VC or a credit comes. `HEADS`: that was also tested for heads.
+    /// Output `p` has nothing to do until a flit, a VC or a credit comes. `HEADS`: the requests of heads were looked
+    /// at, too.
     #[inline(always)]
     pub fn clear_requests<const HEADS: bool>(&mut self, p: usize) {
         self.switch_requests.clear(p);
@@ -260,11 +264,11 @@ pub const NO_JOB: u16 = u16::MAX;
 pub struct Terminal {
     /// When its source is to be asked for the next packet.
     pub due: u64,
-    /// When it wakes to do so, if it sleeps; other alarms of it in the wheel are out of date.
+    /// When the terminal wakes for that, if it sleeps. Other alarms of it in the wheel are out of date.
     pub alarm: u64,
     /// The packet that it injects, or `NONE`.
     pub packet: u32,
-    /// Flits of that packet that have not left.
+    /// Flits of that packet that have not been injected.
     pub left: u16,
     /// Its job, or [`NO_JOB`].
     pub job: u16,
@@ -273,7 +277,7 @@ pub struct Terminal {
     pub id: u32,
     /// Its injection channel.
     pub out: u32,
-    /// Packets of its own that it has made, and packets that deliveries brought about.
+    /// `made`: packets that it created of its own. `brought_about`: packets that deliveries caused it to create.
     pub made: u32,
     pub brought_about: u32,
     /// VC of the packet that it injects, `u8::MAX` before the head has left.

@@ -1,4 +1,4 @@
-//! What is counted of packets.
+//! Sums and statistics of packets.
 
 use hdrhistogram::Histogram;
 
@@ -13,7 +13,7 @@ pub struct PacketSums {
     pub network_latency: u64,
     /// Links between routers that were crossed.
     pub hops: u64,
-    /// Packets that took no non-minimal detour.
+    /// Packets that took no detour.
     pub minimal: u64,
 }
 

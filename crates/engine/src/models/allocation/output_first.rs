@@ -32,7 +32,8 @@ pub fn output_first<
     moves
 }
 
-/// Each of the inputs `granted` accepts one output, which leaves `outputs`. Returns the number of moves, now.
+/// Each of the inputs `granted` accepts one output, which is removed from `outputs`. Returns the number of moves so
+/// far.
 #[inline(always)]
 fn accept<
     const W: usize,

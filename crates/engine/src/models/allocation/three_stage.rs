@@ -83,7 +83,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         for v in 0..V {
             let key = *port.requests.hot(v);
             let may = if key == NO_REQUEST {
-                // an empty queue remembers the output VC that it held last
+                // an empty queue still has the output VC that it held last
                 let (p, vc) = (usize::from(*port.output_vc.hot(v) >> 4), usize::from(*port.output_vc.hot(v) & 15));
                 let out = self.outs.hot(p);
                 (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0

@@ -134,7 +134,7 @@ pub struct Log {
 }
 
 impl Recorder for Log {
-    /// One packet more than there is room for tells where the room ended.
+    /// One packet more than there is room for is kept: it shows where the room ended.
     fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
         if self.sent.len() <= self.most {
             self.sent.push(*packet);

@@ -117,7 +117,7 @@ struct Change {
     state: LinkState,
 }
 
-/// What the channels of a block entered, the beginning of the run included.
+/// The states that the channels of a block entered, including those at the beginning of the run.
 #[derive(Debug)]
 pub struct Log {
     changes: Vec<Change>,
@@ -127,7 +127,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Channel `o` enters a state. One change more than there is room for tells where the room ended.
+    /// Channel `o` enters a state. One change more than there is room for is kept: it shows where the room ended.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         if let Some(channel) = self.rows[o]
             && self.changes.len() <= self.most

@@ -30,8 +30,8 @@ pub struct RouterSleep {}
 impl Recording for RouterSleep {
     const TABLE: TableInfo = TableInfo {
         meaning: "how long all managed channels of a router were off at once",
-        rows: "A row per router, over the measured window. Under a policy that never switches a channel off no \
-               router sleeps: all cycles and shares are 0.",
+        rows: "A row per router, over the measured window: its managed channels are those that it sends on. Under \
+               a policy that never switches a channel off no router sleeps: all cycles and shares are 0.",
         bounded: false,
         columns: || {
             let asleep = "in which all these channels were off at once; 0 where there is none";
@@ -78,12 +78,12 @@ impl Recording for RouterSleep {
 struct Router {
     /// Its number in the whole network.
     id: u32,
-    /// Managed channels that it sends on, and those of them that are not off.
+    /// `channels`: managed channels that it sends on. `lit`: those of them that are not off.
     channels: u32,
     lit: u32,
-    /// Since when all are off, or the window began if that is later.
+    /// The cycle since when all are off, or the first of the window if that is later.
     since: u64,
-    /// Cycles of the window, up to its end or to `since`.
+    /// Cycles asleep in the window, up to its end or to `since`.
     asleep: u64,
 }
 

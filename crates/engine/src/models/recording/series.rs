@@ -158,10 +158,10 @@ pub struct Samples {
     end: u64,
     /// Rows per interval.
     width: usize,
-    /// Intervals so far, and at most (an even number).
+    /// `taken`: intervals so far. `samples`: most intervals (an even number).
     taken: usize,
     samples: usize,
-    /// The rows of one interval after the other.
+    /// The rows of all intervals, one interval after the other.
     rows: Vec<Sample>,
     /// Of every channel.
     places: Vec<Place>,

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 use weft_units::{Refusal, Time};
 
-/// Bins at most: they are joined two by two when there are more.
+/// Most bins. If there would be more, they are joined two by two.
 const BINS: usize = 1024;
 
 /// Latency by creation time over the whole run, warm-up included, saved as transient.parquet.
@@ -121,7 +121,7 @@ impl Bins {
         self.bins.hot_mut(bin).add(&Bin { packets: 1, latency, longest: latency });
     }
 
-    /// Makes a bin of this number; its number then.
+    /// Makes room for a bin of this number. Returns the number that the bin has then.
     #[cold]
     fn reach(&mut self, mut bin: usize) -> usize {
         while bin >= BINS {
@@ -132,7 +132,7 @@ impl Bins {
         bin
     }
 
-    /// Bins of twice the width.
+    /// Joins the bins two by two, which doubles their width.
     fn halve(&mut self) {
         self.width = self.width.saturating_add(self.width.get());
         for k in 0..self.bins.len().div_ceil(2) {
@@ -145,7 +145,7 @@ impl Bins {
         self.bins.truncate(self.bins.len().div_ceil(2));
     }
 
-    /// The bins of both.
+    /// The bins of both parts together.
     fn joined(mut self, mut other: Self) -> Self {
         while self.width < other.width {
             self.halve();
@@ -180,7 +180,7 @@ mod tests {
             let expected = Bin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
             assert_eq!(*bin, expected, "bin {k}");
         }
-        // two blocks of which one saw only the beginning
+        // two blocks, of which one saw only the beginning
         let joined = fill(0..100).joined(fill(100..3000));
         assert_eq!((joined.width, &joined.bins), (all.width, &all.bins));
     }

@@ -19,7 +19,8 @@ pub enum Dateline {
     /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
     Entry,
     /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two
-    /// packets, and moves on where there is room for one.
+    /// packets, and moves on where there is room for one. It needs virtual cut-through, buffers for two packets, and
+    /// packets and replies of one length.
     Bubble,
     /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
     None,

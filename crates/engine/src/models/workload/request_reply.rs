@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::{Flits, Refusal};
 
-/// Tag of a request. That of a reply is 1 + the cycles from the creation of its request to its own.
+/// Tag of a request. The tag of a reply is 1 + the cycles from the creation of its request to its own creation.
 const REQUEST: u32 = 0;
 
 /// Every packet is answered: its destination sends a reply to its source, before it sends requests of its own.
@@ -138,7 +138,7 @@ impl Linked for Reply {
     }
 }
 
-/// A terminal, which asks and answers.
+/// A terminal, which sends requests and replies.
 #[derive(Debug)]
 struct Terminal {
     clock: Clock,
@@ -148,9 +148,9 @@ struct Terminal {
     outstanding: u32,
     /// The clock waits for a reply.
     halted: bool,
-    /// What it is injecting, if it is a request.
+    /// Whether the packet that it is injecting is a request.
     sends_request: bool,
-    /// Replies that wait to be sent, a list in the pool, and their number.
+    /// The replies that wait to be sent (a list in the pool), and their number.
     first: u32,
     last: u32,
     waiting: u32,
@@ -180,11 +180,11 @@ impl Terminal {
 struct Terminals {
     clocks: Arc<Clocks>,
     reply_flits: u16,
-    /// Requests of a terminal without a reply at most.
+    /// Most requests of a terminal that have no reply yet.
     limit: u32,
     terminals: Vec<Terminal>,
-    /// Replies that wait. There is room for some of each terminal; a terminal that is asked for more than it can answer
-    /// makes the pool grow.
+    /// The replies that wait. Room for some of each terminal is reserved; the pool grows if a terminal gets more
+    /// requests than it can answer.
     replies: Pool<Reply>,
 }
 
@@ -285,7 +285,7 @@ impl Sources for Terminals {
         Backlog { packets: requests.packets + u64::from(terminal.waiting), ..requests }
     }
 
-    /// The clock of a request that is being injected stands at its creation.
+    /// While a request is injected, the clock still stands at its creation.
     fn finished(&self, source: usize, _due: u64, _in_hand: Option<&Packet>, until: u64) -> bool {
         self.terminals[source].next_request >= until
     }
@@ -297,8 +297,8 @@ mod tests {
     use crate::api::workload::LoadPhase;
     use weft_traffic::{InjectionConfig, PatternConfig, Population};
 
-    /// One terminal at full load, whose requests are answered after delays that change, and which is asked on its part.
-    /// Returns how many requests it sent.
+    /// One terminal at full load. Its requests are answered after varying delays, and it gets requests itself. Returns
+    /// how many requests it sent.
     fn play(limit: u32) -> u32 {
         let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).unwrap();
         let pattern = uniform.build(&Population::of(2), "pattern").unwrap();

@@ -1,4 +1,4 @@
-//! The blocks of a network: every unit, pool and wheel in its first state.
+//! Builds the blocks of a network: all units, pools and wheels in their first state.
 
 use crate::api::board::Board;
 use crate::api::compiled::{ForPorts, Widths};
@@ -47,10 +47,11 @@ pub(crate) struct Builder<'a> {
     pub b: usize,
 }
 
-/// Places for what can be under way in a block, and the most cycles ahead that it is known [cycles].
+/// How much can be on its way in a block at once (memory is reserved for it), and how many cycles ahead an event can
+/// lie.
 struct Room {
     packets: usize,
-    /// Packets of which a workload is to hear.
+    /// Packets on their way to a terminal whose workload hears of the delivery.
     to_deliver: usize,
     flits: usize,
     credits: usize,
@@ -80,7 +81,7 @@ impl Builder<'_> {
                     Peer::Unused => (output.kind, output.free_vcs) = (ChannelEnd::Unused, 0),
                     Peer::Terminal(t) => {
                         (output.kind, output.peer) = (ChannelEnd::Ejection, t);
-                        // the only VCs that packets may use, as far as heads can see
+                        // heads see only the VCs that packets may use
                         output.vcs_with_credit = net.links[port.class as usize].vcs_of[0];
                         output.vcs_with_room = output.vcs_with_credit;
                         input.upstream = (ports + nics.len()) as u32;
@@ -112,13 +113,14 @@ impl Builder<'_> {
         self.finish(routers.collect(), ins, outs, next_router, cuts, terminals)
     }
 
-    /// How much can be under way, or a generous share of it where that is far beyond what any run reaches.
+    /// Computes how much can be on its way at once. Where that is far more than any run reaches, a generous part of it
+    /// is enough.
     fn room<const V: usize>(&self, ins: &[InputUnit<V>], outs: &[OutputUnit<V>], terminals: usize) -> Room {
         let (net, spec) = (self.net, self.spec);
         let per_channel = |class: u8| net.links[class as usize].capacity as usize;
         let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
         let buffered = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / shortest;
-        // packets that are to be delivered: at most a tail per cycle and terminal is on its way
+        // packets to be delivered: at most one tail per cycle is on its way to each terminal
         let to_deliver = if net.tells { 64 * terminals } else { 0 };
         let on_wire = |o: &OutputUnit<V>| {
             let link = &net.links[o.class as usize];
@@ -135,12 +137,12 @@ impl Builder<'_> {
         }
     }
 
-    /// The most of something over all link classes.
+    /// The largest value of `of` over all link classes.
     fn longest(&self, of: impl Fn(&Link) -> u64) -> u64 {
         self.net.links.iter().map(of).max().unwrap_or(0)
     }
 
-    /// Reserves the pools and wheels.
+    /// Reserves the memory of the pools and wheels.
     #[allow(clippy::too_many_arguments)]
     fn finish<const W: usize, const V: usize>(
         &self,
@@ -208,14 +210,15 @@ impl Builder<'_> {
         block
     }
 
-    /// Mail for every block, with room for what a window can bring to it.
+    /// Mail for every block, with memory for what one window can bring to it.
     fn outbox(&self, cuts: &[Cut]) -> Vec<Mail> {
         let net = self.net;
         let blocks = self.bounds.len() - 1;
         let mut outbox = vec![Mail::default(); blocks];
         for (block, mail) in outbox.iter_mut().enumerate() {
             let channels = cuts.iter().filter(|c| c.block as usize == block).count();
-            // a window is at most as long as a link, and an input or output passes a flit per allocation step
+            // A window is at most as long as the latency of a link, and an input or output passes one flit per
+            // allocation step.
             let steps = self.longest(|l| (l.latency + net.after_grant) * u64::from(net.speedup));
             let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
             *mail = Mail {
@@ -262,7 +265,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The sources of the terminals of each job, which number them and say when they are due first.
+    /// The sources of the terminals of each job. Numbers the terminals, and sets when each source is first due.
     fn sources(&self, terminals: &mut [Terminal]) -> Vec<JobSources> {
         let of_job = |(j, job): (usize, &NetJob)| {
             let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();

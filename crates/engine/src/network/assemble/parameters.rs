@@ -1,4 +1,4 @@
-//! Refusals of parameters of routers and links that do not go together.
+//! Refuses parameters of routers and links that do not go together.
 
 use crate::api::age::Priority;
 use crate::api::routing::Needs;
@@ -8,11 +8,12 @@ use crate::network::spec::{FlowControl, LinkClass, Spec};
 use crate::state::link_class::Link;
 use weft_units::{Cycles, Refusal};
 
-/// Longest delay of a link or a router: what is on its way is kept by the cycle of arrival.
+/// Longest delay of a link or a router [cycles]: the wheels need a slot for every cycle that an event can lie ahead.
 const MAX_DELAY: Cycles = 1 << 20;
 
-/// An escape helps packets at the head of a queue. With virtual cut-through every blocked packet is, or stands behind one
-/// that is; the head of a worm may be stuck behind the tail of another one, whose head is stuck elsewhere.
+/// Refuses wormhole flow control under a routing with an escape. An escape helps only packets at the head of a queue.
+/// With virtual cut-through every blocked packet is at the head of a queue, or behind one that is. A worm may instead
+/// be stuck behind the tail of another worm, whose head is stuck elsewhere.
 pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if worms && matches!(proof, Proof::Escapes) && !spec.allow_dependency_cycle {
@@ -60,10 +61,11 @@ pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
     Ok(spec.router.hold_switch)
 }
 
-/// Cycles from the grant to the link, so that a lone head flit spends `delay` cycles in a router.
+/// Cycles from the grant to the first cycle on the link, so that a head flit without contention spends `delay` cycles
+/// in a router.
 pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
-    // with separate VC and switch allocation steps the grant comes a step, hence at speedup 1 a cycle, after arrival
+    // with VC allocation as a stage of its own the grant comes one step after arrival; at speedup 1 this is a cycle
     let waits = u64::from(router.vc_realloc > 0 && router.speedup == 1);
     router.delay.checked_sub(waits).ok_or_else(|| {
         Refusal::new(
@@ -74,7 +76,7 @@ pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     })
 }
 
-/// A part of the delay, which a head behind another packet waits for again.
+/// The part of the delay that a head behind another packet waits for again.
 pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
     if router.routing_delay > router.delay {
@@ -88,12 +90,12 @@ pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     Ok(router.routing_delay)
 }
 
-/// Flits for which a buffer must have room before a packet goes on.
+/// Free flits that a buffer must have before a packet may be sent into it.
 pub(super) fn room(spec: &Spec) -> u32 {
     if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 }
 }
 
-/// Link class `c`, as the loop sees it.
+/// Link class `c` in the form that the loop uses.
 pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Refusal> {
     let (link, classes, name) = (&spec.links[c], needed.least_vcs(c), &spec.graph.class_names()[c]);
     check_buffer(spec, link, classes, name)?;
@@ -119,7 +121,7 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Ref
     })
 }
 
-/// VCs enough for the classes of the routing, and a buffer into which a packet fits.
+/// Refuses too few VCs for the classes of the routing, and a buffer into which no packet fits.
 fn check_buffer(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<(), Refusal> {
     let path = |key: &str| format!("links.{name}.{key}");
     if link.vcs < classes {
@@ -167,8 +169,8 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
     Ok(())
 }
 
-/// The VCs of each routing class on links of class `c`: equal shares of those that packets may use; a class that enters
-/// rings has the VCs of the class that moves on in them.
+/// The VCs of each routing class on links of class `c`. The classes get equal shares of the VCs that packets may use. A
+/// class that enters rings has the same VCs as the class that moves on in them.
 fn vcs_of(c: usize, needed: &Needs, usable: u32) -> [u16; 16] {
     let mut vcs_of = [0u16; 16];
     let shares = u32::from(needed.least_vcs(c).max(1));

@@ -1,17 +1,17 @@
-//! Which routers are in which block.
+//! Divides the routers into blocks.
 
 use crate::api::routing::Needs;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// First router of every block, and the end of the last. `whole_groups`: routers look into others of their group, which
-/// therefore is in one block, and there are at most as many blocks as groups.
+/// The first router of every block, and the end of the last block. `whole_groups`: routers read the queues of their
+/// group, so each group must lie in one block, and there can't be more blocks than groups.
 pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec<u32> {
     let routers = graph.routers();
     let grain = graph.structure().grain();
     let units = routers.div_ceil(grain);
     let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { routers });
-    // whole groups stay together while there are enough of them
+    // groups stay whole as long as there are at least as many groups as blocks
     let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
     (0..=blocks)
         .map(|b| (u64::from(b) * u64::from(units) / u64::from(blocks)) as u32 * grain)
@@ -19,16 +19,16 @@ pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec
         .collect()
 }
 
-/// Blocks at most: more of them cost memory and meetings, and no machine has so many cores.
+/// Most blocks. More would cost memory and time at the barrier, and no machine has so many cores.
 const MAX_BLOCKS: usize = 4096;
 
-/// Blocks that keep the state of a block in the second-level cache, where the whole does not fit anyway.
+/// Number of blocks with which the state of a block fits into the second-level cache, if the whole network does not.
 pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
     let bytes = u64::from(graph.port_base(graph.routers())) * 192;
     if bytes < 8 << 20 { 1 } else { (bytes / (768 << 10)) as usize }
 }
 
-/// A routing that reads the queues of its group has each group in one block, so the groups must not be interleaved.
+/// Refuses interleaved groups under a routing that reads the queues of its group: each group must lie in one block.
 pub(super) fn refuse_split_groups(graph: &Graph, needs: &Needs, name: &str) -> Result<(), Refusal> {
     let together = graph.structure().groups.as_ref().is_some_and(|groups| groups.run().is_some());
     if needs.reads_group && !together {

@@ -1,4 +1,4 @@
-//! In every cycle each direction of each ring has room for a packet.
+//! Tests that in every cycle each direction of each ring has room for a packet.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -9,7 +9,7 @@ use weft_topology::TopologyConfig;
 /// VCs, packets that the buffer of a VC holds, and flits of a packet.
 type Buffers = (u8, u32, u32);
 
-/// Full load on a torus with a terminal per router.
+/// Full load on a torus with one terminal per router.
 fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buffers) -> Spec {
     let topology = format!(r#"{{"torus": {{"widths": {widths}, "terminals_per_router": 1}}}}"#);
     let topology: TopologyConfig = serde_json::from_str(&topology).unwrap();
@@ -25,9 +25,9 @@ fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buff
     spec
 }
 
-/// Packets for which each ring has room, if it has room for `in_all` behind each channel. A ring is named by its port,
-/// and by its router with coordinate 0. A packet takes its place when its head gets a VC, and gives it back when its
-/// head gets the next one.
+/// How many more packets each ring has room for, if the buffers behind each channel hold `in_all`. A ring is named by
+/// its port and by its router with coordinate 0. A packet takes room when its head gets a VC, and frees it when its
+/// head gets the next VC.
 fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     let block = &sim.blocks[0];
     let mut heads_on_links = vec![0; block.ins.len()];
@@ -36,7 +36,7 @@ fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
         let router = &block.routers[out.router as usize];
         let port = o as u32 - router.base;
-        // the terminal has port 0, each dimension the two ports after
+        // the terminal has port 0, each dimension has the next two ports
         let line = sim.net.coords[router.id as usize] & !(0xff << ((port - 1) / 2 * 8));
         let input = &block.ins[out.peer as usize];
         let mut taken = heads_on_links[out.peer as usize];
@@ -53,7 +53,7 @@ fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     places
 }
 
-/// The fewest places that any ring has in any of 5,000 cycles.
+/// The least room (in packets) of any ring in any of 5,000 cycles.
 fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 {
     let spec = full(widths, pattern, dateline, buffers);
     let in_all = i64::from(buffers.0) * i64::from(buffers.1);
@@ -66,7 +66,7 @@ fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 
     fewest
 }
 
-/// In each of these, a ring fills up if packets enter it where there is room for one.
+/// In each of these cases a ring would fill up if packets entered it wherever there is room for one packet.
 #[test]
 fn each_ring_keeps_its_bubble() {
     for (widths, pattern, buffers) in [

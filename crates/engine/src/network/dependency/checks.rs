@@ -1,16 +1,16 @@
-//! Refuses a routing that leaves the loop or the walks in the dark about what it does.
+//! Refuses a routing whose answers leave something out that the loop or the check of dependencies must know.
 
 use super::walks::{Lost, SAMPLE, Taken, Walks};
 use crate::api::routing::{Decides, Hop};
 use crate::state::Packet;
 use std::collections::HashSet;
 
-/// Packets that draw at their source, per pair of routers in a sample.
+/// How many packets draw at their source, for each pair of routers in a sample.
 const DRAWN: u32 = 8;
 
 impl Walks<'_> {
-    /// Refuses a routing that writes `inject` or `taken` and does not say so in its needs: the loop would not call
-    /// them.
+    /// Refuses a routing whose `inject` or `taken` changes the packet although its needs do not say so: the loop would
+    /// not call them.
     pub fn check_needs(&self) -> Result<(), Lost> {
         let last_to_first: Vec<u32> = self.sample().collect();
         for (from, to) in self.sample().zip(last_to_first.into_iter().rev()) {
@@ -29,7 +29,7 @@ impl Walks<'_> {
         Ok(())
     }
 
-    /// Refuses a routing whose `inject` draws what `detours` does not list, for walks that start with what it lists.
+    /// Refuses a routing whose `inject` draws something that `detours` does not list: the walks start from that list.
     pub fn check_detours(&self) -> Result<(), Lost> {
         if !self.needs.draws_path {
             return Ok(());
@@ -53,7 +53,7 @@ impl Walks<'_> {
         Ok(())
     }
 
-    /// Some outcomes of `inject`.
+    /// Some of the packets that `inject` can produce.
     fn injected(&self, packet: Packet) -> impl Iterator<Item = Packet> + '_ {
         (0..DRAWN).map(move |seq| {
             let mut drawn = Packet { seq, ..packet };
@@ -62,7 +62,8 @@ impl Walks<'_> {
         })
     }
 
-    /// Refuses an escape that not every head can fall back on. Calls `turn` with every hop on escapes and the next one.
+    /// Refuses an escape that some head can't fall back on. Calls `turn` with every hop on escapes and the escape hop
+    /// after it.
     pub fn check_escapes(&self, mut turn: impl FnMut(Taken, Hop)) -> Result<(), Lost> {
         if self.needs.decides != Decides::EachStep {
             let what = "relies on escapes, but a head that has asked for another hop never asks for its escape";
@@ -84,7 +85,7 @@ impl Walks<'_> {
         Ok(())
     }
 
-    /// Follows the escapes of all routers to router `to`.
+    /// Follows the escapes from all routers to router `to`.
     fn escapes_to(&self, to: u32, turn: &mut impl FnMut(Taken, Hop)) -> Result<(), Lost> {
         let packet = Packet { dst_port: u8::MAX, ..Packet::default() };
         let escape = |from: u32| {

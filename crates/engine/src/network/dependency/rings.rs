@@ -1,10 +1,11 @@
-//! Rings that keep a bubble (bubble flow control), in the check of dependencies.
+//! Rings that keep a bubble (bubble flow control), in the check of channel dependencies.
 //!
-//! A cycle of channels is such a ring if it closes only by hops that move on, each channel has one next channel in it,
-//! and all other hops into it, those of new packets too, enter it. Entering needs room for one packet more than moving
-//! on, so the ring never fills up, and its packets can't all wait for each other (`network/bubbles.rs`). What its
-//! packets may still wait for is outside. So the whole ring counts as one node, whose hops round the ring are no
-//! dependencies; whatever leads from it back to it closes a cycle, as elsewhere.
+//! A cycle of channels is such a ring under three conditions: all its hops move on, each of its channels has one next
+//! channel in it, and all other hops into it (also those of new packets) enter it. To enter, a packet needs room for
+//! one packet more than to move on. So the ring never fills up, and its packets can't all wait for each other
+//! (`network/bubbles.rs`); they can only wait for something outside the ring. The ring therefore counts as one node,
+//! and the hops round it are no dependencies. A path of dependencies from the ring back to it closes a cycle, as
+//! elsewhere.
 
 use super::{Dependencies, Node};
 use crate::api::routing::RingEntry;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 pub(super) struct Rings {
     /// The next node in the ring.
     next: BTreeMap<Node, Node>,
-    /// The node that stands for the ring.
+    /// The node that represents the ring.
     first: BTreeMap<Node, Node>,
 }
 
@@ -25,7 +26,7 @@ impl Rings {
         self.first.get(&node).copied().unwrap_or(node)
     }
 
-    /// The nodes that `node` stands for.
+    /// The nodes that `node` represents.
     fn members(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let first = (self.first(node) == node).then_some(node);
         std::iter::successors(first, move |last| self.next.get(last).copied().filter(|&next| next != node))
@@ -33,7 +34,7 @@ impl Rings {
 }
 
 impl Dependencies<'_> {
-    /// With rings the check has to see where packets start, because their first hop has to enter.
+    /// If there are rings, the check must also see where packets start, because their first hop must enter.
     pub(super) fn seen_from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
         match proof {
             Proof::Packets { .. } | Proof::Turns(_) | Proof::TurnsTo { .. } | Proof::Escapes
@@ -45,14 +46,14 @@ impl Dependencies<'_> {
         }
     }
 
-    /// A packet may start with `node`.
+    /// Notes that a packet may start on `node`.
     pub(super) fn start(&mut self, node: Node) {
         if !self.ring_entries.is_empty() {
             self.starts.insert(node);
         }
     }
 
-    /// The entry into rings that `is` true of, among those of the link of `node`; `is` also gets the class of the node.
+    /// An entry into rings on the link of `node` for which `is` is true. `is` also gets the VC class of `node`.
     fn entry(&self, node: Node, is: impl Fn(&RingEntry, u32) -> bool) -> Option<&RingEntry> {
         if self.ring_entries.is_empty() {
             return None;
@@ -62,7 +63,7 @@ impl Dependencies<'_> {
         self.ring_entries.iter().find(|entry| entry.link == link && is(entry, node % self.classes))
     }
 
-    /// The node of the VCs that `node` has: of two classes that share them, that of the class which moves on.
+    /// The node that represents the VCs of `node`: if two classes share them, the node of the class that moves on.
     pub(super) fn vcs_of(&self, node: Node) -> Node {
         let entry = self.entry(node, |entry, class| u32::from(entry.enter) == class);
         entry.map_or(node, |entry| node - node % self.classes + u32::from(entry.move_on))
@@ -72,13 +73,14 @@ impl Dependencies<'_> {
         self.entry(node, |entry, class| u32::from(entry.move_on) == class).is_some()
     }
 
-    /// The rings that keep a bubble.
+    /// Finds the rings that keep a bubble.
     pub(super) fn rings(&self) -> Rings {
         let mut rings = Rings::default();
         if self.ring_entries.is_empty() {
             return rings;
         }
-        // the only node to which packets move on, and the only one from which they come; `None` if there are more
+        // for each node the only one to which packets move on, and the only one from which they come; `None` if there
+        // are several
         let mut next: BTreeMap<Node, Option<Node>> = BTreeMap::new();
         let mut before: BTreeMap<Node, Option<Node>> = BTreeMap::new();
         for from in 0..(self.edges.len() / self.words) as Node {
@@ -87,7 +89,7 @@ impl Dependencies<'_> {
                 before.entry(to).and_modify(|known| *known = None).or_insert(Some(from));
             }
         }
-        // a new packet that moves on, although it enters
+        // a new packet that moves on, although it should enter
         before.extend(self.starts.iter().map(|&start| (start, None)));
         let onward = |from: Node| {
             let to = next.get(&from).copied().flatten()?;
@@ -98,7 +100,7 @@ impl Dependencies<'_> {
                 continue;
             }
             let mut path = vec![start];
-            // as each node is led to by one node, a path that does not end comes back to its start
+            // each node has only one before it, so a path that does not end comes back to its start
             let closes = loop {
                 match onward(path[path.len() - 1]) {
                     Some(to) if to == start => break true,
@@ -114,7 +116,7 @@ impl Dependencies<'_> {
         rings
     }
 
-    /// Nodes to which `node` leads, where it and they may stand for rings.
+    /// The nodes that `node` has edges to, where each of them may represent a ring.
     pub(super) fn onward<'a>(&'a self, rings: &'a Rings, node: Node) -> impl Iterator<Item = Node> + 'a {
         rings.members(node).flat_map(move |from| {
             let round = rings.next.get(&from).copied();

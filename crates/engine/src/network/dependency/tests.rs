@@ -1,5 +1,5 @@
-//! The check against a walk of all packets, for every routing: it passes the VC classes that the routing declares, and
-//! refuses all of them merged into one where that closes a cycle.
+//! Compares the check with a walk of all packets, for every routing. The check must accept the VC classes that the
+//! routing declares. With all of them merged into one class, it must refuse the routing if that closes a cycle.
 
 use super::{Dependencies, refuse_cycle, refuse_misfit};
 use crate::api::examples::{Example, small_networks};
@@ -21,7 +21,7 @@ fn check(graph: &Graph, config: &RoutingConfig, routing: &dyn AnyRouting, merged
     refuse_cycle(graph, routing, &if merged { vec![1; classes.len()] } else { classes }, config.name())
 }
 
-/// The dependencies by a walk through every state of every packet, whatever the routing says in `proof`.
+/// The dependencies found by following every state of every packet, whatever `proof` says.
 fn walked<'a>(graph: &'a Graph, routing: &(dyn AnyRouting + 'static), merged: bool) -> Dependencies<'a> {
     let classes = routing.needs().classes;
     let classes = if merged { vec![1; classes.len()] } else { classes };
@@ -30,7 +30,7 @@ fn walked<'a>(graph: &'a Graph, routing: &(dyn AnyRouting + 'static), merged: bo
     d
 }
 
-/// Whether a proof that lists dependencies leaves out one that a packet causes.
+/// Whether a proof that lists dependencies misses one that a packet causes.
 fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: &Dependencies) -> bool {
     let lists = match routing.proof() {
         Proof::EveryState | Proof::OneLeg { .. } | Proof::TwoLegs { .. } | Proof::Packets { .. } => true,
@@ -42,7 +42,7 @@ fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: 
     lists && walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0)
 }
 
-/// Networks of few routers with terminals, so that packets between all of them can be followed.
+/// Most routers with terminals of a network in which packets between all pairs are followed.
 const MOST_ROUTERS: usize = 16;
 
 #[test]
@@ -66,15 +66,15 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
                 assert!(refusal.what.contains("channel dependencies have a cycle of "), "{what}: {refusal}");
             }
             refused |= merged.is_err();
-            // an escape is only a part of what packets may do
+            // escapes are only a part of what packets may do
             if !matches!(routing.proof(), Proof::Escapes) {
                 let all = walked(graph, &*routing, false);
                 assert_eq!(all.find_cycle(), None, "{what}");
                 assert!(!leaves_out_some(graph, &*routing, &all), "{what}: the proof leaves a dependency out");
                 let cycle = walked(graph, &*routing, true).find_cycle().is_some();
                 assert!(!cycle || merged.is_err(), "{what}, merged");
-                // Other proofs know turns without their packets: they may refuse what no packet does. And of the flows
-                // between terminals others may meet under another seed.
+                // Other proofs list turns without packets, so they may refuse turns that no packet takes. And which
+                // flows between terminals meet may depend on the seed.
                 let follows = matches!(routing.proof(), Proof::EveryState | Proof::Rises { .. } | Proof::OneLeg { .. });
                 if follows && !routing.needs().sees_terminals {
                     assert_eq!(cycle, merged.is_err(), "{what}, merged: {merged:?}");
@@ -91,7 +91,7 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
 
 #[test]
 fn every_copy_of_a_global_link_is_walked() {
-    // 8 * 8 global links of a group to 2 others: 32 to each, all of which lead on to local links of the other group
+    // each group has 8 * 8 global links to 2 other groups: 32 to each, all of which lead on to local links there
     let graph = graph(
         r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 1, "global_links_per_router": 8, "groups": 3}}"#,
     );
@@ -106,10 +106,10 @@ fn every_copy_of_a_global_link_is_walked() {
     }
 }
 
-/// On a full mesh: directly, or over one other router, or over two, as its phase says.
+/// A routing on a full mesh: directly, or over one or two other routers, as the phase of the packet says.
 #[derive(Debug)]
 struct Wanders {
-    /// Its `steps` list no hop at the second router.
+    /// `steps` lists no hop at the second router.
     stops: bool,
 }
 
@@ -133,15 +133,15 @@ impl Routing for Wanders {
         if self.stops && packet.lane > 0 {
             return Vec::new();
         }
-        // the terminal has port 0, the others follow by their numbers
+        // port 0 is for the terminal, the others follow by router number
         let step = |to: u64, phase: u8| {
             let hop = Hop { port: (to + u64::from(to < at)) as u8, class: packet.lane };
-            // all states have the same dimension, and after as many hops the same lane
+            // all states have the same dimension, and the lane counts the hops
             Step { hop, after: Packet { phase, lane: packet.lane + 1, ..*packet }, cost: None }
         };
         let others = (0..4).filter(|&to| to != at && to != packet.dest);
         match packet.phase {
-            // still undecided: one more router, or two
+            // not decided yet: over one more router, or two
             0 => others.flat_map(|to| [step(to, 1), step(to, 2)]).collect(),
             1 => vec![step(packet.dest, 1)],
             _ => others.map(|to| step(to, 1)).collect(),
@@ -156,7 +156,7 @@ fn states_that_differ_only_in_their_phase_are_both_walked() {
     let (graph, routing) = (graph(MESH_OF_FOUR), Wanders { stops: false });
     let mut d = Dependencies::new(&graph, &routing, &routing.needs().classes);
     d.enter(&routing, routing.proof()).unwrap();
-    // 0 -> 1 -> 2 -> 3: only a packet in phase 2 goes on from 1 to 2
+    // path 0 -> 1 -> 2 -> 3: only a packet in phase 2 goes on from 1 to 2
     let port = |at: u32, to: u32| (to + u32::from(to < at)) as u8;
     let first = d.node(0, port(0, 1), 0);
     assert!(d.successors(first).any(|next| next == d.node(1, port(1, 2), 1)), "phase 2");
@@ -217,13 +217,13 @@ impl Routing for Toy {
     }
 }
 
-/// The hop to another router, or to the terminal (of which each router has one).
+/// The hop to another router, or to the terminal (each router has one).
 fn toward(at: u64, to: u64, packet: &Packet, class: u8) -> Option<Hop> {
     let hop = Hop { port: (to + u64::from(to < at)) as u8, class };
     Some(if at == to { Hop::to_terminal(packet) } else { hop })
 }
 
-/// Directly to the destination, on one class.
+/// A routing that goes directly to the destination, on one VC class.
 fn direct() -> Toy {
     Toy {
         needs: Needs { classes: vec![1, 1], ..Needs::default() },
@@ -248,7 +248,7 @@ fn refused(toy: &Toy, because: &str) {
     assert!(what.contains(because), "{what}");
 }
 
-/// Over the router that `target` names, both legs on one class.
+/// A routing that goes over the router in `target`, with both legs on one VC class.
 fn over_one_router() -> Toy {
     Toy {
         needs: Needs { classes: vec![1, 1], draws_path: true, ..Needs::default() },
@@ -280,7 +280,7 @@ fn a_draw_that_no_detour_lists_is_refused() {
 
 #[test]
 fn paths_of_all_terminals_are_walked_if_they_differ() {
-    // packets from terminal 0 go directly, those from others over the next router of a ring
+    // packets from terminal 0 go directly, all others over the next router of a ring
     let toy = |sees_terminals| Toy {
         needs: Needs { classes: vec![1, 1], sees_terminals, ..Needs::default() },
         next: |at, packet| {
@@ -290,14 +290,15 @@ fn paths_of_all_terminals_are_walked_if_they_differ() {
         },
         ..direct()
     };
-    // from terminals 1, 2 and 3 the ring is not closed; with a second class behind the first hop it can't be
+    // the packets from terminals 1, 2 and 3 alone do not close the ring; with a second class for the second hop nothing
+    // can close it
     let graph = graph(MESH_OF_FOUR);
     let edges = |toy: &Toy| {
         let mut d = Dependencies::new(&graph, toy, &toy.needs.classes);
         d.every_state(toy).unwrap();
         d.edges.iter().map(|word| word.count_ones()).sum::<u32>()
     };
-    // each of 3 sources, to each of the 2 destinations that are neither it nor the next router
+    // one edge for each of 3 sources to each of the 2 destinations that are neither the source nor the next router
     assert_eq!((edges(&toy(true)), edges(&toy(false))), (6, 0));
 }
 
@@ -359,7 +360,7 @@ fn what_the_loop_would_not_call_is_refused() {
 
 #[test]
 fn what_a_packet_remembers_of_a_hop_is_known_at_the_next_one() {
-    // the second leg is on class 1, as `taken` counts the hops
+    // the second leg is on class 1, because `taken` counts the hops
     let needs = Needs { classes: vec![1, 2], remembers: true, ..over_one_router().needs };
     let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
         let hop = (over_one_router().next)(at, packet)?;
@@ -401,7 +402,7 @@ fn routers_of_the_same_coordinates_are_refused() {
 
 #[test]
 fn dimensions_are_told_apart_by_their_ports_not_by_the_class_of_their_links() {
-    // 2 x 2 routers; links of both dimensions are of one class
+    // 2 x 2 routers; the links of both dimensions have the same class
     let mut builder = GraphBuilder::new("square", ["side"]);
     let port = |peer, class| Port { peer, class };
     for r in 0..4 {

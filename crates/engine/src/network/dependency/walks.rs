@@ -1,5 +1,5 @@
-//! Follows the packets of one routing from router to router, with the functions that the loop uses, and refuses a
-//! routing that loses them.
+//! Follows the packets of a routing from router to router, with the functions that the loop uses. Refuses a routing
+//! whose packets can't be followed to their destination.
 
 use crate::api::routing::{AnyRouting, Hop, Needs};
 use crate::api::walk::Step;
@@ -8,15 +8,15 @@ use std::collections::{HashMap, HashSet};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// Destinations to which walks are made where a sample of them is enough.
+/// Number of destinations in a sample, where a sample is enough.
 pub(super) const SAMPLE: usize = 16;
 
-/// What is wrong with a routing, so that its packets can't be followed: a mistake in its code.
+/// A mistake in the code of a routing, because of which its packets can't be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// What it does; the name of the routing stands before it.
+    /// What the routing does wrong. Messages put the name of the routing before it.
     what: String,
-    /// What its developer does about it.
+    /// What the developer of the routing can do about it.
     mend: &'static str,
 }
 
@@ -40,13 +40,14 @@ pub(super) struct Walks<'a> {
     pub routing: &'a dyn AnyRouting,
     pub(super) needs: Needs,
     pub coords: Vec<u64>,
-    /// The router at each of the coordinates.
+    /// The router at given coordinates.
     routers: HashMap<u64, u32>,
     /// Routers with terminals.
     pub hosts: Vec<u32>,
-    /// Packets are walked with all of these draws: both ways round a ring at half distance, every copy of a global link.
+    /// Every packet is followed once for each of these random choices: both directions at half the ring, every parallel
+    /// global link.
     pub draws: Vec<u32>,
-    /// More hops than a packet can make without taking some channel and class twice.
+    /// A packet that makes this many hops must have taken some channel and class twice.
     most_hops: u32,
 }
 
@@ -66,7 +67,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// Some of the routers with terminals.
+    /// A sample of the routers with terminals.
     pub fn sample(&self) -> impl Iterator<Item = u32> + '_ {
         self.hosts.iter().copied().step_by(self.hosts.len().div_ceil(SAMPLE).max(1))
     }
@@ -89,7 +90,7 @@ impl<'a> Walks<'a> {
         if packet.src == 0 {
             return self.routing.starts(at, packet, &self.draws);
         }
-        // draws are hashes of the source terminal, too
+        // random choices are also hashes of the source terminal
         self.routing.starts(at, packet, &self.routing.draws().outcomes(packet, 0))
     }
 
@@ -100,12 +101,12 @@ impl<'a> Walks<'a> {
         })
     }
 
-    /// The port to the first terminal of a router; no port where there is none.
+    /// The port to the first terminal of a router; `u8::MAX` if it has none.
     fn ejection_port(&self, router: u32) -> u8 {
         self.terminals(router).next().map_or(u8::MAX, |(_, port)| port)
     }
 
-    /// The router that a hop of a packet to router `to` leads to; `None` if it leads to the terminal.
+    /// The router to which a hop leads, for a packet to router `to`; `None` if it leads to the terminal.
     pub(super) fn cross(&self, at: u32, to: u32, hop: Hop, packet: &Packet) -> Result<Option<u32>, Lost> {
         if at == to && hop.port == packet.dst_port {
             return Ok(None);
@@ -123,7 +124,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// What a packet to router `to` may do at router `at`: at least one thing.
+    /// The hops that a packet to router `to` may take at router `at`. Refuses a routing that lists none.
     pub fn steps(&self, at: u32, to: u32, packet: &Packet) -> Result<Vec<Step>, Lost> {
         let mut steps = self.routing.steps(self.coords[at as usize], packet, 0);
         if steps.is_empty() {
@@ -133,7 +134,7 @@ impl<'a> Walks<'a> {
         Ok(steps)
     }
 
-    /// Tells the routing that a packet has taken a hop, which the loop does only for one that remembers.
+    /// Tells the routing that a packet has taken a hop. (The loop does this only if the routing needs it.)
     fn take(&self, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
         let before = packet.route_state();
         self.routing.taken(packet, hop);
@@ -144,9 +145,9 @@ impl<'a> Walks<'a> {
         Err(Lost::new(what, "switch `Needs::remembers` on"))
     }
 
-    /// Follows the hops that `next` names from router `from` to the destination of the packet, or to the end of its
-    /// first leg if it is in phase 0 and goes over to phase 1. Calls `each` with every hop between routers; returns the
-    /// router at the end.
+    /// Follows the hops that `next` names, from router `from` to the destination, or to the end of the first leg for a
+    /// packet that changes from phase 0 to phase 1. Calls `each` with every hop between routers. Returns the router at
+    /// the end.
     pub fn follow(&self, from: u32, packet: Packet, mut each: impl FnMut(Taken)) -> Result<u32, Lost> {
         let Some(&to) = self.routers.get(&packet.dest) else {
             let what = format!("heads for coordinates {:#x}, which no router has", packet.dest);
@@ -168,8 +169,9 @@ impl<'a> Walks<'a> {
         Err(never_arrives(from, to))
     }
 
-    /// Follows one packet, which takes another of its choices at each router, or one that chooses again would always
-    /// choose alike. Calls `goes_on` with every hop between routers until it says no; returns whether it never did.
+    /// Follows one packet, which takes one of its choices at each router. The choice differs between routers, because a
+    /// packet that always chose in the same way would see little. Calls `goes_on` with every hop between routers until
+    /// it returns false. Returns whether it never did.
     pub fn some_path(&self, from: u32, to: u32, mut goes_on: impl FnMut(Taken) -> bool) -> Result<bool, Lost> {
         let pick = |at: u32, of: usize| (from + to + at) as usize % of;
         let mut packets = self.packets(from, to);
@@ -187,8 +189,8 @@ impl<'a> Walks<'a> {
         Err(never_arrives(from, to))
     }
 
-    /// Calls `visit` with every state that a packet to router `to` can reach, of all that tells it from another one: its
-    /// last hop, its router, and what it may do there.
+    /// Calls `visit` with every state that a packet to router `to` can reach. A state is all that distinguishes packets
+    /// here: the last hop, the router, and the hops that the packet may take there.
     pub fn each_state(
         &self,
         to: u32,
@@ -202,7 +204,7 @@ impl<'a> Walks<'a> {
                     let mut steps = self.steps(at, to, &packet)?;
                     let cross = |step: &Step| self.cross(at, to, step.hop, &packet);
                     let next = steps.iter().map(cross).collect::<Result<Vec<_>, _>>()?;
-                    // hops between routers only
+                    // only hops between routers
                     let mut between = next.iter();
                     steps.retain(|_| between.next().is_some_and(Option::is_some));
                     visit(last, at, &steps)?;

@@ -1,4 +1,4 @@
-//! A workload that is in no registry: a terminal sends when something is delivered to it, and only then.
+//! Tests with a workload that is in no registry: a terminal sends when something is delivered to it, and only then.
 
 use super::Simulation;
 use crate::api::workload::{Backlog, Counts, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload};
@@ -10,13 +10,13 @@ use crate::state::Packet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Terminal 0 starts; each delivery at a terminal makes its packets to all its heirs ready.
+/// Terminal 0 starts. Each delivery to a terminal makes it send one packet to each of its heirs.
 #[derive(Debug, Clone, Copy)]
 struct Relay {
-    /// To whom a terminal sends after its n-th delivery, from 1 on, among so many terminals.
+    /// The terminals to which `terminal` sends after its delivery number `n`, counted from 1.
     heirs: fn(terminal: u32, n: u32, terminals: u32) -> Vec<u32>,
     terminals: u32,
-    /// Packets in all.
+    /// Number of packets in the whole run.
     total: u64,
 }
 
@@ -24,7 +24,7 @@ struct Relay {
 struct Runner {
     terminal: u32,
     deliveries: u32,
-    /// Packets that are ready: to whom, and since when.
+    /// Packets that are ready: destination, and the cycle since when.
     ready: VecDeque<(u32, u64)>,
 }
 
@@ -46,7 +46,7 @@ impl Workload for Relay {
 }
 
 impl Runners {
-    /// What another delivery in cycle `now` makes ready.
+    /// Makes the packets ready that follow from another delivery in cycle `now`.
     fn pass_on(&mut self, source: usize, now: u64) -> u64 {
         let runner = &mut self.runners[source];
         runner.deliveries += 1;
@@ -81,7 +81,7 @@ impl Sources for Runners {
     }
 }
 
-/// The relay on 4 x 3 routers of 2 terminals, in so many blocks.
+/// Runs the relay on 4 x 3 routers with 2 terminals each, in this many blocks.
 fn run(relay: Relay, blocks: usize) -> Outcome {
     let topology = serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).unwrap();
     let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"dimension_order": {}}"#).unwrap()).unwrap();
@@ -95,8 +95,8 @@ fn run(relay: Relay, blocks: usize) -> Outcome {
     out
 }
 
-/// A token goes round all terminals 5 times: each sends in the cycle in which it gets the token, so the time of the run is
-/// the sum of all latencies.
+/// A token goes round all terminals 5 times. Each sends in the cycle in which it gets the token, so the run takes
+/// exactly the sum of all latencies.
 #[test]
 fn a_token_goes_round_a_ring() {
     let ring = |terminal: u32, n: u32, terminals: u32| if n > 5 { vec![] } else { vec![(terminal + 1) % terminals] };

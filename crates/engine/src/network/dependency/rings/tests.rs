@@ -1,4 +1,4 @@
-//! Rings that keep a bubble are no cycles, and rings that could fill up are.
+//! Tests that rings that keep a bubble are accepted, and rings that could fill up are refused.
 
 use crate::api::routing::{Hop, Needs, RingEntry, Routing};
 use crate::api::walk::{Proof, Step};
@@ -6,16 +6,16 @@ use crate::network::dependency::refuse_cycle;
 use crate::state::Packet;
 use weft_topology::TopologyConfig;
 
-/// On a ring of four, which keeps a bubble in each direction. Packets go up; or down, if there are `both` ways and
-/// their destination has an odd number.
+/// A routing on a ring of four routers that keeps a bubble in each direction. All packets go up; with `both`, those to
+/// odd destinations go down.
 #[derive(Debug, Clone, Copy)]
 struct Round {
-    /// VC classes of the first hop in a direction and of those after it; 1 enters, 0 moves on.
+    /// VC classes of the first hop in a direction and of later hops. Class 1 enters, class 0 moves on.
     classes: [u8; 2],
     both: bool,
-    /// Packets that first went up, or down, turn round after a hop.
+    /// Whether packets that go up, or down, at first turn round after a hop.
     turn_back: [bool; 2],
-    /// Its proof names turns, and not where packets start.
+    /// Its proof lists turns, which do not show where packets start.
     names_turns: bool,
 }
 
@@ -31,7 +31,8 @@ impl Routing for Round {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // the phase is 1 on the way up and 2 on the way down, and so are the ports; the lane is 1 after a turn
+        // The phase is 1 for packets that go up and 2 for those that go down, and the ports have the same numbers. The
+        // lane is 1 after a turn.
         let before = packet.phase;
         if before == 0 {
             packet.phase = if self.both && packet.dest % 2 == 1 { 2 } else { 1 };
@@ -52,7 +53,7 @@ impl Routing for Round {
     }
 }
 
-/// Whether the check takes it; the length of the cycle if it does not.
+/// Whether the check accepts the routing; if not, the length of the cycle.
 fn check_round(routing: Round) -> Result<(), String> {
     let torus = r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#;
     let graph = serde_json::from_str::<TopologyConfig>(torus).unwrap().build("topology").unwrap();
@@ -67,19 +68,19 @@ fn check_round(routing: Round) -> Result<(), String> {
 fn a_ring_that_packets_enter_and_then_move_on_in_is_no_cycle() {
     assert_eq!(check_round(ROUND), Ok(()));
     assert_eq!(check_round(Round { both: true, ..ROUND }), Ok(()));
-    // from the ring up into the ring down, but not back
+    // packets go from the ring up into the ring down, but not back
     assert_eq!(check_round(Round { both: true, turn_back: [true, false], ..ROUND }), Ok(()));
 }
 
 #[test]
 fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
     let cycle_of = |length: u32| Err(format!("channel dependencies have a cycle of {length}"));
-    // new packets move on, so that the ring fills up
+    // new packets move on instead of entering, so the ring fills up
     assert_eq!(check_round(Round { classes: [0, 0], ..ROUND }), cycle_of(4));
-    // packets in the ring enter it again, for which they need more room than the bubble
+    // packets inside the ring enter it again, for which they need more room than the bubble
     assert_eq!(check_round(Round { classes: [1, 1], ..ROUND }), cycle_of(4));
     assert_eq!(check_round(Round { classes: [0, 1], ..ROUND }), cycle_of(4));
-    // the proof says nothing of where packets start, and the states show that they do not enter
+    // the proof does not say where packets start; following all states shows that they do not enter
     assert_eq!(check_round(Round { classes: [0, 0], names_turns: true, ..ROUND }), cycle_of(4));
     assert_eq!(check_round(Round { names_turns: true, ..ROUND }), Ok(()));
 }

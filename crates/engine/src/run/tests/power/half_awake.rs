@@ -1,4 +1,4 @@
-//! A policy that nothing in Weft knows: it never gets round to switching a link.
+//! A policy that nothing else in Weft knows: it never switches a link.
 
 use crate::api::examples::written;
 use crate::api::policy::{Offers, Policy, PolicyModel, Site};

@@ -1,4 +1,4 @@
-//! A routing that nothing in Weft knows: as dimension order, but the highest dimension first.
+//! A routing that nothing else in Weft knows: as dimension order, but with the highest dimension first.
 
 use crate::api::examples::{Accepts, Example};
 use crate::api::routing::{Hop, Needs, Routing, RoutingModel};
