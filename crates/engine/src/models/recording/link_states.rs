@@ -72,7 +72,7 @@ impl Recording for LinkStates {
             return Err(Refusal::new(path, what, format!("write {managed} or more")));
         }
         let rows = block.channels.iter().map(|channel| channel.row).collect();
-        let mut log = Log { changes: Vec::new(), most, rows };
+        let mut log = Log::new(most, rows);
         for (o, channel) in block.channels.iter().enumerate().filter(|(_, channel)| channel.managed) {
             log.note(o, channel.state, 0);
         }
@@ -89,7 +89,6 @@ impl Recording for LinkStates {
         changes.sort_by_key(|change| (change.channel, change.at));
         let next = |k: usize| changes.get(k + 1).filter(|next| next.channel == changes[k].channel);
         let to = |k: usize| next(k).map_or(end, |next| next.at);
-        // a channel may pass through a state without staying
         let spans: Vec<_> =
             changes.iter().enumerate().map(|(k, change)| (change, to(k))).filter(|(from, to)| from.at < *to).collect();
         let names = LinkState::ALL.map(|state| Arc::<str>::from(state.name()));
@@ -124,14 +123,23 @@ pub struct Log {
     most: usize,
     /// Row of every channel in the table of channels.
     rows: Vec<Option<u32>>,
+    /// Place of the last change of every channel.
+    last: Vec<usize>,
 }
 
 impl Log {
-    /// Channel `o` enters a state. One change more than there is room for is kept: it shows where the room ended.
+    fn new(most: usize, rows: Vec<Option<u32>>) -> Self {
+        Self { changes: Vec::new(), most, last: vec![usize::MAX; rows.len()], rows }
+    }
+
+    /// Channel `o` enters a state. A state that it leaves in the same cycle is no span. One change more than there is room
+    /// for is kept: it shows where the room ended.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
-        if let Some(channel) = self.rows[o]
-            && self.changes.len() <= self.most
-        {
+        let Some(channel) = self.rows[o] else { return };
+        if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {
+            last.state = state;
+        } else if self.changes.len() <= self.most {
+            self.last[o] = self.changes.len();
             self.changes.push(Change { at, channel, state });
         }
     }
@@ -140,5 +148,20 @@ impl Log {
 impl Recorder for Log {
     fn changed(&mut self, channel: usize, _: LinkState, to: LinkState, now: u64) {
         self.note(channel, to, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_is_left_in_the_same_cycle_takes_no_room() {
+        let mut log = Log::new(2, vec![Some(7), None]);
+        let changes = [(LinkState::On, 0), (LinkState::Draining, 0), (LinkState::Off, 5), (LinkState::Waking, 5)];
+        changes.into_iter().for_each(|(state, at)| log.note(0, state, at));
+        log.note(1, LinkState::Off, 6);
+        let noted: Vec<_> = log.changes.iter().map(|change| (change.at, change.channel, change.state)).collect();
+        assert_eq!(noted, [(0, 7, LinkState::Draining), (5, 7, LinkState::Waking)]);
     }
 }
