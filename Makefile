@@ -27,16 +27,14 @@ run: install
 
 install: $(VENV)/.installed
 
-# Both at once: much of either waits for a compiler that uses one core.
-test:
-	@$(MAKE) --no-print-directory -j2 test-rust test-python
+test: test-rust test-python
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # MARKED: which Python tests run; all where it is empty.
 MARKED := not long
 test-all: export WEFT_TEST_ROUNDS := 4
-test-all:
-	@$(MAKE) --no-print-directory -j2 test-rust test-python MARKED=
+test-all: MARKED :=
+test-all: test
 
 test-rust: $(VENV)/.base
 	$(CARGO) test --workspace --locked --quiet
