@@ -20,7 +20,7 @@ use super::shortest_path::hop_classes;
 use crate::api::coordinates;
 use crate::models::routing::on_graph::Distances;
 use crate::models::routing::{
-    Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
+    Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -73,16 +73,8 @@ impl RoutingModel for Ecmp {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const RING: &str = r#"{"torus": {"widths": [8], "terminals_per_router": 1}}"#;
-        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
-        const TORNADO: &str = r#"{"tornado": {}}"#;
-        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
         vec![
-            Example::of("{}")
-                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
-                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0))
-                // the 4 terminals of a router share the link to the next one
-                .bound(FULL_MESH, NEIGHBOR, Accepts::UpTo(1.0 / 4.0)),
+            Example::of("{}").bound_by_tornado_on_a_ring().bound_by_one_neighbor(),
             Example::of(r#"{"classes": "one"}"#)
                 .only_on(&[r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#, r#"{"fat_tree": {"k": 4}}"#]),
         ]

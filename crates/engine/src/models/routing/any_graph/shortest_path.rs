@@ -20,7 +20,7 @@
 use crate::api::coordinates;
 use crate::models::routing::on_graph::Distances;
 use crate::models::routing::{
-    Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+    Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -87,22 +87,9 @@ impl RoutingModel for ShortestPath {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const RING: &str = r#"{"torus": {"widths": [8], "terminals_per_router": 1}}"#;
-        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
-        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
-        const TORNADO: &str = r#"{"tornado": {}}"#;
-        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
         vec![
-            Example::of("{}")
-                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
-                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0))
-                // the 4 terminals of a router share a link in each dimension
-                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0))
-                // the 4 terminals of a router share the link to the next one
-                .bound(FULL_MESH, NEIGHBOR, Accepts::UpTo(1.0 / 4.0)),
-            Example::of(r#"{"choice": "first"}"#)
-                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
-                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0)),
+            Example::of("{}").bound_by_tornado_on_a_ring().bound_by_tornado_on_a_grid().bound_by_one_neighbor(),
+            Example::of(r#"{"choice": "first"}"#).bound_by_tornado_on_a_ring(),
         ]
     }
 }

@@ -15,6 +15,7 @@
 //! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
 //! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`.
 
+use crate::models::routing::bounds::{DRAGONFLY, NEXT_GROUP};
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
 use crate::models::routing::{Accepts, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step};
 use crate::state::Packet;
@@ -46,13 +47,10 @@ impl RoutingModel for DragonflyMinimal {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const DRAGONFLY: &str =
-            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
-        const SHIFT: &str = r#"{"group_shift": {"shift": 1}}"#;
         vec![
             Example::of("{}")
                 // the 8 terminals of a group share one global link; a path of two global links would be no shorter
-                .bound(DRAGONFLY, SHIFT, Accepts::UpTo(1.0 / 8.0)),
+                .bound(DRAGONFLY, NEXT_GROUP, Accepts::UpTo(1.0 / 8.0)),
         ]
     }
 }

@@ -24,8 +24,7 @@
 use super::dragonfly_valiant;
 use crate::models::routing::on_dragonfly::{group, in_groups};
 use crate::models::routing::{
-    Accepts, Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
-    weigh,
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold, weigh,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -75,18 +74,10 @@ impl RoutingModel for DragonflyPar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const DRAGONFLY: &str =
-            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
-        const SHIFT: &str = r#"{"group_shift": {"shift": 1}}"#;
         vec![
-            Example::of("{}")
-                // a group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two:
-                // m + 2 d <= 8, so m + d <= 4.5
-                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+            Example::of("{}").bound_with_detours_to_the_next_group(),
             Example::of(r#"{"intermediate": "router", "sensor": "output_queue"}"#)
-                // a group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two:
-                // m + 2 d <= 8, so m + d <= 4.5
-                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+                .bound_with_detours_to_the_next_group(),
         ]
     }
 }

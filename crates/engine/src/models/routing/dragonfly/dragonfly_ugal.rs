@@ -24,7 +24,7 @@ use super::dragonfly_valiant;
 use crate::api::board::Posts;
 use crate::models::routing::on_dragonfly::{group, in_groups, index};
 use crate::models::routing::{
-    Accepts, Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -112,24 +112,14 @@ impl RoutingModel for DragonflyUgal {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const DRAGONFLY: &str =
-            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
-        const SHIFT: &str = r#"{"group_shift": {"shift": 1}}"#;
         vec![
-            Example::of("{}")
-                // a group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two:
-                // m + 2 d <= 8, so m + d <= 4.5
-                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+            Example::of("{}").bound_with_detours_to_the_next_group(),
             Example::of(r#"{"intermediate": "router", "sensor": "output_queue"}"#),
-            Example::of(r#"{"queues": {"global": {}}}"#)
-                // a group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two:
-                // m + 2 d <= 8, so m + d <= 4.5
-                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+            Example::of(r#"{"queues": {"global": {}}}"#).bound_with_detours_to_the_next_group(),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
             // what other routers say is 10 to 19 cycles old
             Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
-                // as with queues: global
-                .bound(DRAGONFLY, SHIFT, Accepts::WithDetours(4.5 / 8.0)),
+                .bound_with_detours_to_the_next_group(),
         ]
     }
 }

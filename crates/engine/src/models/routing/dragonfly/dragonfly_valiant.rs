@@ -15,6 +15,7 @@
 //! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. CAMINOS: the rows `val` of
 //! `tests/data/golden/caminos.csv` (`router`).
 
+use crate::models::routing::bounds::{DRAGONFLY, NEXT_GROUP};
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
 use crate::models::routing::{
     Accepts, Classes, Cost, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw,
@@ -64,16 +65,13 @@ impl RoutingModel for DragonflyValiant {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const DRAGONFLY: &str =
-            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
-        const SHIFT: &str = r#"{"group_shift": {"shift": 1}}"#;
         vec![
             Example::of("{}")
                 // The 8 terminals of group i go to i + 1 over 7 others: a global link i -> j, j != i + 1, carries 8 / 7
                 // of i and 8 / 7 of j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway, 8 / 7 between
                 // gateways (to i and to i + 1) and 2 global links * 8 / 7 / 4 from a gateway: no more. That the mean of
                 // a window stays below the bound at higher loads is not said: at 0.569 it was 0.442 in one.
-                .bound(DRAGONFLY, SHIFT, Accepts::AtLeast(7.0 / 16.0)),
+                .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
         ]
     }

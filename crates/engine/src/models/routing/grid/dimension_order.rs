@@ -25,9 +25,7 @@
 
 pub use crate::models::routing::on_grid::Dateline;
 use crate::models::routing::on_grid::{Grid, Line};
-use crate::models::routing::{
-    Accepts, Classes, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes,
-};
+use crate::models::routing::{Classes, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,25 +62,10 @@ impl RoutingModel for DimensionOrder {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const RING: &str = r#"{"torus": {"widths": [8], "terminals_per_router": 1}}"#;
-        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
-        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
-        const TORNADO: &str = r#"{"tornado": {}}"#;
-        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
         vec![
-            Example::of("{}")
-                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
-                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0))
-                // the 4 terminals of a router share a link in each dimension
-                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0))
-                // the 4 terminals of a router share the link to the next one
-                .bound(FULL_MESH, NEIGHBOR, Accepts::UpTo(1.0 / 4.0)),
-            Example::of(r#"{"dateline": "entry"}"#)
-                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
-                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0)),
-            Example::of(r#"{"dateline": "bubble"}"#)
-                // the same
-                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0)),
+            Example::of("{}").bound_by_tornado_on_a_ring().bound_by_tornado_on_a_grid().bound_by_one_neighbor(),
+            Example::of(r#"{"dateline": "entry"}"#).bound_by_tornado_on_a_ring(),
+            Example::of(r#"{"dateline": "bubble"}"#).bound_by_tornado_on_a_ring(),
         ]
     }
 }

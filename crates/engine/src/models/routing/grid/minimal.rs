@@ -16,7 +16,7 @@
 
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+    Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -49,13 +49,7 @@ impl RoutingModel for Minimal {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
-        const TORNADO: &str = r#"{"tornado": {}}"#;
-        vec![
-            Example::of("{}")
-                // the 4 terminals of a router share a link in each dimension
-                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0)),
-        ]
+        vec![Example::of("{}").bound_by_tornado_on_a_grid()]
     }
 }
 

@@ -24,7 +24,7 @@ use crate::base::unchecked::Hot;
 use crate::models::routing::best::Best;
 use crate::models::routing::on_grid::{Grid, Line};
 use crate::models::routing::{
-    Accepts, Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, same_classes,
+    Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -83,14 +83,7 @@ impl RoutingModel for MinimalAdaptive {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const RING: &str = r#"{"torus": {"widths": [8], "terminals_per_router": 1}}"#;
-        const TORNADO: &str = r#"{"tornado": {}}"#;
-        vec![
-            Example::of("{}")
-                // every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3
-                .bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0)),
-            Example::of(r#"{"leave_escape": false}"#),
-        ]
+        vec![Example::of("{}").bound_by_tornado_on_a_ring(), Example::of(r#"{"leave_escape": false}"#)]
     }
 }
 

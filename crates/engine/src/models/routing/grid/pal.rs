@@ -24,8 +24,8 @@ use crate::api::subnetworks::{Leg, LinkTable, Subnets};
 use crate::models::routing::on_dragonfly::{self as groups, Groups};
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    Accepts, Classes, Cost, Decides, Draws, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor,
-    Step, Told, View, below, draw, same_classes, threshold, weigh,
+    Classes, Cost, Decides, Draws, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step,
+    Told, View, below, draw, same_classes, threshold, weigh,
 };
 use crate::state::{AROUND, DETOUR, LinkState, Packet};
 use schemars::JsonSchema;
@@ -77,15 +77,7 @@ impl RoutingModel for Pal {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
-        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
-        vec![
-            Example::of("{}")
-                // m <= 1 flits take the link to the neighbour; the other 4 links of a router carry first and second hops of d
-                // detours, so 2 d <= 4: m + d <= 3 flits of 4 terminals
-                .bound(FULL_MESH, NEIGHBOR, Accepts::WithDetours(3.0 / 4.0)),
-            Example::of(r#"{"sensor": "history_window"}"#),
-        ]
+        vec![Example::of("{}").bound_with_detours_around_one_neighbor(), Example::of(r#"{"sensor": "history_window"}"#)]
     }
 }
 

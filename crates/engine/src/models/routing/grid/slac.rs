@@ -22,8 +22,8 @@
 
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    Accepts, AnyRouting, Classes, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step,
-    View, below, draw, same_classes,
+    AnyRouting, Classes, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, View, below,
+    draw, same_classes,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -89,14 +89,7 @@ impl RoutingModel for Slac {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
-        const TORNADO: &str = r#"{"tornado": {}}"#;
-        vec![
-            Example::of("{}")
-                // the 4 terminals of a router share a link in each dimension
-                .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0)),
-            Example::of(r#"{"via": "random"}"#),
-        ]
+        vec![Example::of("{}").bound_by_tornado_on_a_grid(), Example::of(r#"{"via": "random"}"#)]
     }
 }
 

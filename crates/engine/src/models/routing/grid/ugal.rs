@@ -18,7 +18,7 @@
 use super::valiant;
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    Accepts, Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw,
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw,
     threshold, weigh,
 };
 use crate::state::{DETOUR, Packet};
@@ -80,13 +80,8 @@ impl RoutingModel for Ugal {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
-        const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
         vec![
-            Example::of("{}")
-                // m <= 1 flits take the link to the neighbour; the other 4 links of a router carry first and second hops of d
-                // detours, so 2 d <= 4: m + d <= 3 flits of 4 terminals
-                .bound(FULL_MESH, NEIGHBOR, Accepts::WithDetours(3.0 / 4.0)),
+            Example::of("{}").bound_with_detours_around_one_neighbor(),
             Example::of(r#"{"intermediate": "differing_dimensions", "sensor": "history_window"}"#),
         ]
     }

@@ -1,0 +1,41 @@
+//! Bounds that several routings give with their examples, each derived here once.
+
+use super::{Accepts, Example};
+
+const RING: &str = r#"{"torus": {"widths": [8], "terminals_per_router": 1}}"#;
+const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
+pub(crate) const DRAGONFLY: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+const TORNADO: &str = r#"{"tornado": {}}"#;
+const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
+pub(crate) const NEXT_GROUP: &str = r#"{"group_shift": {"shift": 1}}"#;
+
+impl<M> Example<M> {
+    /// Every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3.
+    pub(crate) fn bound_by_tornado_on_a_ring(self) -> Self {
+        self.bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0))
+    }
+
+    /// On minimal paths the 4 terminals of a router share a link in each dimension.
+    pub(crate) fn bound_by_tornado_on_a_grid(self) -> Self {
+        self.bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0))
+    }
+
+    /// On minimal paths the 4 terminals of a router share the link to the next one.
+    pub(crate) fn bound_by_one_neighbor(self) -> Self {
+        self.bound(FULL_MESH, NEIGHBOR, Accepts::UpTo(1.0 / 4.0))
+    }
+
+    /// m <= 1 flits take the link to the neighbor; the other 4 links of a router carry first and second hops of d
+    /// detours, so 2 d <= 4: m + d <= 3 flits of 4 terminals.
+    pub(crate) fn bound_with_detours_around_one_neighbor(self) -> Self {
+        self.bound(FULL_MESH, NEIGHBOR, Accepts::WithDetours(3.0 / 4.0))
+    }
+
+    /// A group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two: m + 2 d <= 8, so
+    /// m + d <= 4.5.
+    pub(crate) fn bound_with_detours_to_the_next_group(self) -> Self {
+        self.bound(DRAGONFLY, NEXT_GROUP, Accepts::WithDetours(4.5 / 8.0))
+    }
+}
