@@ -40,7 +40,7 @@ test-rust: $(VENV)/.base
 	$(CARGO) test --workspace --locked --quiet
 
 test-python: $(VENV)/.installed $(VENV)/.dev
-	$(BIN)/python -m pytest --quiet -m "$(MARKED)"
+	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile -m "$(MARKED)"
 
 lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff format --check python tests docs
