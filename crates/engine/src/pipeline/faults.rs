@@ -101,7 +101,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.faults.note(r, what);
             self.with_agents(net, |agents, channels| agents.fault(what, channels));
             if what.breaks {
-                self.turn_away(net, r, |block, i, v| {
+                self.reroute_some(net, r, |block, i, v| {
                     block.faults.dead[r] || block.ins[i].base as usize + net.port(block.ins[i].requests[v]) == o
                 });
             }
@@ -111,9 +111,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// At routers that have heard something new, parked heads look for a path again. So do heads that go from one
     /// intermediate to another: after faults such heads can wait for each other. Then the packets of doomed heads are
     /// discarded.
-    pub(crate) fn find_ways(&mut self, net: &Net) {
+    pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if !self.faults.news.is_empty() {
-            self.look_for_ways(net);
+            self.reroute_after_news(net);
         }
         if !self.faults.doomed.is_empty() {
             self.discard(net);
@@ -121,24 +121,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[cold]
-    fn look_for_ways(&mut self, net: &Net) {
+    fn reroute_after_news(&mut self, net: &Net) {
         let mut routers = std::mem::take(&mut self.faults.news);
         routers.sort_unstable();
         routers.dedup();
         let hears = |p: &mut Parked| routers.binary_search(&p.router).is_ok();
         let parked: Vec<Parked> = self.faults.parked.extract_if(.., hears).collect();
         for Parked { i, v, .. } in parked {
-            self.find_way(net, i as usize, usize::from(v));
+            self.route_again(net, i as usize, usize::from(v));
         }
         for r in routers.drain(..).map(|r| r as usize) {
             if self.faults.warned[r] {
-                self.turn_away(net, r, |block, i, v| block.goes_on(net, r, i, v));
+                self.reroute_some(net, r, |block, i, v| block.goes_on(net, r, i, v));
             }
         }
     }
 
     /// The heads of router `r` that ask for an output, and for which `turns` is true, look for another path.
-    fn turn_away(&mut self, net: &Net, r: usize, turns: impl Fn(&Self, usize, usize) -> bool) {
+    fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Self, usize, usize) -> bool) {
         let base = self.routers[r].base as usize;
         let end = self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
         for i in base..end {
@@ -148,7 +148,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     self.ins[i].requests[v] = UNDECIDED;
                     self.withdraw(net, r, i, key);
                     self.forget(net, i, v);
-                    self.find_way(net, i, v);
+                    self.route_again(net, i, v);
                 }
             }
         }
@@ -166,7 +166,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
-    fn find_way(&mut self, net: &Net, i: usize, v: usize) {
+    fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let (r, head) = (self.ins[i].router as usize, self.ins[i].head[v] as usize);
         let id = self.segments.items[head].packet;
         if self.is_lost(net, r, id) {
@@ -187,10 +187,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.agents = agents;
         self.segments.items[head].key = key;
         if !self.leads_on(net, r, key) {
-            self.wait_for_way(net, i, v, id);
+            self.park_without_request(net, i, v, id);
             return;
         }
-        self.tell_of_way(net, r, id, leg, (key, begins, begins && !was_around));
+        self.tell_agents_of_route(net, r, id, leg, (key, begins, begins && !was_around));
         self.ins[i].requests[v] = key;
         let (p, class) = split(key, net.class_bits);
         if net.single {
@@ -202,7 +202,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Tells the agents and the policy about the path that a head has found. `begins`: the head is at the first router
     /// of its leg. `is_new`: the detour of this head was not counted there yet.
-    fn tell_of_way(&mut self, net: &Net, r: usize, id: u32, leg: Leg, (key, begins, is_new): (u16, bool, bool)) {
+    fn tell_agents_of_route(
+        &mut self,
+        net: &Net,
+        r: usize,
+        id: u32,
+        leg: Leg,
+        (key, begins, is_new): (u16, bool, bool),
+    ) {
         let (packet, base) = (&self.packets.items[id as usize], self.routers[r].base as usize);
         let direct = base + usize::from(subnets(net).port_to(leg.d, leg.own, leg.to));
         let state = LinkState::of(self.outs[direct].state);
@@ -219,10 +226,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[cold]
     pub(crate) fn park(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
         self.forget(net, i, v);
-        self.wait_for_way(net, i, v, packet);
+        self.park_without_request(net, i, v, packet);
     }
 
-    fn wait_for_way(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+    /// As `park`, for a head that asks for no output.
+    fn park_without_request(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
         self.ins[i].requests[v] = UNDECIDED;
         let router = self.ins[i].router;
         let at = net.coords[self.routers[router as usize].id as usize];

@@ -184,17 +184,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.break_parts(net);
         }
         self.receive_control(net);
-        self.pass_on_wishes(net);
+        self.report_wanted_back(net);
         self.end_timers(net);
-        self.pass_on_drained(net);
+        self.report_drained(net);
         if net.faults {
-            self.find_ways(net);
+            self.reroute_heads(net);
         }
     }
 
     /// Tells the agents which links packets want back, in ascending order, so that the order of the packets does not
     /// matter.
-    fn pass_on_wishes(&mut self, net: &Net) {
+    fn report_wanted_back(&mut self, net: &Net) {
         if self.power.wanted_back.is_empty() {
             return;
         }
@@ -217,7 +217,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Tells the agents which channels have drained, in ascending order. Leaves out channels that were opened again
     /// meanwhile.
-    fn pass_on_drained(&mut self, net: &Net) {
+    fn report_drained(&mut self, net: &Net) {
         if self.power.drained.is_empty() {
             return;
         }
