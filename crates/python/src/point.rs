@@ -56,6 +56,12 @@ impl Point {
         py.detach(|| self.inner.check_network()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
+    /// What would make its results mislead although it can run: a list of `path`, `what` and `help`.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &serde_json::json!(self.inner.warnings))
+    }
+
     /// Checks everything that can be checked before the run, and says what the point implies.
     fn imply<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let implied = py.detach(|| self.inner.imply()).map_err(|problem| errors::scenario_error(py, problem))?;

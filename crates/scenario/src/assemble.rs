@@ -3,6 +3,7 @@
 use crate::config::{FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
 use crate::links::check_delays;
+use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::power::LinkState;
@@ -18,6 +19,7 @@ impl Scenario {
 
     /// The scenario with every default written out, and its spec.
     pub(crate) fn assemble(mut self) -> Result<(Self, Spec), Refusal> {
+        self.check_names()?;
         let clock = Clock { cycle_fs: self.cycle_fs()? };
         if self.flit.0 == 0 {
             return Err(Refusal::new("flit", "a flit of 0 bits carries nothing", "write its size, such as 48b"));
@@ -25,12 +27,13 @@ impl Scenario {
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
         self.resolve_links(&graph)?;
         self.resolve_managed(graph.class_names())?;
-        self.measure.resolve(&clock, self.power.policy.settling_period(&graph, clock.cycle_fs)?);
+        let settles = self.power.policy.settling_period(&graph, clock.cycle_fs)?;
+        let switches = self.power.manages.as_ref().is_some_and(|LinkClasses(names)| !names.is_empty());
+        self.measure.resolve(&clock, settles.filter(|_| switches), self.is_steady());
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock)?;
-        self.check_packet(traffic.longest(), &links, graph.class_names())?;
         check_delays(&router, &links, graph.class_names())?;
         let prices = self.power.prices.in_femtojoules(&self.power.policy, self.flit.0, clock.cycle_fs)?;
         let phases = self.measure.phases(&traffic, &clock)?;
@@ -55,10 +58,26 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
+        self.check_packet(&spec)?;
         spec.check_warmup()?;
         spec.check_faults()?;
         spec.check_recordings()?;
+        events::check(&self, &spec)?;
         Ok((self, spec))
+    }
+
+    fn check_names(&self) -> Result<(), Refusal> {
+        self.name.as_deref().map_or(Ok(()), |name| name::check("name", name))?;
+        let mut jobs = self.traffic.jobs.iter().enumerate();
+        jobs.try_for_each(|(j, job)| name::check_line(&format!("traffic.jobs.{j}.name"), &job.name))
+    }
+
+    /// Whether nothing happens at fixed times that a warm-up which ends by itself could not wait for.
+    fn is_steady(&self) -> bool {
+        let jobs = &self.traffic.jobs;
+        let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();
+        let is_batch = self.traffic.batch.is_some() || (!jobs.is_empty() && jobs.iter().all(|job| job.batch.is_some()));
+        self.faults.is_empty() && !changes && !is_batch
     }
 
     fn cycle_fs(&self) -> Result<u128, Refusal> {
@@ -78,7 +97,11 @@ impl Scenario {
     fn resolve_managed(&mut self, classes: &[String]) -> Result<(), Refusal> {
         let names = match &self.power.manages {
             None => classes.iter().filter(|class| *class != "terminal").cloned().collect(),
-            Some(names) if names.has_all() => classes.to_vec(),
+            // links to terminals never sleep: they are managed only where they are named
+            Some(names) if names.has_all() => {
+                let named = |class: &String| class != "terminal" || names.0.contains(class);
+                classes.iter().filter(|class| named(class)).cloned().collect()
+            }
             Some(LinkClasses(names)) => {
                 if let Some(unknown) = names.iter().find(|name| !classes.contains(name)) {
                     let valid: Vec<_> = std::iter::once("all").chain(classes.iter().map(String::as_str)).collect();

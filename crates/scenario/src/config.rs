@@ -15,7 +15,7 @@ use weft_units::{Bits, Flits, LinkClasses, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Free text for tables and plots.
+    /// A line of text for tables and plots, 1 to 100 characters, and no path: results lie in a folder of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Length of a cycle, the time in which a channel carries one flit [a time in seconds, not in cycles].
@@ -125,7 +125,8 @@ pub enum FlowControl {
 pub struct PowerConfig {
     /// The link power policy.
     pub policy: PolicyConfig,
-    /// Link classes that the policy may switch, or `all`; the others stay on. Default: all classes but `terminal`.
+    /// Link classes that the policy may switch; the others stay on. Default, and `all`: all classes but `terminal`, whose
+    /// links stay on under every policy that switches links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manages: Option<LinkClasses>,
     /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of

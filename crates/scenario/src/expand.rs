@@ -7,6 +7,7 @@ use crate::path::{self, Target, sweep_note};
 use crate::point::Point;
 use crate::schema::Schema;
 use crate::tree::{self, Entry, Kind, Node};
+use crate::warnings;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -126,6 +127,14 @@ struct Axis {
 fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
     let all: Vec<_> = sweep.iter().chain(&zip).collect();
     for (i, entry) in all.iter().enumerate() {
+        if let Some(name) = ["sweep", "zip"].iter().find(|name| entry.key.split('.').next() == Some(**name)) {
+            let what = format!("`{name}` stands inside a sweep, but it is a key of the scenario itself");
+            let help = format!(
+                "write `{name}:` at the left margin, and below it `path: [values]`; on the command line: \
+                 --set '{name}.traffic.load=[0.1, 0.2]'"
+            );
+            return Err(Diagnostic::at(&entry.key_span, &entry.key, &what, &help, &[]));
+        }
         values(entry)?;
         if let Some(other) = all[..i].iter().find(|other| overlap(&other.key, &entry.key)) {
             let what = format!("`{}` and `{}` are both swept, and one is part of the other", other.key, entry.key);
@@ -167,7 +176,11 @@ fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
                 _ => entry.value.describe(),
             };
             let what = format!("a sweep needs a list of values, not {describe}");
-            let help = format!("write `{}: [...]`", entry.key);
+            let help = match &entry.value.kind {
+                Kind::Scalar(value) if !value.is_null() => format!("write `{}: [{value}]`", entry.key),
+                Kind::Mapping(_) => format!("write `{}: [{}]`", entry.key, entry.value.value()),
+                _ => "write one value or more, or leave the path out of the sweep".to_owned(),
+            };
             Err(Diagnostic::at(&entry.key_span, &entry.key, &what, &help, &[]))
         }
     }
@@ -191,8 +204,9 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
     path::check(&mut tree, &top, &Schema::root(), "")?;
     let (scenario, inputs) = files.during(|| typed(&tree));
-    let (scenario, _) = scenario?.assemble().map_err(|refusal| explain(&tree, &[], &refusal))?;
-    Ok(Point::new(coordinates, scenario, inputs, Arc::new(tree)))
+    let checked = scenario?.assemble().and_then(|(scenario, spec)| Ok((warnings::of(&scenario, &spec)?, scenario)));
+    let (warnings, scenario) = checked.map_err(|refusal| explain(&tree, &[], &refusal))?;
+    Ok(Point::new(coordinates, scenario, inputs, warnings, Arc::new(tree)))
 }
 
 /// Deserialises a checked tree; an error is shown at its value.
@@ -208,22 +222,36 @@ fn typed(tree: &Node) -> Result<Scenario, Diagnostic> {
         let path = segments.collect::<Vec<_>>().join(".");
         let text = error.into_inner().to_string();
         let (what, help) = text.split_once('\n').unwrap_or((&text, ""));
-        let what = in_words(what);
+        let found = path::find(tree, &path);
+        let what = in_words(what, Some(found.node).filter(|_| found.whole));
+        let several = path::instead_of_list(found.node, &path).filter(|_| found.whole && help.is_empty());
         let mut schema = Some(Schema::root());
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
         }
         let about = schema.and_then(|schema| schema.description()).unwrap_or("");
-        let help = if help.is_empty() { about } else { help };
+        let help = several.as_deref().unwrap_or(if help.is_empty() { about } else { help });
         explain(tree, &[], &Refusal::new(path, what, help))
     })
 }
 
-/// A type error, reworded without the names of Rust's types.
-fn in_words(what: &str) -> String {
-    let types = [("u8", "a whole number"), ("u32", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
-    let found = types.iter().find_map(|(name, words)| Some((what.strip_suffix(&format!("expected {name}"))?, words)));
-    found.map_or_else(|| what.to_owned(), |(start, words)| format!("{start}expected {words}"))
+/// A type error, reworded without the names of types: what was expected, and what was found.
+fn in_words(what: &str, found: Option<&Node>) -> String {
+    let rest = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
+    let Some((read, expected)) = rest.and_then(|rest| rest.split_once(", expected ")) else { return what.to_owned() };
+    let words = match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" => "a whole number",
+        "f64" => "a number",
+        "a string" => "a text",
+        "a sequence" => "a list",
+        "a boolean" => "true or false",
+        "an array of length 2" => "a list of two numbers",
+        other => other,
+    };
+    let found = found.map_or_else(|| read.to_owned(), Node::describe);
+    format!("expected {words}, found {found}")
 }
 
 /// A refusal, shown where its path was written: in the file, in a sweep, or on the command line. A note names the other
@@ -238,6 +266,14 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
         if default.whole {
             notes.push(format!("`{class}` links have the `{key}` of `links.default`"));
             found = default;
+        }
+    }
+    if let (false, ["traffic", "jobs", job, key, rest @ ..]) = (found.whole, names.as_slice()) {
+        let own = path::find(tree, &format!("traffic.jobs.{job}.{key}"));
+        let inherited = path::find(tree, &["traffic", key].iter().chain(rest).copied().collect::<Vec<_>>().join("."));
+        if !own.whole && inherited.whole {
+            notes.push(format!("`traffic.jobs.{job}` has the `{key}` of `traffic`"));
+            found = inherited;
         }
     }
     if !found.whole && notes.is_empty() {

@@ -41,6 +41,7 @@ impl Finished {
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
         let channels = Channels { rows, window: outcome.window };
         let mut summary = identity(point, spec, outcome);
+        summary.insert("warnings".to_owned(), json!(point.warnings));
         summary.extend(loads(outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));

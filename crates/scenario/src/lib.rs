@@ -15,12 +15,15 @@ mod channels;
 mod config;
 mod diagnostic;
 mod energy;
+mod events;
 mod expand;
 mod explain;
 mod faults;
 mod finished;
+mod hints;
 mod links;
 mod measure;
+mod name;
 mod network;
 mod path;
 mod placement;
@@ -33,6 +36,7 @@ mod schema;
 mod statistics;
 mod table;
 mod tree;
+mod warnings;
 mod workload;
 mod yaml;
 
@@ -49,6 +53,7 @@ pub use point::Point;
 pub use prices::{Price, Prices, Standing};
 pub use recordings::{Recordings, recordings};
 pub use schema::{examples, models, schema};
+pub use warnings::Warning;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.

@@ -3,6 +3,7 @@
 use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
 use crate::diagnostic::suggestion;
+use weft_engine::Spec;
 use weft_engine::spec::{LinkClass, RouterSpec};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal, Time};
@@ -73,27 +74,41 @@ impl Scenario {
         })
     }
 
-    /// Under virtual cut-through the longest packet fits into every buffer.
-    pub(crate) fn check_packet(&self, packet: u32, links: &[LinkClass], classes: &[String]) -> Result<(), Refusal> {
-        let small = links.iter().zip(classes).find(|(link, _)| link.buffer < packet);
-        match (self.router.flow_control, small) {
-            (FlowControl::VirtualCutThrough, Some((link, class))) => {
-                let buffer = Flits(link.buffer);
-                let what = format!(
-                    "a buffer of {buffer} on `{class}` links can't hold a packet of {packet} flits: {} < {packet}, \
-                     and virtual cut-through never starts without room for all of it",
-                    link.buffer
-                );
-                let shorter = match self.traffic.packet.0 == packet {
-                    true => format!("`traffic.packet: {buffer}` or less"),
-                    false => format!("packets and replies of {buffer} or less"),
-                };
-                let help =
-                    format!("write `buffer: {packet}flits` or more, {shorter}, or `router.flow_control: wormhole`");
-                Err(Refusal::new(format!("links.{class}.buffer"), what, help))
-            }
-            _ => Ok(()),
+    /// Under virtual cut-through the longest packet fits into every buffer. What the routing needs beyond that, such as room
+    /// for a second packet, is in the remedies, so that the next check does not refuse them.
+    pub(crate) fn check_packet(&self, spec: &Spec) -> Result<(), Refusal> {
+        let (packet, classes) = (spec.traffic.longest(), spec.graph.class_names());
+        let small = |(_, (link, _)): &(usize, (&LinkClass, &String))| link.buffer < packet;
+        let Some((_, (link, class))) = spec.links.iter().zip(classes).enumerate().find(small) else { return Ok(()) };
+        if self.router.flow_control == FlowControl::Wormhole {
+            return Ok(());
         }
+        let buffer = Flits(link.buffer);
+        let what = format!(
+            "a buffer of {buffer} on `{class}` links can't hold a packet of {packet} flits: {} < {packet}, and virtual \
+             cut-through never starts without room for all of it",
+            link.buffer
+        );
+        let (least, worms) = spec.least_buffers()?;
+        // a buffer that holds two of the longest packets takes packets of half its own size
+        let fits = |(link, least): (&LinkClass, &u32)| link.buffer / (least / packet).max(1);
+        let most = Flits(spec.links.iter().zip(&least).map(fits).min().unwrap_or(0));
+        let room = least.iter().copied().max().unwrap_or(packet);
+        let why = if room > packet { " (the routing needs room for two packets)" } else { "" };
+        let shorter = match self.traffic.packet.0 == packet {
+            true => format!("`traffic.packet: {most}` or less"),
+            false => format!("packets and replies of {most} or less"),
+        };
+        let mut ways = vec![format!("`buffer: {room}flits` or more{why}")];
+        ways.extend((most.0 > 0).then_some(shorter));
+        ways.extend(worms.then(|| "`router.flow_control: wormhole`".to_owned()));
+        let help = match ways.as_slice() {
+            [one] => format!("write {one}"),
+            [first, second] => format!("write {first}, or {second}"),
+            [others @ .., last] => format!("write {}, or {last}", others.join(", ")),
+            [] => String::new(),
+        };
+        Err(Refusal::new(format!("links.{class}.buffer"), what, help))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The keys of `measure`: what is measured when, and what ends a run.
 
 use crate::assemble::Clock;
+use crate::diagnostic::nearest;
 use crate::recordings::{Recordings, Taking};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -18,8 +19,9 @@ use weft_units::{Cycles, Duration, Refusal, Time};
 pub struct Measure {
     /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on 12 or more means
     /// over 500 cycles each) and, under a policy that switches links, the share of links that draw power has settled,
-    /// too (6 or more means, each over the time in which the policy takes all its decisions once). Default:
-    /// 10000cycles; none with `stop: complete`.
+    /// too (6 or more means, each over the time in which the policy takes all its decisions once). Default: `auto` under
+    /// a policy that switches links, unless the load changes or ends at given times or something fails; else 10000cycles;
+    /// none with `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
     /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles, and at least
@@ -136,8 +138,13 @@ impl Serialize for Warmup {
 
 impl<'de> Deserialize<'de> for Warmup {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(word) if word == "auto" => Ok(Self::Auto),
+        match Value::deserialize(deserializer)? {
+            Value::String(word) if word == "auto" => Ok(Self::Auto),
+            Value::String(word) if word.starts_with(|c: char| c.is_alphabetic()) => {
+                let meant = nearest(&word, ["auto"]).map(|auto| format!("did you mean `{auto}`? ")).unwrap_or_default();
+                let help = format!("{meant}write `auto`, or a time such as 10us or 10000cycles");
+                Err(serde::de::Error::custom(format!("\"{word}\" is neither `auto` nor a time\n{help}")))
+            }
             time => Time::deserialize(time).map(Self::For).map_err(serde::de::Error::custom),
         }
     }
@@ -183,10 +190,14 @@ const MAX_BATCHES: u32 = 1000;
 const MAX_GROWN: u64 = 100_000;
 
 impl Measure {
-    /// Writes out the defaults that depend on other keys, and on the period in which the policy decides.
-    pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>) {
-        let none = matches!(self.stop, Some(StopConfig::Complete(_)));
-        let usual = Warmup::For(Time::Cycles(if none { 0 } else { 10_000 }));
+    /// Writes out the defaults that depend on other keys, and on the period in which a policy that switches links decides.
+    /// `steady`: a warm-up can end by itself.
+    pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>, steady: bool) {
+        let usual = match (&self.stop, period) {
+            (Some(StopConfig::Complete(_)), _) => Warmup::For(Time::Cycles(0)),
+            (_, Some(_)) if steady => Warmup::Auto,
+            _ => Warmup::For(Time::Cycles(10_000)),
+        };
         let warmup = *self.warmup.get_or_insert(usual);
         if warmup == Warmup::Auto {
             let long = times(self.window, 5);
@@ -204,9 +215,15 @@ impl Measure {
     /// Phases of a run; `self` is resolved.
     pub(crate) fn phases(&self, traffic: &TrafficSpec, clock: &Clock) -> Result<Phases, Refusal> {
         let window = clock.duration(self.window, "measure.window")?;
-        if !(2..=MAX_BATCHES).contains(&self.batches) || u64::from(self.batches) > window.cycles {
-            let what = format!("a window of {window} can't be cut into {} batches for an interval", self.batches);
-            return Err(Refusal::new("measure.batches", what, "write 2 to 1000, and at most one per cycle"));
+        if !(2..=MAX_BATCHES).contains(&self.batches) {
+            let what = format!("a window can't be cut into {} batches for an interval", self.batches);
+            return Err(Refusal::new("measure.batches", what, format!("write 2 to {MAX_BATCHES}")));
+        }
+        if window.cycles < u64::from(self.batches) {
+            let what =
+                format!("a window of {window} is too short for its {} batches: each has 1 cycle or more", self.batches);
+            let least = window.like(self.batches.into());
+            return Err(Refusal::new("measure.window", what, format!("write {} or more", least.short())));
         }
         let stall_limit = clock.cycles(self.stall_limit, "measure.stall_limit")?;
         if stall_limit == 0 {
@@ -223,7 +240,11 @@ impl Measure {
         }
         if auto_warmup && traffic.jobs.iter().any(|job| job.phases.len() > 1) {
             let what = "a load that changes never settles, and its phases start at fixed times";
-            return Err(Refusal::new("measure.warmup", what, "write a time, or leave traffic.phases out"));
+            return Err(Refusal::new(
+                "measure.warmup",
+                what,
+                "write a time, such as 10000cycles, or leave the phases out",
+            ));
         }
         Ok(Phases {
             warmup,
@@ -279,8 +300,9 @@ impl Measure {
                 let path = "measure.stop.complete.max_window";
                 let most = clock.duration(max_window, path)?;
                 if most.cycles < u64::from(self.batches) {
-                    let what = format!("{most} are no time for {} batches", self.batches);
-                    return Err(Refusal::new(path, what, "write a longer time"));
+                    let what = format!("{most} is too short for {} batches: each has 1 cycle or more", self.batches);
+                    let least = most.like(self.batches.into());
+                    return Err(Refusal::new(path, what, format!("write {} or more", least.short())));
                 }
                 Ok((Stop::Complete, most.cycles))
             }

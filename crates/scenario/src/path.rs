@@ -1,7 +1,7 @@
 //! Dotted paths: puts a value at a path, and finds the value at a path. Also checks keys and names of models.
 
 use crate::diagnostic::{Diagnostic, Span, suggestion};
-use crate::schema::{Schema, View};
+use crate::schema::{self, Schema, View};
 use crate::tree::{Entry, Kind, Node};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ impl Target<'_> {
             View::Keys { keys, .. } => ("its keys", keys.iter().map(|(name, _)| *name).collect()),
             _ => ("its keys", Vec::new()),
         };
-        self.refuse(&format!("{place} has no `{name}`"), &suggestion(name, what, &valid))
+        self.refuse(&format!("{place} has no `{name}`"), &elsewhere(name, what, &valid))
     }
 
     fn item<'n>(&self, node: &'n mut Node, index: &str) -> Result<&'n mut Node, Diagnostic> {
@@ -140,7 +140,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
                 let below = join(path, &entry.key);
                 let Some((_, schema)) = keys.iter().find(|(name, _)| *name == entry.key) else {
                     let what = format!("unknown key `{}`", entry.key);
-                    let help = suggestion(&entry.key, "the keys here", &names);
+                    let help = elsewhere(&entry.key, "the keys here", &names);
                     return Err(Diagnostic::at(&entry.key_span, &below, &what, &help, &notes));
                 };
                 check(&mut entry.value, &entry.key_span, schema, &below)?;
@@ -167,8 +167,9 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
                 Err(Diagnostic::at(&node.span, path, &format!("unknown word `{word}`"), &help, &notes))
             }
             _ => {
-                let help = format!("write one of: {}", words.join(", "));
-                Err(Diagnostic::at(&node.span, path, &format!("{} is no word", node.describe()), &help, &notes))
+                let what = format!("expected a word, found {}", node.describe());
+                let help = instead_of_list(node, path).unwrap_or_else(|| format!("write one of: {}", words.join(", ")));
+                Err(Diagnostic::at(&node.span, path, &what, &help, &notes))
             }
         },
         View::Items(values) => {
@@ -194,7 +195,7 @@ fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Re
         Kind::Mapping(entries) => Ok(entries),
         _ => {
             let keys = if valid.is_empty() { "none".to_owned() } else { valid.join(", ") };
-            let what = format!("{describe} stands where a mapping is needed");
+            let what = format!("expected a mapping, found {describe}");
             Err(Diagnostic::at(&node.span, path, &what, &format!("write `key: value`; {kind}: {keys}"), &[]))
         }
     }
@@ -213,8 +214,9 @@ fn check_model(
         node.kind = Kind::Mapping(vec![Entry { key: bare.clone(), key_span: node.span.clone(), value }]);
     }
     let Kind::Mapping(entries) = &mut node.kind else {
-        let what = format!("{} is no model", node.describe());
-        return Err(Diagnostic::at(&node.span, path, &what, &format!("write one of: {}", names.join(", ")), notes));
+        let what = format!("expected one name, alone or with its parameters, found {}", node.describe());
+        let help = instead_of_list(node, path).unwrap_or_else(|| format!("write one of: {}", names.join(", ")));
+        return Err(Diagnostic::at(&node.span, path, &what, &help, notes));
     };
     let [entry] = entries.as_mut_slice() else {
         let span = entries.get(1).map_or(key_span, |second| &second.key_span);
@@ -223,10 +225,33 @@ fn check_model(
     };
     let Some((_, schema)) = models.iter().find(|(name, _)| *name == entry.key) else {
         let what = format!("unknown model `{}`", entry.key);
-        let help = suggestion(&entry.key, "write one of", &names);
+        let help = elsewhere(&entry.key, "write one of", &names);
         return Err(Diagnostic::at(&entry.key_span, path, &what, &help, notes));
     };
     check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
+}
+
+/// The help line of an unknown key: where a key of this name belongs, or else the nearest name, then all.
+fn elsewhere(name: &str, what: &str, valid: &[&str]) -> String {
+    let places = schema::places(name);
+    match places.as_slice() {
+        [] => suggestion(name, what, valid),
+        some => {
+            let some: Vec<_> = some.iter().take(3).map(|place| format!("`{place}`")).collect();
+            format!("`{name}` belongs under {}; {}", some.join(" or "), suggestion(name, what, valid))
+        }
+    }
+}
+
+/// The help line where one value belongs and a list of them stands.
+pub(crate) fn instead_of_list(node: &Node, path: &str) -> Option<String> {
+    let Kind::Sequence(items) = &node.kind else { return None };
+    let (values, few) = (node.value(), !items.is_empty());
+    few.then(|| {
+        format!(
+            "write one value; to run each of several: `sweep: {{{path}: {values}}}`, or --set 'sweep.{path}={values}'"
+        )
+    })
 }
 
 pub(crate) fn sweep_note(key: &str) -> String {

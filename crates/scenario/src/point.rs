@@ -5,7 +5,8 @@ use crate::diagnostic::Diagnostic;
 use crate::expand::explain;
 use crate::finished::Finished;
 use crate::tree::Node;
-use crate::{RESULT_MODEL_VERSION, yaml};
+use crate::warnings::Warning;
+use crate::{RESULT_MODEL_VERSION, hints, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub struct Point {
     pub hash: String,
     /// Files that the scenario names.
     pub inputs: Vec<InputFile>,
+    /// What would make its results mislead although it can run. The results keep it.
+    pub warnings: Vec<Warning>,
     tree: Arc<Node>,
 }
 
@@ -33,11 +36,12 @@ impl Point {
         coordinates: Vec<(String, Value)>,
         scenario: Scenario,
         inputs: Vec<InputFile>,
+        warnings: Vec<Warning>,
         tree: Arc<Node>,
     ) -> Self {
         let resolved = serde_json::to_value(&scenario).unwrap_or(Value::Null);
         let hash = hash(&resolved);
-        Self { coordinates, scenario, resolved, hash, inputs, tree }
+        Self { coordinates, scenario, resolved, hash, inputs, warnings, tree }
     }
 
     /// What the engine runs.
@@ -60,6 +64,7 @@ impl Point {
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
+        let hints = hints::of(&spec, &implied);
         let links = spec.graph.links_by_class();
         let classes = spec.graph.class_names().iter().zip(implied.vc_classes);
         Ok(json!({
@@ -75,6 +80,7 @@ impl Point {
             "channel_load_bound": implied.channel_load_bound,
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
+            "hints": hints,
         }))
     }
 
@@ -139,9 +145,6 @@ fn hash(resolved: &Value) -> String {
 /// Most flits per cycle that one VC of each link class can carry: its buffer divided by the round trip of a credit (a
 /// flit crosses the link and the next router before its place is free again).
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
-    spec.links.iter().map(|link| {
-        let credit = (link.credit_latency + spec.router.credit_delay).max(1);
-        let round_trip = spec.router.delay + link.latency + credit;
-        json!((f64::from(link.buffer) / round_trip as f64).min(1.0))
-    })
+    let round_trips = hints::round_trips(spec).into_iter();
+    spec.links.iter().zip(round_trips).map(|(link, cycles)| json!((f64::from(link.buffer) / cycles as f64).min(1.0)))
 }

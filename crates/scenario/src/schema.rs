@@ -88,6 +88,40 @@ impl Schema {
     }
 }
 
+/// Most parts of a path that `places` gives: patterns hold patterns.
+const DEEPEST: usize = 4;
+
+/// Dotted paths of the sections and models that have a key of this name: those with the fewest parts.
+pub(crate) fn places(name: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(Schema::root(), &mut Vec::new(), name, &mut found);
+    let least = found.iter().map(Vec::len).min();
+    found.into_iter().filter(|place| Some(place.len()) == least).map(|place| place.join(".")).collect()
+}
+
+fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mut Vec<Vec<&'static str>>) {
+    let below = match schema.view() {
+        View::Keys { keys, .. } => {
+            if !place.is_empty() && keys.iter().any(|(key, _)| *key == name) {
+                found.push(place.clone());
+            }
+            keys
+        }
+        View::Models(models) => models,
+        // classes of links are the only mapping with free keys
+        View::Map(values) => vec![("default", values)],
+        View::Words(_) | View::Items(_) | View::Plain => Vec::new(),
+    };
+    if place.len() == DEEPEST {
+        return;
+    }
+    for (key, schema) in below {
+        place.push(key);
+        collect(schema, place, name, found);
+        place.pop();
+    }
+}
+
 /// The `X` of "X or null", which is how an optional field is described.
 fn or_null(schema: &'static Value) -> Option<&'static Value> {
     let choices = schema.get("anyOf")?.as_array()?;

@@ -189,7 +189,7 @@ fn a_bare_warm_up() {
 #[test]
 fn a_sample_every_no_time() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {series: {every: 0cycles}}\n")], &[]), @r#"
-    error: measure.series.every: 0 cycles is no time
+    error: measure.series.every: expected a time above 0, found 0 cycles
       --> bad.yaml:12:27
        |
     12 | measure: {series: {every: 0cycles}}

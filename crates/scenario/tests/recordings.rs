@@ -83,7 +83,7 @@ fn recordings_are_in_the_order_of_their_registry() {
 fn a_wrong_parameter_is_shown_at_its_place() {
     for (path, value, what) in [
         ("measure.series.every", "soon", "is not a time"),
-        ("measure.series.every", "0cycles", "0 cycles is no time"),
+        ("measure.series.every", "0cycles", "expected a time above 0, found 0 cycles"),
         ("measure.series.every", "1000000s", "more than 2^48"),
         ("measure.transient.bin", "1500ps", "no whole number"),
         ("measure.link_states.max_spans", "many", "expected a whole number"),

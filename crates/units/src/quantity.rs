@@ -83,7 +83,7 @@ impl Duration {
     /// Refuses a duration of 0 cycles at `path`.
     pub fn above_zero(self, path: &str) -> Result<Self, Refusal> {
         match self.cycles {
-            0 => Err(Refusal::new(path, format!("{self} is no time"), format!("write at least {}", self.like(1)))),
+            0 => Err(Refusal::new(path, format!("expected a time above 0, found {self}"), format!("write at least {}", self.like(1)))),
             _ => Ok(self),
         }
     }
@@ -95,6 +95,13 @@ impl Duration {
             Time::Femtoseconds(_) => Time::Femtoseconds(u128::from(cycles).saturating_mul(self.cycle_fs)),
         };
         Self { cycles, written, ..*self }
+    }
+}
+
+impl Duration {
+    /// As a scenario writes it, in the unit in which it was written: "96ns" or "160cycles".
+    pub fn short(&self) -> Time {
+        self.written
     }
 }
 

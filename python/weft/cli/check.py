@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, arguments, overrides
+from weft.cli import DONE, arguments, overrides, warned
 from weft.text.columns import columns
 from weft.text.labels import label
 
@@ -47,6 +47,8 @@ def main(options: argparse.Namespace) -> int:
     implied = sweep.check()
     print(sweep.points[0].resolved_yaml().rstrip())
     print("\n".join(["", *_sweep(sweep), "", *_implied(implied)]))
+    if told := [*warned.lines(sweep), *warned.hints(each.facts for each in implied)]:
+        print("\n".join(["", *told]))
     return DONE
 
 

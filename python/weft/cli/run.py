@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
-from weft.cli import arguments, folders, overrides, stalls, watched
+from weft.cli import arguments, folders, overrides, stalls, warned, watched
 
 if TYPE_CHECKING:
     import argparse
@@ -56,6 +57,8 @@ def main(options: argparse.Namespace) -> int:
     store = Store(options.out or sweep.folder)
     store.check_owner(sweep.name, sweep.points)
     folders.tell_of_others(store.root)
+    if warnings := warned.lines(sweep):
+        print("\n".join(warnings), file=sys.stderr)
     with interruptible():
         told = watched.report(sweep, options.watch, threads=options.threads, blocks=options.blocks)
     with interruptible(), Bar(sweep.name) as bar:

@@ -32,6 +32,8 @@ pub struct Implied {
     pub channel_load_bound: Option<f64>,
     /// VC classes of the routing per link class, in the order of the graph's classes; two that share their VCs are one.
     pub vc_classes: Vec<u8>,
+    /// Whether the routing reads queues to choose a path.
+    pub reads_queues: bool,
 }
 
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
@@ -95,7 +97,13 @@ impl<'a> Walker<'a> {
     }
 
     fn imply(mut self, vc_classes: Classes) -> Implied {
-        let unknown = Implied { zero_load_latency: None, mean_hops: None, channel_load_bound: None, vc_classes };
+        let unknown = Implied {
+            zero_load_latency: None,
+            mean_hops: None,
+            channel_load_bound: None,
+            vc_classes,
+            reads_queues: self.net.needs.sensor.is_some(),
+        };
         let jobs = &self.spec.traffic.jobs;
         let first_loads = jobs.iter().flat_map(|job| &job.phases[0].load);
         let peak = first_loads.copied().fold(0.0, f64::max);

@@ -6,6 +6,8 @@
 //! and all packets are equally long.
 
 use crate::api::routing::{Needs, RingEntry};
+use crate::api::walk::Proof;
+use crate::network::assemble;
 use crate::network::spec::{FlowControl, Spec};
 use weft_units::Refusal;
 
@@ -13,6 +15,21 @@ use weft_units::Refusal;
 /// bubble.
 pub(crate) fn room_to_enter(spec: &Spec) -> u32 {
     spec.traffic.longest().saturating_mul(2)
+}
+
+impl Spec {
+    /// Room that links of each class need in every buffer under virtual cut-through [flits], and whether the routing also
+    /// works with worms, which need less. Refuses a network that the routing does not route.
+    pub fn least_buffers(&self) -> Result<(Vec<u32>, bool), Refusal> {
+        let routing = assemble::routing(self)?;
+        let needs = routing.needs();
+        let least = |link: usize| match needs.ring_entries_on(link).next() {
+            Some(_) => room_to_enter(self),
+            None => self.traffic.longest(),
+        };
+        let worms = needs.ring_entries.is_empty() && !matches!(routing.proof(), Proof::Escapes);
+        Ok(((0..self.links.len()).map(least).collect(), worms && !self.router.hold_switch))
+    }
 }
 
 /// Refuses a routing whose entries into rings contradict each other.

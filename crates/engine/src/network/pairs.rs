@@ -5,8 +5,10 @@ use crate::api::policy::{LinkKnowledge, Offers};
 use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
+use crate::network::policy::with_site;
 use crate::network::spec::Spec;
 use crate::state::LinkState;
+use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// The subnetworks whose links the routing knows.
@@ -17,24 +19,42 @@ pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     }
 }
 
-/// The names of all routings that need exactly this knowledge of links.
-fn routings_that_know(known: LinkKnowledge) -> Vec<&'static str> {
+/// The names of the routings of this graph that need exactly this knowledge of links.
+fn routings_that_know(known: LinkKnowledge, graph: &Graph) -> Vec<String> {
     let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| about.links == known && known != LinkKnowledge::Nothing);
-    able.map(|&(name, _)| name).collect()
+    able.filter(|(_, about)| (about.fits)(graph)).map(|&(name, _)| name.to_owned()).collect()
 }
 
-/// The policies that go with a routing that needs this knowledge; those that offer exactly it come first.
-fn policies_for(need: LinkKnowledge) -> Vec<&'static str> {
+/// The policies that work on the network of the spec and go with a routing that needs this knowledge, as a scenario writes
+/// them; those that offer exactly it come first.
+fn policies_for(need: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let exactly = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links == need && offers.suit(need));
     let whatever = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links != need && offers.suit(need));
-    exactly.chain(whatever).map(|&(name, _)| name).collect()
+    exactly.chain(whatever).filter_map(|&(name, _)| written(name, spec)).collect()
+}
+
+/// A policy as a scenario writes it: its name, with the parameters of its example if it can't do without. `None` if it
+/// does not work on the network of the spec.
+fn written(name: &str, spec: &Spec) -> Option<String> {
+    let read = |text: &str| serde_json::from_str::<PolicyConfig>(text).ok();
+    let (text, config) = match read(&format!("{{\"{name}\": {{}}}}")) {
+        Some(config) => (name.to_owned(), config),
+        None => {
+            let example = PolicyConfig::examples().into_iter().find(|example| example.name() == name)?;
+            // examples are for cycles of 1 ns; in cycles they fit cycles of any length
+            let json = serde_json::to_string(&example).ok()?.replace("ns\"", "cycles\"");
+            let config = read(&json)?;
+            (json.replace('"', "").replace(':', ": ").replace(',', ", "), config)
+        }
+    };
+    with_site(spec, |site| config.model().build(site)).is_ok().then_some(text)
 }
 
 /// Joins names as in "a, b or c".
-fn one_of(names: &[&str]) -> String {
+fn one_of(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
-        [name] => (*name).to_owned(),
+        [name] => name.clone(),
         [names @ .., last] => format!("{} or {last}", names.join(", ")),
     }
 }
@@ -55,20 +75,23 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     if offers.suit(need) {
         return Ok(());
     }
-    let fitting = one_of(&policies_for(need));
+    let fitting = one_of(&policies_for(need, spec));
     if need == LinkKnowledge::Nothing {
-        let able = one_of(&routings_that_know(offers.links));
+        let able = match routings_that_know(offers.links, &spec.graph).as_slice() {
+            [] => String::new(),
+            able => format!("set routing: {}, or ", one_of(able)),
+        };
         return Err(Refusal::new(
             format!("power.policy.{policy}"),
             format!("{routing} is blind to link states: it would send packets to links that {policy} turns off"),
-            format!("set routing: {able}, or power.policy to {fitting}"),
+            format!("{able}set power.policy: {fitting}"),
         ));
     }
     let known = need.words();
     Err(Refusal::new(
         format!("routing.{routing}"),
         format!("{routing} goes by {known}, but {policy} switches links another way and can't tell it"),
-        format!("set power.policy to {fitting}, or take another routing"),
+        format!("set power.policy: {fitting}, or take another routing"),
     ))
 }
 
@@ -85,12 +108,13 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
         return spec.policy.model().check_faults();
     }
     let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, offers.links));
-    let ways = able.map(|(name, offers)| {
-        format!("power.policy: {name} and routing: {}", one_of(&routings_that_know(offers.links)))
+    let ways = able.filter_map(|(name, offers)| {
+        let routings = routings_that_know(offers.links, &spec.graph);
+        let policy = written(name, spec).filter(|_| !routings.is_empty())?;
+        Some(format!("write power.policy: {policy} and routing: {}, or ", one_of(&routings)))
     });
     let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
-    let help = format!("write {}, or leave faults out", ways.collect::<Vec<_>>().join(", or "));
-    Err(Refusal::new("faults", what, help))
+    Err(Refusal::new("faults", what, format!("{}leave faults out", ways.collect::<String>())))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::run::measure::{LOOK, Watch};
 use crate::run::outcome::{Decisions, Ending};
 use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
 use crate::state::ChannelEnd;
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// Cycles of an observation of the latency.
 const OBSERVATION: u64 = 500;
@@ -28,11 +28,8 @@ impl Spec {
             return Ok(());
         }
         let (limit, ahead) = (self.phases.warmup, assemble::lookahead(self)?);
-        let latencies = (LEAST as u64, OBSERVATION, "");
-        let power = self.power_period()?.map(|period| (LEAST_PERIODS as u64, period, " of the power state"));
-        let length = |(count, cycles, _): (u64, u64, _)| cycles.saturating_mul(count).saturating_add(ahead);
-        let slowest = power.filter(|&power| length(power) > length(latencies)).unwrap_or(latencies);
-        let ((count, cycles, of), least) = (slowest, length(slowest));
+        let (count, cycles, of) = self.slowest_observations()?;
+        let least = cycles.saturating_mul(count).saturating_add(ahead);
         if limit >= least {
             return Ok(());
         }
@@ -41,6 +38,23 @@ impl Spec {
              {ahead} cycles between the decision and the window, are {least}"
         );
         Err(Refusal::new("measure.warmup_limit", what, format!("write {least}cycles or more, or a fixed warm-up")))
+    }
+
+    /// Number, length [cycles] and name of the observations that a warm-up needs at least to end by itself.
+    fn slowest_observations(&self) -> Result<(u64, u64, &'static str), Refusal> {
+        let latencies = (LEAST as u64, OBSERVATION, "");
+        let power = self.power_period()?.map(|period| (LEAST_PERIODS as u64, period, " of the power state"));
+        let length = |(count, cycles, _): (u64, u64, _)| cycles.saturating_mul(count);
+        Ok(power.filter(|&power| length(power) > length(latencies)).unwrap_or(latencies))
+    }
+
+    /// The earliest cycle in which the measured window can start.
+    pub fn earliest_window(&self) -> Result<Cycles, Refusal> {
+        if !self.phases.auto_warmup {
+            return Ok(self.phases.warmup);
+        }
+        let (count, cycles, _) = self.slowest_observations()?;
+        Ok(cycles.saturating_mul(count).saturating_add(assemble::lookahead(self)?))
     }
 
     /// Length of an observation of the power state [cycles]; `None` if no channel is ever switched.

@@ -188,7 +188,7 @@ fn what_is_no_timetable_is_refused() {
     refused(
         json!({"off": row, "transition": "0ns"}),
         "transition",
-        "0fs (0 cycles of 1ns) is no time",
+        "expected a time above 0, found 0fs (0 cycles of 1ns)",
         "1ns (1 cycle of 1ns)",
     );
     refused(json!({"off": row, "transition": "5ns", "period": "0ns"}), "period", "0fs (0 cycles", "1ns (1 cycle");

@@ -1,0 +1,152 @@
+//! What happens at given times (phases, faults, batches) beside the measured window. What can never happen is refused,
+//! what is not measured is a warning; both say both times, as a slip of a unit (us for ms) is the likely cause.
+
+use crate::config::Scenario;
+use crate::warnings::{Warning, long, named, place};
+use weft_engine::Spec;
+use weft_engine::spec::{Job, Stop};
+use weft_engine::workload::WorkloadConfig;
+use weft_units::{Cycles, Refusal};
+
+/// The last cycle in which the measured window can end, plus 1.
+pub(crate) fn window_end(spec: &Spec) -> Cycles {
+    let phases = &spec.phases;
+    let longest = match phases.stop {
+        Stop::Confidence { window, .. } => window,
+        Stop::Window | Stop::Complete => phases.window,
+    };
+    phases.warmup.saturating_add(longest)
+}
+
+/// The measured window, as far as it is known before the run, and the end of the drain.
+struct Frame {
+    start: Cycles,
+    end: Cycles,
+    over: Cycles,
+}
+
+impl Frame {
+    fn of(spec: &Spec) -> Result<Self, Refusal> {
+        let end = window_end(spec);
+        Ok(Self { start: spec.earliest_window()?, end, over: end.saturating_add(spec.phases.drain_limit) })
+    }
+}
+
+/// Something that begins at a time.
+struct Event {
+    path: String,
+    what: &'static str,
+    at: Cycles,
+}
+
+/// Phases and faults, each once; jobs share those of `traffic`.
+fn events(scenario: &Scenario, spec: &Spec) -> Vec<Event> {
+    let mut events: Vec<Event> = Vec::new();
+    for (j, job) in spec.traffic.jobs.iter().enumerate() {
+        let list = place(scenario, j, "phases");
+        for (k, phase) in job.phases.iter().skip(1).enumerate() {
+            let path = format!("{list}.{k}.from");
+            if events.iter().all(|event| event.path != path) {
+                events.push(Event { path, what: "this phase starts", at: phase.from });
+            }
+        }
+    }
+    let faults = spec.faults.iter().enumerate();
+    events.extend(faults.map(|(k, fault)| Event { path: format!("faults.{k}.at"), what: "this fault", at: fault.at }));
+    events
+}
+
+/// Refuses what begins after the end of the run.
+pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
+    let Frame { end, over, .. } = Frame::of(spec)?;
+    match events(scenario, spec).into_iter().find(|event| event.at >= over) {
+        None => Ok(()),
+        Some(Event { path, what, at }) => {
+            let what = format!(
+                "{what} at {}, and the run is over at {} at the latest: the window ends at {}",
+                long(at, spec),
+                long(over, spec),
+                long(end, spec)
+            );
+            Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
+        }
+    }
+}
+
+/// Events that the window does not see, or sees only in part.
+pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
+    let frame = Frame::of(spec)?;
+    let late =
+        events(scenario, spec).into_iter().filter(|event| event.at >= frame.end).map(|Event { path, what, at }| {
+            let what = format!(
+                "{what} at {}, and the window ends at {} at the latest: nothing of it is measured",
+                long(at, spec),
+                long(frame.end, spec)
+            );
+            Warning::new(path, what, format!("write less than {}cycles, or a longer measure.window", frame.end))
+        });
+    let mut warnings: Vec<Warning> = late.collect();
+    let mut add = |warning: Warning| {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    };
+    for (k, fault) in spec.faults.iter().enumerate() {
+        if let Some(until) = fault.until.filter(|&until| until <= frame.start) {
+            add(early(format!("faults.{k}.until"), "this fault is over", until, &frame, spec));
+        }
+    }
+    for (j, job) in spec.traffic.jobs.iter().enumerate() {
+        for (k, phase) in job.phases.iter().skip(1).enumerate().filter(|(_, phase)| phase.from < frame.start) {
+            let what = match k {
+                0 => "the load before this phase is over",
+                _ => "the phase before this one is over",
+            };
+            add(early(format!("{}.{k}.from", place(scenario, j, "phases")), what, phase.from, &frame, spec));
+        }
+        if let Some(warning) = batch(scenario, spec, (j, job), &frame) {
+            add(warning);
+        }
+    }
+    Ok(warnings)
+}
+
+/// Something that is over before the window begins.
+fn early(path: String, what: &str, until: Cycles, frame: &Frame, spec: &Spec) -> Warning {
+    let what = format!(
+        "{what} at {}, and the window starts at {}{}: nothing of it is measured",
+        long(until, spec),
+        long(frame.start, spec),
+        if spec.phases.auto_warmup { " or later" } else { "" }
+    );
+    Warning::new(path, what, "write a later time, or a shorter measure.warmup, unless it is a part of the warm-up")
+}
+
+/// A batch that is sent before the window begins, or not yet when it ends.
+fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Frame) -> Option<Warning> {
+    let packets = job.batch.as_ref()?;
+    if job.phases.len() > 1 || job.workload != WorkloadConfig::default() {
+        return None; // how fast it is sent depends on more than the load
+    }
+    let times = packets.iter().zip(&job.phases[0].load).filter(|(_, load)| **load > 0.0);
+    let longest = times.map(|(&n, load)| f64::from(n) * f64::from(job.packet_flits) / load).fold(0.0, f64::max);
+    let sent = longest.ceil() as Cycles;
+    let told = format!("{} sends its batch within about {}", named(scenario, spec, j), long(sent, spec));
+    let path = place(scenario, j, "batch");
+    if sent > 0 && sent <= frame.start {
+        let later = if spec.phases.auto_warmup { " or later" } else { "" };
+        let start = long(frame.start, spec);
+        let what = format!("{told}, and the window starts at {start}{later}: little or nothing of it is measured");
+        let help = match spec.traffic.jobs.iter().all(|job| job.batch.is_some()) {
+            true => "write `measure.stop: complete`, which measures from cycle 0, or a larger batch",
+            false => "write `measure.warmup: 0cycles`, or a larger batch",
+        };
+        return Some(Warning::new(path, what, help));
+    }
+    (sent > frame.end).then(|| {
+        let key =
+            if spec.phases.stop == Stop::Complete { "measure.stop.complete.max_window" } else { "measure.window" };
+        let what = format!("{told}, and the window ends at {} at the latest", long(frame.end, spec));
+        Warning::new(path, what, format!("write a smaller batch, or a longer {key}"))
+    })
+}

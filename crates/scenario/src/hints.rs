@@ -1,0 +1,74 @@
+//! Settings of buffers that limit what links carry: told by `weft check`.
+
+use crate::warnings::Warning;
+use weft_engine::{Implied, Spec};
+
+/// Cycles from the departure of a flit until its place in the buffer can be used again, per link class: over the link,
+/// through the next router, and back.
+pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
+    let of = |link: &weft_engine::spec::LinkClass| {
+        let credit = (link.credit_latency + spec.router.credit_delay).max(1);
+        spec.router.delay + link.latency + credit
+    };
+    spec.links.iter().map(of).collect()
+}
+
+/// Links between routers whose buffers are too small to keep them busy, or to let an adaptive routing see a full link
+/// behind them.
+pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
+    let round_trips = round_trips(spec);
+    let used = spec.graph.links_by_class();
+    let between = (1..spec.links.len()).filter(|&class| used.get(class).is_some_and(|(_, count)| *count > 0));
+    let mut slowest: Option<usize> = None;
+    let mut hints = Vec::new();
+    for class in between.clone() {
+        if slowest.is_none_or(|slow| round_trips[slow] < round_trips[class]) {
+            slowest = Some(class);
+        }
+        hints.extend(starved(spec, implied, class, round_trips[class]));
+    }
+    if let Some(slow) = slowest.filter(|_| implied.reads_queues) {
+        hints.extend(between.filter_map(|class| blind(spec, implied, (class, slow), round_trips[slow])));
+    }
+    hints
+}
+
+/// VCs that the packets of one VC class can choose from.
+fn vcs_of_class(spec: &Spec, implied: &Implied, class: usize) -> u64 {
+    u64::from(spec.links[class].vcs) / u64::from(implied.vc_classes[class].max(1))
+}
+
+/// A VC is empty while it waits for credits.
+fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
+    let (link, name) = (&spec.links[class], &spec.graph.class_names()[class]);
+    let buffer = u64::from(link.buffer);
+    (buffer < round_trip).then(|| {
+        let vcs = vcs_of_class(spec, implied, class).max(1);
+        let share = |vcs: u64| ((vcs * buffer) as f64 / round_trip as f64).min(1.0);
+        let what = format!(
+            "a buffer of {buffer} flits is smaller than the round trip of a credit, {round_trip} cycles: one VC carries at \
+             most {:.2} flits per cycle, and the VCs of one VC class ({vcs}) carry at most {:.2}",
+            share(1),
+            share(vcs)
+        );
+        Warning::new(format!("links.{name}.buffer"), what, format!("write {round_trip}flits or more"))
+    })
+}
+
+/// An adaptive routing sees that a link further on is full when the buffers before it are.
+fn blind(spec: &Spec, implied: &Implied, (class, slow): (usize, usize), round_trip: u64) -> Option<Warning> {
+    let (link, names) = (&spec.links[class], spec.graph.class_names());
+    let room = vcs_of_class(spec, implied, class).max(1) * u64::from(link.buffer);
+    (class != slow && room < round_trip).then(|| {
+        let what = format!(
+            "{} chooses by queues, and learns of a full `{}` link from the buffers of `{}` links before it: the VCs of one VC \
+             class hold {room} flits there, less than the round trip of a credit on `{}` links, {round_trip} cycles, so \
+             packets may take detours too late and the network carry less",
+            spec.routing.name(),
+            names[slow],
+            names[class],
+            names[slow]
+        );
+        Warning::new(format!("links.{}.buffer", names[class]), what, format!("try {round_trip}flits or more"))
+    })
+}

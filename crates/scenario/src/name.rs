@@ -1,0 +1,37 @@
+//! The names that a scenario gives: they stand in tables, titles and names of folders.
+
+use weft_units::Refusal;
+
+/// Longest name [characters].
+const LONGEST: usize = 100;
+
+/// Refuses what can't be shown in a line.
+pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let refuse = |what: String, help: &str| Err(Refusal::new(path, what, help));
+    if name.trim().is_empty() {
+        return refuse("a name without a letter".into(), "write a name, such as torus-8x8, or leave it out");
+    }
+    if let Some(c) = name.chars().find(|&c| breaks(c)) {
+        let what = format!("a name is one line of text, and this one has the character U+{:04X}", u32::from(c));
+        return refuse(what, "write letters, digits, spaces and signs only");
+    }
+    match name.chars().count() {
+        ..=LONGEST => Ok(()),
+        long => refuse(format!("a name of {long} characters; a name has 1 to {LONGEST}"), "write a shorter name"),
+    }
+}
+
+/// As [`check_line`], and refuses paths: the results of a scenario lie in a folder of its name.
+pub(crate) fn check(path: &str, name: &str) -> Result<(), Refusal> {
+    check_line(path, name)?;
+    if name.contains(['/', '\\']) || name.starts_with('.') {
+        let what = format!("\"{name}\" is a path, and a name is one line of text");
+        return Err(Refusal::new(
+            path,
+            what,
+            "write a name without / and \\ that begins with no dot, such as torus-8x8",
+        ));
+    }
+    Ok(())
+}

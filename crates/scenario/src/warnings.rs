@@ -1,0 +1,102 @@
+//! What a point can run with although its results would mislead: told by `weft check` and `weft run`, and kept in the
+//! results.
+
+use crate::config::Scenario;
+use crate::events;
+use serde::Serialize;
+use weft_engine::Spec;
+use weft_engine::spec::Stop;
+use weft_units::{Cycles, Refusal, Time};
+
+/// A remark on a point that can run: at which key (dotted path), what is the matter with the arithmetic, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    pub path: String,
+    pub what: String,
+    pub help: String,
+}
+
+impl Warning {
+    pub(crate) fn new(path: impl Into<String>, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { path: path.into(), what: what.into(), help: help.into() }
+    }
+}
+
+/// The warnings of a resolved scenario.
+pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
+    let mut warnings: Vec<Warning> = unsettled(spec)?.into_iter().collect();
+    warnings.extend(events::warnings(scenario, spec)?);
+    warnings.extend(silent(scenario, spec)?);
+    Ok(warnings)
+}
+
+/// A number of cycles, with the time that they take.
+pub(crate) fn long(cycles: Cycles, spec: &Spec) -> String {
+    let time = Time::Femtoseconds(u128::from(cycles).saturating_mul(spec.cycle_fs));
+    format!("{cycles} {} ({time})", if cycles == 1 { "cycle" } else { "cycles" })
+}
+
+/// Where the value of a key of job number `j` is written: in the job, or else in `traffic`.
+pub(crate) fn place(scenario: &Scenario, j: usize, key: &str) -> String {
+    let own = scenario.traffic.jobs.get(j).is_some_and(|job| match key {
+        "load" => job.load.is_some(),
+        "batch" => job.batch.is_some(),
+        _ => !job.phases.is_empty(),
+    });
+    if own { format!("traffic.jobs.{j}.{key}") } else { format!("traffic.{key}") }
+}
+
+/// A job in words.
+pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
+    match scenario.traffic.jobs.is_empty() {
+        true => "the traffic".to_owned(),
+        false => format!("job `{}`", spec.traffic.jobs[j].name),
+    }
+}
+
+/// A fixed warm-up in which a policy that switches links can't settle.
+fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
+    let phases = &spec.phases;
+    if phases.auto_warmup || phases.stop == Stop::Complete || !spec.managed.contains(&true) {
+        return Ok(None);
+    }
+    let settles = spec.policy.settling_period(&spec.graph, spec.cycle_fs)?;
+    Ok(settles.filter(|&period| period > 0 && phases.warmup <= period).map(|period| {
+        let what = format!(
+            "a warm-up of {} is not longer than {}, in which {} takes each of its decisions once: the links that are on may \
+             not have settled, and energy and latency are those of a network that still changes",
+            long(phases.warmup, spec),
+            long(period, spec),
+            spec.policy.name()
+        );
+        let changes = !spec.faults.is_empty() || spec.traffic.jobs.iter().any(|job| job.phases.len() > 1);
+        let several = period.saturating_mul(10);
+        let help = match changes {
+            true => format!("write several such times, such as `measure.warmup: {several}cycles`"),
+            false => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
+        };
+        Warning::new("measure.warmup", what, help)
+    }))
+}
+
+/// Jobs that offer nothing in the window.
+fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
+    let (start, end) = (spec.earliest_window()?, events::window_end(spec));
+    let jobs = spec.traffic.jobs.iter().enumerate().filter_map(|(j, job)| {
+        let ends = job.phases.iter().skip(1).map(|phase| phase.from).chain([Cycles::MAX]);
+        let heard = job.phases.iter().zip(ends).filter(|(phase, until)| phase.from < end && *until > start);
+        let mut heard = heard.map(|(phase, _)| phase);
+        if heard.any(|phase| phase.load.iter().any(|&load| load > 0.0)) {
+            return None;
+        }
+        let key = if scenario.traffic.loads.is_empty() { place(scenario, j, "phases") } else { "traffic.loads".into() };
+        let what = format!(
+            "{} has a load of 0 at all {} terminals while the window lasts: nothing is sent, so there are no latencies, and \
+             energy is that of an idle network",
+            named(scenario, spec, j),
+            job.terminals.len()
+        );
+        Some(Warning::new(key, what, "give some terminals a load above 0, unless the idle network is what you measure"))
+    });
+    Ok(jobs.collect())
+}

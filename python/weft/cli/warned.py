@@ -1,0 +1,39 @@
+"""What the engine warns of before a run: settings with which a point can run, but whose results would mislead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from weft.api.sweep import Sweep
+
+
+def lines(sweep: Sweep) -> list[str]:
+    """The warnings of a sweep, each once, with the number of points that it is about."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for point in sweep.points:
+        for key in map(_key, point.warnings):
+            counts[key] = counts.get(key, 0) + 1
+    total = len(sweep.points)
+    return [
+        line
+        for key, count in counts.items()
+        for line in _lines("warning", key, "" if total == 1 else f" (at {count} of {total} points)")
+    ]
+
+
+def hints(facts: Iterable[Mapping[str, object]]) -> list[str]:
+    """The hints among what points imply, each once."""
+    keys = dict.fromkeys(_key(hint) for each in facts for hint in each.get("hints", ()))  # type: ignore[attr-defined]
+    return [line for key in keys for line in _lines("hint", key, "")]
+
+
+def _key(told: Mapping[str, str]) -> tuple[str, str, str]:
+    return told["path"], told["what"], told["help"]
+
+
+def _lines(kind: str, told: tuple[str, str, str], points: str) -> list[str]:
+    path, what, help = told
+    return [f"{kind}: {path}: {what}{points}", f"  = help: {help}"]
