@@ -130,6 +130,99 @@ def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
     assert not (tmp_path / "out").exists()
 
 
+UNIFORM = ["sweep.traffic.pattern=[uniform]"]
+DRAGONFLY = "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}"
+
+
+@pytest.mark.parametrize(
+    ("sets", "words"),
+    [
+        (
+            [f"topology={DRAGONFLY}", *UNIFORM, "sweep.routing=[pal]", "sweep.power.policy=[always_on, tcep]"],
+            ["power.manages: tcep can't switch global links", "leave global out of manages"],
+        ),
+        (
+            ["topology.hyperx.widths=[8]", "sweep.routing=[minimal]", "sweep.power.policy=[always_on, slac]"],
+            ["power.policy.slac: slac switches rows and columns", "a grid of 1 dimensions"],
+        ),
+        (
+            ["sweep.routing=[pal]", "sweep.power.policy=[always_on, {static: {hub: 77}}]"],
+            ["power.policy.static.hub: 77, but there is a subnetwork of 4 routers", "write 0 to 3"],
+        ),
+        (
+            ["sweep.routing=[pal]", "sweep.power.policy=[{tcep: {hub: 1}}, {tcep: {hub: 50}}]"],
+            ["power.policy.tcep.hub: 50, but there is a subnetwork of 4 routers", "write 0 to 3"],
+        ),
+        (
+            ["sweep.routing=[pal]", "power.policy=tcep", "sweep.power.policy.tcep.activation_epoch=[1us, 100ns]"],
+            ["power.policy.tcep.activation_epoch: 100 cycles, shorter than the wake-up delay"],
+        ),
+    ],
+)
+def test_every_combination_of_a_sweep_is_checked_before_anything_runs(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], sets: list[str], words: list[str]
+) -> None:
+    """The first of the points that are alike but for the policy could run."""
+    arguments = [word for path in sets for word in ("--set", path)]
+    for command in (["check", str(small)], ["run", str(small), "--out", str(tmp_path / "out")]):
+        assert main([*command, *arguments]) == 2
+        told = capsys.readouterr()
+        assert all(word in told.err for word in words), told.err
+        assert "sound" not in told.out
+    assert not (tmp_path / "out").exists()
+
+
+UNSETTLED = ["--set", "sweep.routing=[minimal]", "--set", "power.policy={idle_timeout: {idle: 1us, transition: 5us}}"]
+
+
+def test_check_and_run_warn_of_a_warm_up_in_which_links_can_not_settle(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "warning: measure.warmup: a warm-up of 500 cycles (500ns)",
+        "11000 cycles (11us)",
+        "= help: write `measure",
+    ]
+    assert main(["check", str(small), *UNSETTLED]) == 0
+    told = capsys.readouterr().out
+    assert all(word in told for word in words), told
+    assert "(at 6 of 6 points)" in told
+    one = ["--set", "sweep.traffic.load=[0.05]", "--set", "sweep.traffic.pattern=[uniform]"]
+    assert main(["run", str(small), "--no-picture", "--out", str(tmp_path / "out"), *UNSETTLED, *one]) == 0
+    told = capsys.readouterr().err
+    assert all(word in told for word in words), told
+    (summary,) = (tmp_path / "out" / "points").glob("*/summary.json")
+    assert json.loads(summary.read_text())["warnings"][0]["path"] == "measure.warmup"
+    settled = ["--set", "measure.warmup=auto"]
+    assert main(["check", str(small), *UNSETTLED, *settled]) == 0
+    assert "warning" not in capsys.readouterr().out
+
+
+def test_check_hints_at_buffers_below_the_round_trip(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(small)]) == 0
+    assert "hint" not in capsys.readouterr().out
+    assert main(["check", str(small), "--set", "links.dim0.latency=50cycles"]) == 0
+    told = capsys.readouterr().out
+    assert (
+        "hint: links.dim0.buffer: a buffer of 32 flits is smaller than the round trip of a credit, 102 cycles" in told
+    )
+    assert main(["check", str(small), "--set", "links.dim0={latency: 50cycles, buffer: 102flits}"]) == 0
+    assert "hint: links.dim0" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ['"a\\0b"', "../../escape", "/tmp/x", '"two\\nlines"', "x" * 101, '" "', ".hidden"])
+def test_a_name_that_is_no_line_of_text_is_refused(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    small.write_text(f"name: {name}\n{small.read_text()}", encoding="utf-8")
+    for command in (["check", str(small)], ["run", str(small), "--out", str(tmp_path / "out")]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert f"{small}:1:7" in told
+        assert "error: name: " in told
+    assert not (tmp_path / "out").exists()
+
+
 def test_check_shows_on_which_coordinates_the_facts_depend(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policies = "sweep.power.policy=[always_on, {idle_timeout: {idle: 20cycles, transition: 10cycles}}]"
     assert main(["check", str(small), "--set", policies]) == 0

@@ -32,7 +32,7 @@ fn a_model_shows_times_with_their_cycles() {
     let error = refused(("", ""), &timetable("{from: 60cycles, until: 30cycles}"));
     check(&error, &["30 cycles is not after from, 60 cycles", "write 130 cycles for the next period"]);
     let window = refused(("", ""), "measure: {window: 8ns}\n");
-    check(&window, &["measure.batches", "a window of 8ns (5 cycles of 1.6ns) can't be cut into"]);
+    check(&window, &["measure.window", "a window of 8ns (5 cycles of 1.6ns) is too short", "write 16ns or more"]);
 }
 
 #[test]

@@ -12,8 +12,10 @@ mod network;
 mod newcomers;
 mod recordings;
 mod refusal;
+mod remedies;
 mod run;
 mod scenario;
+mod warned;
 
 /// A file that is not a module here would never run.
 #[test]

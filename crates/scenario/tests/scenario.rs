@@ -168,7 +168,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("traffic.reply", "{packet: 4flits}"),
     ("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]"),
     ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
-    ("power.manages", "all"),
+    ("power.manages", "[dim0]"),
     ("power.prices", "{on: {static: 0.342W, per_bit: 1pJ/bit}}"),
     ("measure.warmup", "1us"),
     ("measure.window", "1us"),

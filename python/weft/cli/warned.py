@@ -35,5 +35,5 @@ def _key(told: Mapping[str, str]) -> tuple[str, str, str]:
 
 
 def _lines(kind: str, told: tuple[str, str, str], points: str) -> list[str]:
-    path, what, help = told
-    return [f"{kind}: {path}: {what}{points}", f"  = help: {help}"]
+    path, what, remedy = told
+    return [f"{kind}: {path}: {what}{points}", f"  = help: {remedy}"]

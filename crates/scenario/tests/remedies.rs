@@ -1,0 +1,217 @@
+//! Remedies work: what the help of a refusal says to write passes the next check.
+
+use crate::refusal::GOOD;
+use weft_scenario::{Diagnostic, Point, expand};
+
+type Sets<'a> = &'a [(&'a str, &'a str)];
+
+/// The point of the good scenario with these settings, checked as `weft check` does.
+fn checked(sets: Sets) -> Result<Point, Diagnostic> {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    let point = expand("bad.yaml", GOOD, &sets)?.remove(0);
+    point.check_network().map(|()| point)
+}
+
+const TREE: (&str, &str) = ("topology", "{fat_tree: {k: 4}}");
+const TORUS: (&str, &str) = ("topology", "{torus: {widths: [4, 4], terminals_per_router: 2}}");
+const UP_DOWN: (&str, &str) = ("routing", "up_down");
+const BUBBLE: (&str, &str) = ("routing", "{dimension_order: {dateline: bubble}}");
+const ESCAPES: (&str, &str) = ("routing", "minimal_adaptive");
+const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, transition: 25cycles}}");
+
+/// Settings that are refused, what the help says, and settings that follow each remedy in it.
+const REMEDIES: &[(Sets, &str, &[Sets])] = &[
+    // a policy and a routing that do not go together
+    (
+        &[("power.policy", "tcep")],
+        "set routing: pal, or set power.policy: always_on",
+        &[&[("routing", "pal")], &[("power.policy", "always_on")]],
+    ),
+    (&[("power.policy", "slac")], "set routing: slac, or", &[&[("routing", "slac"), ("power.policy", "slac")]]),
+    (&[("power.policy", "slac")], "{idle_timeout: {idle: 40cycles, transition: 25cycles}}", &[&[IDLE]]),
+    (
+        &[("power.policy", "slac")],
+        "{timetable: {off: [{from: 0cycles, until: 40cycles}, {from: 250cycles, until: 400cycles}], transition: 15cycles, \
+         period: 600cycles}}",
+        &[&[(
+            "power.policy",
+            "{timetable: {off: [{from: 0cycles, until: 40cycles}, {from: 250cycles, until: 400cycles}], transition: \
+             15cycles, period: 600cycles}}",
+        )]],
+    ),
+    (
+        &[("routing", "slac"), IDLE],
+        "set power.policy: slac or always_on",
+        &[&[("power.policy", "slac")], &[("power.policy", "always_on")]],
+    ),
+    // a tree has no subnetworks: neither tcep nor pal is a way out
+    (&[TREE, UP_DOWN, ("faults", "[{link: [0, 8], at: 20us}]")], "leave faults out", &[&[("faults", "[]")]]),
+    (
+        &[("faults", "[{link: [0, 1], at: 20us}]")],
+        "write power.policy: tcep and routing: pal, or leave faults out",
+        &[&[("power.policy", "tcep"), ("routing", "pal")], &[("faults", "[]")]],
+    ),
+    // buffers
+    (
+        &[("traffic.packet", "64flits")],
+        "write `buffer: 64flits` or more, `traffic.packet: 32flits` or less, or `router.flow_control: wormhole`",
+        &[
+            &[("links.default.buffer", "64flits")],
+            &[("traffic.packet", "32flits")],
+            &[("router.flow_control", "wormhole")],
+        ],
+    ),
+    (
+        &[TORUS, BUBBLE, ("traffic.packet", "40flits")],
+        "write `buffer: 80flits` or more (the routing needs room for two packets), or `traffic.packet: 16flits` or less",
+        &[&[("links.default.buffer", "80flits")], &[("traffic.packet", "16flits")]],
+    ),
+    (
+        &[TORUS, ESCAPES, ("traffic.packet", "40flits")],
+        "write `buffer: 40flits` or more, or `traffic.packet: 32flits` or less",
+        &[&[("links.default.buffer", "40flits")], &[("traffic.packet", "32flits")]],
+    ),
+    (
+        &[("traffic.reply", "{packet: 64flits}")],
+        "packets and replies of 32flits or less",
+        &[&[("traffic.reply", "{packet: 32flits}")]],
+    ),
+    // classes of links
+    (
+        &[("power.manages", "[terminal]"), IDLE],
+        "leave terminal out of manages",
+        &[&[("power.manages", "all")], &[("power.manages", "[dim0]")]],
+    ),
+    // times
+    (&[("measure.window", "0cycles")], "write 10cycles or more", &[&[("measure.window", "10cycles")]]),
+    (&[("measure.window", "8ns")], "write 16ns or more", &[&[("measure.window", "16ns")]]),
+    (&[("measure.batches", "1")], "write 2 to 1000", &[&[("measure.batches", "2")], &[("measure.batches", "1000")]]),
+    (
+        &[("traffic.batch", "{per_terminal: 5}"), ("measure.stop", "{complete: {max_window: 3cycles}}")],
+        "write 10cycles or more",
+        &[&[("measure.stop", "{complete: {max_window: 10cycles}}")]],
+    ),
+    (
+        &[("measure.warmup", "atuo")],
+        "did you mean `auto`? write `auto`, or a time such as 10us or 10000cycles",
+        &[&[("measure.warmup", "auto")], &[("measure.warmup", "10us")], &[("measure.warmup", "10000cycles")]],
+    ),
+    (&[("links.default.latency", "1ns")], "write 1.6ns", &[&[("links.default.latency", "1.6ns")]]),
+    (
+        &[("traffic.phases", "[{from: 1s, load: 0.2}]")],
+        "write less than 30000cycles, or a longer measure.window",
+        &[
+            &[("traffic.phases", "[{from: 29999cycles, load: 0.2}]")],
+            &[("measure.window", "2s"), ("measure.drain_limit", "1ms")],
+        ],
+    ),
+    (
+        &[("traffic.phases", "[{from: 20us, load: 0.2}]"), ("measure.warmup", "auto")],
+        "write a time, such as 10000cycles, or leave the phases out",
+        &[&[("measure.warmup", "10000cycles")], &[("traffic.phases", "[]")]],
+    ),
+    // names
+    (&[("name", "a/b")], "such as torus-8x8", &[&[("name", "torus-8x8")]]),
+    (&[("name", "\"\"")], "such as torus-8x8", &[&[("name", "torus-8x8")]]),
+];
+
+#[test]
+fn what_a_refusal_says_to_write_passes_the_next_check() {
+    for (bad, words, remedies) in REMEDIES {
+        let error = checked(bad).expect_err(words);
+        assert!(error.help.contains(words), "{bad:?}: the help is: {}", error.help);
+        for remedy in *remedies {
+            let both: Vec<_> = [bad, *remedy].concat();
+            checked(&both).unwrap_or_else(|error| panic!("{remedy:?} after {bad:?}: {error}"));
+        }
+    }
+}
+
+/// Remedies that can't work are not named.
+#[test]
+fn what_would_be_refused_next_is_not_a_remedy() {
+    for (bad, words) in [
+        (&[TREE, UP_DOWN, ("faults", "[{link: [0, 8], at: 20us}]")][..], "pal"),
+        (&[TREE, UP_DOWN, ("power.policy", "tcep")], "pal"),
+        (&[TORUS, BUBBLE, ("traffic.packet", "40flits")], "wormhole"),
+        (&[TORUS, ESCAPES, ("traffic.packet", "40flits")], "wormhole"),
+    ] {
+        let error = checked(bad).expect_err("bad");
+        assert!(!error.help.contains(words), "{bad:?}: {}", error.help);
+    }
+}
+
+#[test]
+fn all_link_classes_are_those_that_can_sleep() {
+    let managed =
+        |sets: Sets| checked(sets).unwrap_or_else(|error| panic!("{error}")).resolved["power"]["manages"].clone();
+    assert_eq!(managed(&[("power.manages", "all"), IDLE]), serde_json::json!(["dim0", "dim1"]));
+    assert_eq!(managed(&[("power.manages", "all")]), managed(&[]));
+}
+
+#[test]
+fn a_list_of_values_for_one_value_is_a_sweep() {
+    for (path, values) in
+        [("traffic.load", "[0.1,0.2]"), ("routing", "[\"ugal_p\",\"minimal\"]"), ("router.priority", "[\"age\"]")]
+    {
+        let error = checked(&[(path, values)]).expect_err("a list");
+        assert!(error.help.contains(&format!("--set 'sweep.{path}={values}'")), "{}", error.help);
+        assert!(error.help.contains(&format!("`sweep: {{{path}: {values}}}`")), "{}", error.help);
+        checked(&[(&format!("sweep.{path}"), values)]).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let inside = checked(&[("sweep.zip", "{traffic.load: [0.1, 0.2]}")]).expect_err("zip in sweep");
+    assert!(inside.help.contains("--set 'zip.traffic.load=[0.1, 0.2]'"), "{inside}");
+    assert!(checked(&[("zip.traffic.load", "[0.1, 0.2]")]).is_ok());
+    let one = checked(&[("sweep.traffic.load", "0.1")]).expect_err("no list");
+    assert!(one.help.contains("write `traffic.load: [0.1]`"), "{one}");
+}
+
+#[test]
+fn a_key_at_the_wrong_level_is_told_where_it_belongs() {
+    for (path, value, place) in [
+        ("load", "0.2", "`load` belongs under `traffic`;"),
+        ("vcs", "4", "`vcs` belongs under `links.default`;"),
+        ("links.vcs", "4", "`vcs` belongs under `links.default`;"),
+        ("traffic.warmup", "1us", "`warmup` belongs under `measure`;"),
+        (
+            "measure.threshold",
+            "1flit",
+            "`threshold` belongs under `routing.ugal` or `routing.ugal_p` or `routing.pal`;",
+        ),
+    ] {
+        let error = checked(&[(path, value)]).expect_err(path);
+        assert!(error.help.contains(place), "{path}: {error}");
+    }
+    let text = GOOD.replace("routing: ugal_p", "routing: ugal_p\nload: 0.2");
+    let error = expand("bad.yaml", &text, &[]).expect_err("at the top");
+    assert!(error.help.contains("`load` belongs under `traffic`; "), "{error}");
+}
+
+#[test]
+fn an_inherited_key_of_a_job_is_blamed_where_it_is_written() {
+    let jobs =
+        ("traffic.jobs", "[{name: a, terminals: {range: [0, 7]}, packet: 2flits}, {name: b, terminals: {rest: {}}}]");
+    let text = GOOD.replace("  load: 0.3", "  load: 0.3\n  packet: 65536flits");
+    let error = expand("bad.yaml", &text, &[(jobs.0.to_owned(), jobs.1.to_owned())]).expect_err("too long").text;
+    for part in ["bad.yaml:12:11", "`traffic.jobs.1` has the `packet` of `traffic`"] {
+        assert!(error.contains(part), "{part} is not in:\n{error}");
+    }
+}
+
+#[test]
+fn values_of_another_kind_are_told_as_expected_and_found() {
+    for (path, value, what) in [
+        ("seed", "x", "expected a whole number, found the text \"x\""),
+        ("traffic.load", "{a: 1}", "expected a number, found a mapping"),
+        ("traffic.phases", "3", "expected a list, found the value 3"),
+        ("links.default.latency", "true", "expected a time such as \"10us\", found the value true"),
+        ("router.hold_switch", "2", "expected true or false, found the value 2"),
+        ("router.flow_control", "{a: 1}", "expected a word, found a mapping"),
+        ("traffic.batch", "10", "expected one name, alone or with its parameters, found the value 10"),
+        ("measure.stall_limit", "0cycles", "always stalls"),
+        ("measure.series.every", "0cycles", "expected a time above 0, found 0 cycles"),
+    ] {
+        let error = checked(&[(path, value)]).expect_err(path);
+        assert!(error.what.contains(what), "{path}: {error}");
+    }
+}

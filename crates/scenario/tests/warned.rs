@@ -1,0 +1,167 @@
+//! What a scenario can run with although its results would mislead: warnings, the default that avoids one, and what can
+//! never happen in a run.
+
+use serde_json::json;
+use weft_engine::spec::Execution;
+use weft_scenario::{Point, expand};
+
+const SMALL: &str = "\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+routing: pal
+traffic: {pattern: uniform, load: 0.1}
+";
+const TCEP: (&str, &str) =
+    ("power.policy", "{tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cycles, wake: 120cycles}}");
+
+fn try_point(sets: &[(&str, &str)]) -> Result<Point, String> {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    expand("warned.yaml", SMALL, &sets).map(|mut points| points.remove(0)).map_err(|error| error.text)
+}
+
+fn point(sets: &[(&str, &str)]) -> Point {
+    try_point(sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Path and text of each warning.
+fn warned(sets: &[(&str, &str)]) -> Vec<(String, String)> {
+    point(sets)
+        .warnings
+        .into_iter()
+        .map(|warning| (warning.path, format!("{}; {}", warning.what, warning.help)))
+        .collect()
+}
+
+#[track_caller]
+fn check(sets: &[(&str, &str)], path: &str, parts: &[&str]) {
+    let told = warned(sets);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].0, path);
+    for part in parts {
+        assert!(told[0].1.contains(part), "{part} is not in: {}", told[0].1);
+    }
+}
+
+#[test]
+fn a_warm_up_ends_by_itself_under_a_policy_that_switches_links() {
+    let warmup = |sets: &[(&str, &str)]| point(sets).resolved["measure"]["warmup"].clone();
+    assert_eq!(warmup(&[]), "10000cycles");
+    assert_eq!(warmup(&[("power.policy", "static")]), "10000cycles", "it never switches one");
+    assert_eq!(warmup(&[TCEP]), "auto");
+    assert_eq!(warmup(&[TCEP, ("measure.warmup", "3us")]), "3us");
+    // where it can't end by itself, or must not
+    assert_eq!(warmup(&[TCEP, ("traffic.phases", "[{from: 15us, load: 0.2}]")]), "10000cycles");
+    assert_eq!(warmup(&[TCEP, ("faults", "[{link: [0, 1], at: 15us}]")]), "10000cycles");
+    let batch = ("traffic.batch", "{per_terminal: 2000}");
+    assert_eq!(warmup(&[TCEP, batch]), "10000cycles");
+    assert_eq!(warmup(&[TCEP, batch, ("measure.stop", "complete")]), "0cycles");
+}
+
+#[test]
+fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_told() {
+    let fixed = |warmup: &'static str| [TCEP, ("measure.warmup", warmup)];
+    let both = ["500 cycles (500ns)", "1000 cycles (1us)", "tcep", "write `measure.warmup: auto`"];
+    check(&fixed("500cycles"), "measure.warmup", &both);
+    check(&fixed("1us"), "measure.warmup", &["1000 cycles (1us) is not longer than 1000 cycles (1us)"]);
+    for remedy in ["auto", "10000cycles"] {
+        assert_eq!(warned(&fixed(remedy)), []);
+    }
+    assert_eq!(warned(&[("measure.warmup", "0cycles")]), [], "all links stay on");
+    let slow = ("power.policy", "{idle_timeout: {idle: 1us, transition: 5us}}");
+    check(&[slow, ("routing", "minimal"), ("measure.warmup", "2us")], "measure.warmup", &["11000 cycles (11us)"]);
+    // a load that changes can't have the other remedy
+    let phases = ("traffic.phases", "[{from: 15us, load: 0.2}]");
+    let told = warned(&[TCEP, ("measure.warmup", "1us"), phases]);
+    assert!(told[0].1.contains("`measure.warmup: 10000cycles`") && !told[0].1.contains("auto"), "{told:?}");
+    assert_eq!(warned(&[TCEP, ("measure.warmup", "10000cycles"), phases]), []);
+}
+
+#[test]
+fn results_keep_the_warnings() {
+    let quick = [("measure.window", "1us"), ("measure.warmup", "100cycles")];
+    let summary = |sets: &[(&str, &str)]| {
+        let how = Execution { threads: 1, blocks: 0 };
+        point(sets).run(how, &()).unwrap_or_else(|error| panic!("{error}")).summary
+    };
+    assert_eq!(summary(&quick)["warnings"], json!([]));
+    let told = summary(&[quick[0], quick[1], TCEP]);
+    assert_eq!(told["warnings"][0]["path"], "measure.warmup");
+    assert!(told["warnings"][0]["help"].as_str().expect("a text").contains("auto"));
+}
+
+#[test]
+fn what_begins_after_the_run_is_refused_with_both_times() {
+    // 10 us of warm-up, 20 us of window, and a drain of ten windows
+    let error = try_point(&[("traffic.phases", "[{from: 5ms, load: 0.2}]")]).expect_err("too late");
+    for part in ["traffic.phases.0.from", "5000000 cycles (5ms)", "230000 cycles (230us)", "30000 cycles (30us)"] {
+        assert!(error.contains(part), "{part} is not in:\n{error}");
+    }
+    let error = try_point(&[TCEP, ("faults", "[{link: [0, 1], at: 1ms}]")]).expect_err("too late");
+    assert!(error.contains("faults.0.at: this fault at 1000000 cycles (1ms)"), "{error}");
+    let remedy = "[{from: 29999cycles, load: 0.2}]";
+    assert!(
+        error.contains("write less than 30000cycles") && warned(&[("traffic.phases", remedy)]).is_empty(),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_the_window_does_not_see_is_told() {
+    let phases = |text| ("traffic.phases", text);
+    check(
+        &[phases("[{from: 40us, load: 0.2}]")],
+        "traffic.phases.0.from",
+        &["40000 cycles (40us)", "30000 cycles (30us)"],
+    );
+    let early = "[{from: 2us, load: 0.2}, {from: 4us, load: 0.3}]";
+    let told = warned(&[phases(early)]);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].1.contains("the load before this phase is over at 2000 cycles (2us)"), "{told:?}");
+    assert!(told[1].1.contains("10000 cycles (10us)"), "{told:?}");
+    // a warm-up with another load that ends as the window starts is meant
+    assert_eq!(warned(&[phases("[{from: 10us, load: 0.2}]")]), []);
+    let fault = [TCEP, ("measure.warmup", "10us"), ("faults", "[{link: [0, 1], at: 2us, until: 3us}]")];
+    check(&fault, "faults.0.until", &["3000 cycles (3us)", "10000 cycles (10us)"]);
+}
+
+#[test]
+fn batches_beside_the_window_are_told() {
+    // 50 packets of a flit at 0.1 flits per cycle are 500 cycles
+    let batch = |n| ("traffic.batch", if n == 50 { "{per_terminal: 50}" } else { "{per_terminal: 5000}" });
+    check(&[batch(50)], "traffic.batch", &["500 cycles (500ns)", "10000 cycles (10us)", "`measure.stop: complete`"]);
+    assert_eq!(warned(&[batch(50), ("measure.stop", "complete")]), []);
+    // 5,000 packets take 50,000 cycles, and the window ends at 30,000
+    check(&[batch(5000)], "traffic.batch", &["50000 cycles (50us)", "30000 cycles (30us)", "a longer measure.window"]);
+    assert_eq!(warned(&[batch(5000), ("measure.window", "41us")]), []);
+    let jobs = "[{name: a, terminals: {range: [0, 3]}}, {name: b, terminals: {rest: {}}, batch: {per_job: 4}}]";
+    check(&[("traffic.jobs", jobs), ("measure.warmup", "auto")], "traffic.jobs.1.batch", &["job `b`", "or later"]);
+}
+
+#[test]
+fn a_load_of_nothing_is_told() {
+    let silent = ("traffic.loads", "[{terminals: [0, 7], load: 0}]");
+    check(&[silent], "traffic.loads", &["load of 0 at all 8 terminals", "idle network"]);
+    assert_eq!(warned(&[("traffic.loads", "[{terminals: [0, 6], load: 0}]")]), []);
+    check(&[("traffic.phases", "[{from: 10us, load: 0}]")], "traffic.phases", &["load of 0"]);
+}
+
+#[test]
+fn buffers_that_starve_links_are_a_hint_of_check() {
+    let dragonfly =
+        ("topology", "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}");
+    let hints = |routing: &'static str, sets: &[(&str, &str)]| {
+        let all = [&[dragonfly, ("routing", routing), ("links.global.latency", "100cycles")], sets].concat();
+        let implied = point(&all).imply().unwrap_or_else(|error| panic!("{error}"));
+        let hints = implied["hints"].as_array().expect("a list").clone();
+        hints.iter().map(|hint| (hint["path"].to_string(), hint["what"].to_string())).collect::<Vec<_>>()
+    };
+    // a flit takes 100 cycles, the router 1, the credit 100 and 1 more
+    let told = hints("dragonfly_minimal", &[]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].0.contains("links.global.buffer") && told[0].1.contains("202 cycles"), "{told:?}");
+    let adaptive = hints("dragonfly_ugal", &[]);
+    assert!(adaptive.iter().any(|(path, _)| path.contains("links.local.buffer")), "{adaptive:?}");
+    let enough = [("links.global.buffer", "202flits"), ("links.local.buffer", "202flits")];
+    assert_eq!(hints("dragonfly_ugal", &enough), []);
+    let point = point(&[]);
+    assert_eq!(point.imply().expect("sound")["hints"], json!([]), "defaults on links of one length");
+}
