@@ -296,11 +296,11 @@ def test_the_same_results_give_the_same_page(results: Results, tmp_path: Path) -
 
 
 def test_words_of_a_scenario_are_no_markup(tmp_path: Path) -> None:
-    name = "</script><b>bold</b>"
+    name, job = "<script><b>bold", "</script><b>bold</b>"
     scenario = {
         "name": name,
         "topology": {"single_router": {"terminals": 4}},
-        "traffic": {"pattern": "uniform", "load": 0.1},
+        "traffic": {"pattern": "uniform", "load": 0.1, "jobs": [{"name": job, "terminals": {"rest": {}}}]},
         "routing": "shortest_path",
         "measure": {"warmup": "100cycles", "window": "100cycles"},
     }

@@ -10,7 +10,7 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let refuse = |what: String, help: &str| Err(Refusal::new(path, what, help));
     if name.trim().is_empty() {
-        return refuse("a name without a letter".into(), "write a name, such as torus-8x8, or leave it out");
+        return refuse("a name without a letter".into(), "write a name, such as my-study, or leave it out");
     }
     if let Some(c) = name.chars().find(|&c| breaks(c)) {
         let what = format!("a name is one line of text, and this one has the character U+{:04X}", u32::from(c));
@@ -30,7 +30,7 @@ pub(crate) fn check(path: &str, name: &str) -> Result<(), Refusal> {
         return Err(Refusal::new(
             path,
             what,
-            "write a name without / and \\ that begins with no dot, such as torus-8x8",
+            "write a name without / and \\ that begins with no dot, such as my-study",
         ));
     }
     Ok(())

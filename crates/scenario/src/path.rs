@@ -196,7 +196,10 @@ fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Re
         _ => {
             let keys = if valid.is_empty() { "none".to_owned() } else { valid.join(", ") };
             let what = format!("expected a mapping, found {describe}");
-            Err(Diagnostic::at(&node.span, path, &what, &format!("write `key: value`; {kind}: {keys}"), &[]))
+            let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
+            let misplaced = belongs(name, parent).map(|place| format!("{place}; ")).unwrap_or_default();
+            let help = format!("{misplaced}write `key: value`; {kind}: {keys}");
+            Err(Diagnostic::at(&node.span, path, &what, &help, &[]))
         }
     }
 }
@@ -233,14 +236,16 @@ fn check_model(
 
 /// The help line of an unknown key: where a key of this name belongs, or else the nearest name, then all.
 fn elsewhere(name: &str, what: &str, valid: &[&str]) -> String {
+    let place = belongs(name, "").map(|place| format!("{place}; ")).unwrap_or_default();
+    format!("{place}{}", suggestion(name, what, valid))
+}
+
+/// Where a key of this name belongs, if it does not stand under `parent` rightly.
+fn belongs(name: &str, parent: &str) -> Option<String> {
     let places = schema::places(name);
-    match places.as_slice() {
-        [] => suggestion(name, what, valid),
-        some => {
-            let some: Vec<_> = some.iter().take(3).map(|place| format!("`{place}`")).collect();
-            format!("`{name}` belongs under {}; {}", some.join(" or "), suggestion(name, what, valid))
-        }
-    }
+    let known = places.is_empty() || places.iter().any(|place| place == parent);
+    let named: Vec<_> = places.iter().take(3).map(|place| format!("`{place}`")).collect();
+    (!known).then(|| format!("`{name}` belongs under {}", named.join(" or ")))
 }
 
 /// The help line where one value belongs and a list of them stands.

@@ -176,13 +176,13 @@ fn a_confidence_of_nothing() {
 #[test]
 fn a_bare_warm_up() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {warmup: soon}\n")], &[]), @r#"
-    error: measure.warmup: "soon" is not a time: a plain decimal number and a unit
+    error: measure.warmup: "soon" is neither `auto` nor a time
       --> bad.yaml:12:19
        |
     12 | measure: {warmup: soon}
        |                   ^^^^
        |
-       = help: units: s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
+       = help: write `auto`, or a time such as 10us or 10000cycles
     "#);
 }
 

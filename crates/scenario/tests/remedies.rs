@@ -31,12 +31,12 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     (&[("power.policy", "slac")], "{idle_timeout: {idle: 40cycles, transition: 25cycles}}", &[&[IDLE]]),
     (
         &[("power.policy", "slac")],
-        "{timetable: {off: [{from: 0cycles, until: 40cycles}, {from: 250cycles, until: 400cycles}], transition: 15cycles, \
-         period: 600cycles}}",
+        "{timetable: {off: [{from: 0cycles, until: 40cycles}, {from: 250cycles, until: 400cycles}], period: 600cycles, \
+         transition: 15cycles}}",
         &[&[(
             "power.policy",
-            "{timetable: {off: [{from: 0cycles, until: 40cycles}, {from: 250cycles, until: 400cycles}], transition: \
-             15cycles, period: 600cycles}}",
+            "{timetable: {off: [{from: 0cycles, until: 40cycles}, {from: 250cycles, until: 400cycles}], period: \
+             600cycles, transition: 15cycles}}",
         )]],
     ),
     (
@@ -111,8 +111,8 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[&[("measure.warmup", "10000cycles")], &[("traffic.phases", "[]")]],
     ),
     // names
-    (&[("name", "a/b")], "such as torus-8x8", &[&[("name", "torus-8x8")]]),
-    (&[("name", "\"\"")], "such as torus-8x8", &[&[("name", "torus-8x8")]]),
+    (&[("name", "a/b")], "such as my-study", &[&[("name", "my-study")]]),
+    (&[("name", "\"\"")], "such as my-study", &[&[("name", "my-study")]]),
 ];
 
 #[test]

@@ -42,7 +42,8 @@ fn written(name: &str, spec: &Spec) -> Option<String> {
         None => {
             let example = PolicyConfig::examples().into_iter().find(|example| example.name() == name)?;
             // examples are for cycles of 1 ns; in cycles they fit cycles of any length
-            let json = serde_json::to_string(&example).ok()?.replace("ns\"", "cycles\"");
+            let json =
+                serde_json::to_string(&example).ok()?.replace("ns\"", "cycles\"").replace("\"0fs\"", "\"0cycles\"");
             let config = read(&json)?;
             (json.replace('"', "").replace(':', ": ").replace(',', ", "), config)
         }
