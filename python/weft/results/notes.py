@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse
+from weft.results import collapse, soundness
 from weft.results import quantities as q
 from weft.text.labels import setting
 
@@ -28,21 +28,31 @@ def lines(results: ResultSet) -> list[str]:
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
-    told = [*collapse.sentences(results), *unmeasured(results), *warmup, *power, *confidence]
+    told = [*collapse.sentences(results), *unmeasured(results), *too_early(results), *warmup, *power, *confidence]
     return [*told, *lost, *_fairness(results), *damage(results)]
 
 
 def unmeasured(results: ResultSet) -> list[str]:
     """Points, jobs and phases of which the window holds no packet, each kind with the reason; no line if none is."""
     return [
-        *_nothing(results, lambda summary: [_no_packet(summary)] if summary.get("packets") == 0 else []),
-        *_nothing(results, _silent_jobs),
-        *_nothing(results, _silent_phases),
-        *_nothing(results, _overloaded_phases),
+        *_each_once(results, lambda summary: [_no_packet(summary)] if summary.get("packets") == 0 else []),
+        *_each_once(results, _silent_jobs),
+        *_each_once(results, _silent_phases),
+        *_each_once(results, _overloaded_phases),
     ]
 
 
-def _nothing(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]]) -> list[str]:
+def too_early(results: ResultSet) -> list[str]:
+    """What was measured after a fixed warm-up in which the power states can't settle."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        short = soundness.short_warmup(summary)
+        return [] if short is None else [f"power states not settled: {short}"]
+
+    return _each_once(results, told)
+
+
+def _each_once(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]]) -> list[str]:
     """What `told` says of the points, each text once, with the first point of which it is true and how many others."""
     found: dict[str, list[int]] = {}
     for row, summary in enumerate(results.summaries):

@@ -38,6 +38,8 @@ EMPTY = Flaw(4, "without a measured packet")
 POWER_UNSETTLED = Flaw(5, "not settled (power states)")
 LATENCY_UNSETTLED = Flaw(6, "not settled (latencies)")
 
+# The key that a warning of a short warm-up is about.
+_WARMUP = "measure.warmup"
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
@@ -53,10 +55,16 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         SATURATED: bool(summary["saturated"]),
         SATURATED_FOR_A_WHILE: any(phase.get("saturated") for phase in summary.get("phases") or []),
         EMPTY: summary.get("packets") == 0,
-        POWER_UNSETTLED: summary.get("power_settled") is False,
+        POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
     }
     return sorted(flaw for flaw, is_there in found.items() if is_there)
+
+
+def short_warmup(summary: Mapping[str, Any]) -> str | None:
+    """What the engine said of a fixed warm-up in which the power states can't settle; ``None`` if it said nothing."""
+    warnings = summary.get("warnings") or []
+    return next((warning["what"] for warning in warnings if warning["path"] == _WARMUP), None)
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
