@@ -237,4 +237,5 @@ def test_saturation_with_busy_channels_is_no_collapse(recorded: Results) -> None
 
 def test_a_page_carries_the_flaws(tmp_path: Path) -> None:
     held = collect(Sources([points(tmp_path / "late", FLAWS["saturated in a phase of the load"])]))
-    assert held["curves"][0]["over"] == [False, True]
+    (curve,) = held["curves"]
+    assert (curve["over"], curve["flaw"]) == ([False, True], ["", "saturated in a phase of the load"])

@@ -100,6 +100,7 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "label": line.label,
                 "load": [pack.rounded(load) for load in line.load],
                 "over": line.over,
+                "flaw": line.flaw,
                 "points": line.points,
                 "means": {
                     each.column: [pack.rounded(mean and mean.value) for mean in sources.means(line, each)]

@@ -53,7 +53,8 @@ function quantity(name) {
   return report.tables.points.find((each) => each.column === name);
 }
 
-// A line through the points of a curve, with the look that it has in all figures; saturated points are hollow.
+// A line through the points of a curve, with the look that it has in all figures; saturated points are hollow, and a
+// cross marks those that may not be praised for another reason.
 function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys, unit = "", half = [] } = {}) {
   const look = { color: curve.colour, symbol: curve.symbol, size: 8 };
   const name = plain(curve.label);
@@ -68,9 +69,11 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
   const inLine = kept((place) => line[place]);
   const steady = kept((place) => !curve.over[place]);
   const over = kept((place) => curve.over[place]);
+  const flawed = steady.filter((place) => curve.flaw[place]);
   return [
     trace(inLine, { mode: "lines", line: { color: curve.colour, dash: curve.dash, width: 2 }, name, showlegend: false, hoverinfo: "skip" }),
     trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name: name || "all", showlegend: Boolean(curve.label) }),
+    trace(flawed, { mode: "markers", marker: { symbol: "x-thin", size: 9, line: { width: 1.5, color: css("--ink") } }, name: `${name} flawed`, showlegend: false, hovertemplate: `${name || "all"}<br>%{x:.4g}: %{text} ${unit}<br>%{meta}<extra></extra>`, meta: [...new Set(flawed.map((place) => curve.flaw[place]))].join(", ") }),
     trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${name} saturated`, showlegend: false }),
   ].filter((each) => each.x.length);
 }
