@@ -92,7 +92,7 @@ def test_a_sound_point_is_praised(tmp_path: Path) -> None:
 def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
     results = points(tmp_path / "flawed", FLAWS[words])
     words = words.partition(" after")[0]
-    assert soundness.reason(results.summaries[1]) == words
+    assert results.flaws == [None, words]
     first, left_out, *rest = answer.sentences(Sources([results]))
     assert first == f"2 points: 1 is {words}."
     assert "left out" in left_out
@@ -117,7 +117,9 @@ def test_without_a_sound_point_nothing_is_praised(tmp_path: Path, words: str) ->
 @pytest.mark.parametrize("words", FLAWS)
 def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     drawing = draw.figure("energy_delay", Choice.of([points(tmp_path / "flawed", FLAWS[words])]))
-    (rings,) = [line for line in drawing.axes[0].get_lines() if line.get_label() == "_best"]
+    lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
+    rings = lines["_best"]
+    assert ("_unsettled" in lines) == words.startswith("not settled")
     assert np.asarray(rings.get_xdata()).tolist() == [20.0]
 
 
@@ -237,5 +239,6 @@ def test_saturation_with_busy_channels_is_no_collapse(recorded: Results) -> None
 
 def test_a_page_carries_the_flaws(tmp_path: Path) -> None:
     held = collect(Sources([points(tmp_path / "late", FLAWS["saturated in a phase of the load"])]))
+    assert held["points"]["columns"]["flaw"] == [None, "saturated in a phase of the load"]
     (curve,) = held["curves"]
     assert (curve["over"], curve["flaw"]) == ([False, True], ["", "saturated in a phase of the load"])

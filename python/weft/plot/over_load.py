@@ -77,7 +77,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     places = [(panel, view) for panel in rows for view in shown]
     over = any(_over(curve.frame).any() for panel in rows for curve in panel.curves)
     late = any(curve.frame["unsettled"].any() for panel in rows for curve in panel.curves)
-    crosses = [Line2D([], [], label="not settled", **_CROSS)] if late else []
+    crosses = cross_entries() if late else []
     drawing = style.canvas(
         choice.title,
         [*style.entries(looks, saturated=over), *crosses, *handles],
@@ -135,12 +135,22 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
     line = calm if view.y in _LATENCIES else frame
     axes.plot(line[x], line[y], label=curve.label, zorder=3, **look.line)
     axes.plot(calm[x], calm[y], label="_steady", zorder=3, **look.full)
-    late = calm.filter(calm["unsettled"])
-    if late.height:
-        axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
+    cross_out(axes, calm, x, y)
     if view.y not in _LATENCIES:
         over = saturated(curve).drop_nulls([x, y])
         axes.plot(over[x], over[y], label="_saturated", zorder=4, **look.hollow)
+
+
+def cross_entries() -> list[Artist]:
+    """The entry of the legend for `cross_out`."""
+    return [Line2D([], [], label="not settled", **_CROSS)]
+
+
+def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
+    """Mark the points that were measured before they had settled."""
+    late = frame.filter(frame["unsettled"])
+    if late.height:
+        axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
 
 
 def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) -> None:

@@ -9,6 +9,7 @@ from weft.results.quantities import Quantity
 # In the order of the table of points.
 TABLE = (
     q.ENDING,
+    Quantity("flaw", "Why the point is left out of what is best", "", "flaw", 0),
     q.OFFERED,
     q.ACCEPTED,
     q.LATENCY,

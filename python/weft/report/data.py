@@ -14,7 +14,7 @@ from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes
+from weft.results import notes, soundness
 from weft.results import quantities as q
 from weft.text.labels import label
 
@@ -79,6 +79,7 @@ def _points(sources: Sources) -> dict[str, Any]:
     # energies in femtojoules are left out: they are long, and the same energies are there in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
+    columns |= {"flaw": pack.column([soundness.reason(summary) for summary in sources.summaries])}
     columns |= {"hop_histogram": pack.column([summary.get("hop_histogram") for summary in sources.summaries])}
     return {
         "words": sources.described,

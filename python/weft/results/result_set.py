@@ -11,6 +11,7 @@ import yaml
 
 from weft import _engine
 from weft.errors import ResultsError
+from weft.results import soundness
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
@@ -159,6 +160,11 @@ class ResultSet:
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
             for phase in summary.get("phases", [])
         ]
+
+    @property
+    def flaws(self) -> list[str | None]:
+        """Why each point is left out of what is called best: saturated, not settled or the like; ``None`` if sound."""
+        return [soundness.reason(summary) for summary in self.summaries]
 
     @property
     def coordinates(self) -> list[str]:
