@@ -1,7 +1,7 @@
 """Curves over load: a row of panels per traffic pattern, a column per quantity.
 
 Saturated points are hollow. Their latency grows with the length of the run; so a line of latencies ends before them,
-and they stand at the upper edge.
+and they stand at the upper edge. A cross marks points that were measured before they had settled.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
+
+from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
 from weft.plot import style
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 _LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
+_CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "markersize": 6, "markeredgewidth": 0.9}
 # Height of a panel [inches].
 _HEIGHT = 2.3
 
@@ -73,9 +76,11 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     columns = len(shown) if len(shown) > 1 else min(2, len(rows))
     places = [(panel, view) for panel in rows for view in shown]
     over = any(_over(curve.frame).any() for panel in rows for curve in panel.curves)
+    late = any(curve.frame["unsettled"].any() for panel in rows for curve in panel.curves)
+    crosses = cross_entries() if late else []
     drawing = style.canvas(
         choice.title,
-        [*style.entries(looks, saturated=over), *handles],
+        [*style.entries(looks, saturated=over), *crosses, *handles],
         width=style.COLUMN if columns == 1 else style.PAGE,
         height=_HEIGHT * -(-len(places) // columns),
     )
@@ -130,9 +135,22 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
     line = calm if view.y in _LATENCIES else frame
     axes.plot(line[x], line[y], label=curve.label, zorder=3, **look.line)
     axes.plot(calm[x], calm[y], label="_steady", zorder=3, **look.full)
+    cross_out(axes, calm, x, y)
     if view.y not in _LATENCIES:
         over = saturated(curve).drop_nulls([x, y])
         axes.plot(over[x], over[y], label="_saturated", zorder=4, **look.hollow)
+
+
+def cross_entries() -> list[Artist]:
+    """The entry of the legend for `cross_out`."""
+    return [Line2D([], [], label="not settled", **_CROSS)]
+
+
+def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
+    """Mark the points that were measured before they had settled."""
+    late = frame.filter(frame["unsettled"])
+    if late.height:
+        axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
 
 
 def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) -> None:

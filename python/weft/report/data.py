@@ -14,7 +14,7 @@ from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes
+from weft.results import notes, soundness
 from weft.results import quantities as q
 from weft.text.labels import label
 
@@ -56,6 +56,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "curve_table": [_rounded(row) for row in answer.curves(sources)],
         "histograms": _histograms(sources),
         "jobs": _listed(sources, "jobs"),
+        "phases": [_judged(phases) for phases in _listed(sources, "phases")],
         "link_classes": _listed(sources, "link_classes"),
         "stalls": _stalls(sources),
         "waiting": _waiting(sources),
@@ -78,6 +79,7 @@ def _points(sources: Sources) -> dict[str, Any]:
     # energies in femtojoules are left out: they are long, and the same energies are there in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
+    columns |= {"flaw": pack.column([soundness.reason(summary) for summary in sources.summaries])}
     columns |= {"hop_histogram": pack.column([summary.get("hop_histogram") for summary in sources.summaries])}
     return {
         "words": sources.described,
@@ -99,6 +101,7 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "label": line.label,
                 "load": [pack.rounded(load) for load in line.load],
                 "over": line.over,
+                "flaw": line.flaw,
                 "points": line.points,
                 "means": {
                     each.column: [pack.rounded(mean and mean.value) for mean in sources.means(line, each)]
@@ -138,6 +141,17 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 def _listed(sources: Sources, name: str) -> list[list[dict[str, Any]]]:
     return [[_rounded(each) for each in summary.get(name, [])] for summary in sources.summaries]
+
+
+def _judged(phases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The phases of a point, with words in place of the latencies that have no limit."""
+    words = {True: "saturated", False: "no", None: "not judged"}
+    return [
+        phase
+        | ({"saturated": words[phase.get("saturated")]} if phase["packets"] else {"saturated": "not measured"})
+        | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if phase.get("saturated") else {})
+        for phase in phases
+    ]
 
 
 def _stalls(sources: Sources) -> dict[int, str]:
