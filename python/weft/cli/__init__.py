@@ -75,7 +75,9 @@ def _status(options: argparse.Namespace) -> int:
 
 def _parser(wanted: str | None) -> argparse.ArgumentParser:
     """The parser of one command if `wanted` is its name; else the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    from weft.cli.parser import Parser
+
+    parser = Parser(
         prog="weft",
         description="Simulate interconnection networks flit by flit: speed, energy, robustness.",
         epilog=f"Exit status: {EXIT_STATUS}.",
