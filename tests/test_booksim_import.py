@@ -580,12 +580,10 @@ def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
     for out in (blocked / "x.yaml", Path("/proc/x.yaml"), tmp_path / ("x" * 300 + ".yaml"), tmp_path):
-        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == (
-            2 if out == tmp_path else 1
-        )
+        assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == 2
         told = capsys.readouterr().err
-        assert told.startswith(f"error: {out}: ")
-        assert "  = help: give " in told
+        assert told.startswith(f"error: {out}")
+        assert "  = help: " in told
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -603,7 +601,7 @@ def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.Monke
         return plain(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", write)
-    with pytest.raises(WriteError, match="No space left on device"):
+    with pytest.raises(WriteError, match="the disk is full"):
         found.save(tmp_path / "net.yaml")
     assert not list(tmp_path.iterdir())
     assert sorted(found.save(tmp_path / "net.yaml")) == sorted(tmp_path.iterdir())

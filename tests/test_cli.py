@@ -239,13 +239,13 @@ def test_check_shows_on_which_coordinates_the_facts_depend(small: Path, capsys: 
     assert "1.2" in star.split()
 
 
-def test_a_file_that_can_not_be_written_is_no_bad_input(
+def test_a_file_that_can_not_be_written_is_bad_input(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     blocked = tmp_path / "file" / "below"
     (tmp_path / "file").touch()
-    assert main(["run", str(small), "--out", str(blocked)]) == 1
-    assert main(["analyse", "oracle", str(small), "--set", "sweep.traffic.load=[0.1]", "--out", str(blocked)]) == 1
+    assert main(["run", str(small), "--out", str(blocked)]) == 2
+    assert main(["analyse", "oracle", str(small), "--set", "sweep.traffic.load=[0.1]", "--out", str(blocked)]) == 2
     assert capsys.readouterr().err.count("error: ") == 2
 
 

@@ -121,6 +121,11 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_
     results = weft.load(small, set={"measure.window": "3000cycles"}).run(out, watch=statuses.append)
     assert statuses[0].reused == len(known)
     assert results.frame.height == 12
+    assert not list(out.rglob(".*.part")), "what the killed runs were writing is removed"
+    never_killed = weft.load(small, set={"measure.window": "3000cycles"}).run(tmp_path / "reference")
+    for path in never_killed.root.glob("points/*/*"):
+        if path.name != "run.json":
+            assert path.read_bytes() == (out / path.relative_to(never_killed.root)).read_bytes()
 
 
 @pytest.mark.parametrize("command", ["run", "saturation"])
@@ -254,7 +259,7 @@ def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
         summary = {"a": number, "result_model": RESULT_MODEL_VERSION, "ending": "drained", "saturated": False}
         store.save(point, cast("Finished", Unsaved(json.dumps(summary))))
         assert (store.summary("abc"), store.stall("abc")) == (summary, "stuck")
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(weft.WriteError, match="no space"):
         store.save(point, cast("Finished", Unsaved("{", full=True)))
     assert store.summary("abc")["a"] == 2
     assert [path.name for path in (tmp_path / "points").iterdir()] == ["abc"]

@@ -168,3 +168,21 @@ def test_a_search_for_saturation_has_status_queries_and_comparisons(
 def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", str(tmp_path)]) == 2
     assert "holds no results" in capsys.readouterr().err
+
+
+def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A byte of each file in turn is another; the sizes stay."""
+    sweep = weft.load(small, set={"sweep.traffic.load": [0.1], "sweep.traffic.pattern": ["uniform"]})
+    results = sweep.run(tmp_path / "out")
+    for path in sorted(path for path in results.folder(0).iterdir() if path.name != "run.json"):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:])
+        found = told(results.root, capsys)
+        assert (found["done"], found["damaged"]) == (1, 1), path
+        assert path.name in found["damage"][0]["reason"]
+        assert main(["status", str(results.root)]) == 0
+        assert "1 damaged" in capsys.readouterr().out
+        statuses: list[Status] = []
+        sweep.run(results.root, watch=statuses.append)
+        assert statuses[0].reused == 1, "a run finds it, too, and mends it"
+        assert told(results.root, capsys)["damaged"] == 0

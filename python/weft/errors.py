@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Self
+import errno
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ELSEWHERE = "name another place, or change its permissions"
+# Why the system refuses a file, and what to do: by the number of its error.
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "free some space and give the same command again: finished points stay"),
+    errno.EDQUOT: ("your share of the disk is used up", "free some space and give the same command again"),
+    errno.EFBIG: ("the file is larger than the system allows", "raise the limit (`ulimit -f`) and try again"),
+    errno.EACCES: ("you may not write there", _ELSEWHERE),
+    errno.EPERM: ("you may not write there", _ELSEWHERE),
+    errno.EROFS: ("the disk is read-only", "name another place"),
+    errno.ENAMETOOLONG: ("the name is too long", "choose a shorter one"),
+    errno.EISDIR: ("it is a folder", "name a file, such as one in this folder"),
+}
 
 
 class WeftError(Exception):
@@ -60,3 +81,36 @@ class PeerError(WeftError):
 
 class WriteError(WeftError):
     """A file that can't be written."""
+
+    @classmethod
+    def of(cls, path: str | Path, problem: OSError) -> Self:
+        """The error for a file or folder that can't be written, with the reason of the system and the remedy."""
+        why, remedy = reason(path, problem)
+        return cls.saying(f"{path} can't be written: {why}", remedy)
+
+
+def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
+    """Why the system refuses a file or folder, and what to do."""
+    place = next((each for each in (Path(path), *Path(path).parents) if os.path.lexists(each)), Path(path))
+    number = problem.errno or _number(str(problem))
+    if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
+        return f"{place} is no folder", "name another place, or move that file away"
+    return _REASONS.get(number or 0, (problem.strerror or str(problem), "name another place"))
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Raise `WriteError` in place of an error of the system while a file or folder is written."""
+    if "\0" in str(path):
+        what = f"{str(path)!r} is no name of a file: it holds a null character"
+        raise WriteError.saying(what, "leave that character out")
+    try:
+        yield
+    except OSError as problem:
+        raise WriteError.of(path, problem) from problem
+
+
+def _number(text: str) -> int | None:
+    """The number of an error of the system from its text: those that the engine raises have no other."""
+    found = re.search(r"\(os error (\d+)\)", text)
+    return int(found[1]) if found else None

@@ -11,7 +11,8 @@ import yaml
 
 from weft import _engine
 from weft.analysis import oracle
-from weft.errors import ScenarioError, WriteError
+from weft.errors import ScenarioError
+from weft.results.store import replaced
 from weft.scenario import parameters
 from weft.scenario.scenario import Scenario
 
@@ -117,9 +118,7 @@ def write(answers: Sequence[Answer], path: str | Path) -> Path:
         f"# On are the links that a greedy fluid model needs to keep every channel at {target:g} flits/cycle or less.\n"
     )
     text = yaml.safe_dump(scenario(answers), sort_keys=False, default_flow_style=None, width=120)
-    try:
-        path.write_text(head + text, encoding="utf-8")
-    except OSError as problem:
-        raise WriteError.saying(f"{path} can't be written: {problem}", "name another file with --out") from None
+    with replaced(path) as partial:
+        partial.write_text(head + text, encoding="utf-8")
     Scenario.from_file(path).points()
     return path

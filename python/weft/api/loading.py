@@ -12,6 +12,7 @@ from weft.api.sweep import Sweep
 from weft.errors import ScenarioError
 from weft.scenario import attach
 from weft.scenario.scenario import Scenario
+from weft.text import given
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -58,6 +59,9 @@ def load(
         scenario = Scenario(scenario, "scenario", "<text>")
     elif isinstance(scenario, str | Path):
         scenario = Scenario.from_file(scenario)
+    remedy = 'write e.g. weft.load("my.yaml")'
+    given.instance(scenario, Scenario, "load", "path, text or dict of a scenario", remedy, ScenarioError)
+    overrides = given.keyed(set or {}, "set", "{'traffic.load': 0.3}")
     attached: dict[str, Any] = {}
     files = dict(scenario.files)
     if topology is not None:
@@ -70,7 +74,7 @@ def load(
     if matrix is not None:
         files[attach.MATRIX] = attach.matrix(matrix)
         attached["traffic.pattern"] = {"matrix": {"file": attach.MATRIX}}
-    sweep = Sweep.of(replace(scenario, files=files), attached | dict(set or {}))
+    sweep = Sweep.of(replace(scenario, files=files), attached | overrides)
     for path, word, name in (("topology", "topology", attach.GRAPH), ("traffic.pattern", "matrix", attach.MATRIX)):
         if path in attached and not any(_uses(point.resolved, name) for point in sweep.points):
             what = f"{word}= has no effect: `set`, or patterns that all jobs have of their own, replace it"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.errors import ResultsError
 from weft.results.result_set import ResultSet
+from weft.text import given
+from weft.text.file_names import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -36,6 +39,7 @@ class Results(ResultSet):
         """
         from weft.results.database import Database
 
+        given.instance(sql, str, "query", "text in SQL", "write e.g. 'select * from points'", ResultsError)
         with Database([self]) as database:
             answer = database.frame(sql)
         for line in database.damage:
@@ -49,10 +53,17 @@ class Results(ResultSet):
         ----------
         path : path, optional
             Where to; by default ``report.html`` in the folder of the sweep.
+
+        Raises
+        ------
+        ResultsError
+            If no point is finished, or the name is not that of a page.
+        WriteError
+            If the file can't be written.
         """
         from weft import report
 
-        path = self.root / "report.html" if path is None else Path(path)
+        path = self.root / "report.html" if path is None else as_path(path, "a page")
         report.write([self], path)
         return path
 
@@ -77,6 +88,8 @@ class Results(ResultSet):
         from weft.results.choose import Chosen
         from weft.results.comparison import compare
 
+        given.instance(other, ResultSet, "compare", "set of results", 'write e.g. weft.open("results/my")')
+        on = None if on is None else given.words(on, "on", "traffic.load")
         return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
 
     def rate_scaled(self, rates: Rates | None = None, *, over_time: bool = False) -> pl.DataFrame:
@@ -96,6 +109,9 @@ class Results(ResultSet):
         """
         from weft.analysis import dvfs
 
+        if rates is not None:
+            remedy = "leave it out for the usual ones"
+            given.instance(rates, dvfs.Rates, "rates", "weft.analysis.dvfs.Rates", remedy)
         return dvfs.rate_scaled(self, rates, over_time=over_time)
 
     @cached_property

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from weft.api.results import Results
+from weft.errors import ScenarioError
 from weft.results.quantities import TOLERANCE
 from weft.results.store import Store
 from weft.runs import saturation_search, watch
 from weft.runs.beacon import Beacon
 from weft.runs.execute import execute
-from weft.scenario.scenario import written
+from weft.scenario.scenario import Scenario, written
+from weft.text import given
 from weft.text.labels import at
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
     from weft.runs.execute import Status
-    from weft.scenario.scenario import Scenario
 
 # Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` changes
 # both: a routing need not go with every policy, and a policy may begin with links off.
@@ -59,17 +60,15 @@ class Sweep:
         At least one; each with ``coordinates``, ``resolved``, ``hash``.
     sets : list of tuple
         Overrides, as pairs of path and text.
-    name : str
-        Name of the folder of its results: that of the scenario, and a mark of the overrides if there are any.
-    title : str
-        Head of its table and its picture: the name, and the overrides.
+    named : Named
+        Its name, the title of its table and its picture, and the name of the folder of its results.
     """
 
     def __init__(self, scenario: Scenario, points: Sequence[Point], sets: Sequence[tuple[str, str]] = ()) -> None:
         self.scenario = scenario
         self.points = list(points)
         self.sets = list(sets)
-        self.name, self.title = scenario.title(self.points[0], sets)
+        self.named = scenario.named(self.points[0], sets)
 
     @classmethod
     def of(cls, scenario: Scenario, set: Mapping[str, Any] | None = None) -> Self:
@@ -88,7 +87,10 @@ class Sweep:
         ScenarioError
             With file, line, column, what is wrong and what to do.
         """
-        sets = [(path, written(value)) for path, value in (set or {}).items()]
+        remedy = "weft.load makes a sweep of a file, text or dict"
+        given.instance(scenario, Scenario, "Sweep.of", "weft.Scenario", remedy, ScenarioError)
+        overrides = given.keyed(set or {}, "set", "{'traffic.load': 0.3}")
+        sets = [(path, written(value)) for path, value in overrides.items()]
         return cls(scenario, scenario.points(sets), sets)
 
     def __len__(self) -> int:
@@ -98,9 +100,19 @@ class Sweep:
         return f"<weft.Sweep {self.name!r}: {len(self)} points>"
 
     @property
+    def name(self) -> str:
+        """The name of the scenario, with a mark of the overrides if there are any."""
+        return self.named.name
+
+    @property
+    def title(self) -> str:
+        """Head of its table and its picture: the name, and the overrides."""
+        return self.named.title
+
+    @property
     def folder(self) -> Path:
-        """Folder of its results, if no other is named."""
-        return Path("results") / self.name
+        """Folder of its results, if no other is named: it has the name of the scenario's file."""
+        return Path("results") / self.named.folder
 
     def check(self) -> list[Implied]:
         """Check every point, and say what each combination of network, routing, power policy and pattern implies.
@@ -134,7 +146,8 @@ class Sweep:
         Parameters
         ----------
         out : path, optional
-            Folder of the results, by default ``results/<name>``.
+            Folder of the results, by default ``results/<name of the file>``; a scenario without a file, and one
+            with overrides, has a mark in the name.
         jobs : int, optional
             Points at a time, by default as many as cores allow.
         threads, blocks : int
@@ -151,11 +164,12 @@ class Sweep:
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
+        given.execution(jobs, threads, blocks, watch)
         for points in self._alike():
             points[0].check_network()
         store = Store(self.folder if out is None else out)
         command = self.scenario.command("run", self.sets)
-        store.write_manifest(self.name, self.scenario.source, self.points, self.title, command)
+        store.write_manifest(self.named, self.points, command)
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
         with Beacon(store, watch) as beacon:
@@ -196,7 +210,7 @@ class Sweep:
         Parameters
         ----------
         out : path, optional
-            Folder of the results, by default ``results/<name>-saturation``.
+            Folder of the results, by default ``results/<name of the file>-saturation``.
         tolerance : float
             Distance of the loads that are told apart [flits/terminal/cycle].
         lower, upper : float, optional

@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from weft.errors import WeftError, WriteError
+from weft.errors import WeftError, WriteError, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +37,8 @@ _COMMANDS = {
 
 DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130
 EXIT_STATUS = (
-    f"{DONE} done (saturation is a result), {FAILED} a row of `weft validate` failed or a file could not be written, "
-    f"{BAD_INPUT} bad input, {STALLED} a network got stuck, {INTERRUPTED} interrupted"
+    f"{DONE} done (saturation is a result), {FAILED} a row of `weft validate` failed, {BAD_INPUT} bad input or a file "
+    f"that can't be written, {STALLED} a network got stuck, {INTERRUPTED} interrupted"
 )
 
 
@@ -49,9 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     status = _status(_parser(next(iter(arguments), None)).parse_args(arguments))
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:  # the program that reads our output has closed it: the exit status stays
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as problem:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(problem, BrokenPipeError):  # else the program that reads our output has closed it
+            return _refused(WriteError.of("standard output", problem))
     return status
 
 
@@ -60,22 +63,31 @@ def _status(options: argparse.Namespace) -> int:
     try:
         status: int = options.main(options)
     except WeftError as problem:
-        print(problem.text, file=sys.stderr)
-        return FAILED if isinstance(problem, WriteError) else BAD_INPUT
+        return _refused(problem)
     except KeyboardInterrupt:
         print("interrupted; the same command goes on with what is missing", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         return DONE
     except OSError as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return FAILED
+        if problem.filename is None:  # where nothing is written into a file, what is printed is
+            return _refused(WriteError.of("standard output", problem))
+        why, remedy = reason(problem.filename, problem)
+        return _refused(WeftError.saying(f"{problem.filename} can't be used: {why}", remedy))
     return status
+
+
+def _refused(problem: WeftError) -> int:
+    """Print an error; returns the exit status."""
+    print(problem.text, file=sys.stderr)
+    return BAD_INPUT
 
 
 def _parser(wanted: str | None) -> argparse.ArgumentParser:
     """The parser of one command if `wanted` is its name; else the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    from weft.cli.parser import Parser
+
+    parser = Parser(
         prog="weft",
         description="Simulate interconnection networks flit by flit: speed, energy, robustness.",
         epilog=f"Exit status: {EXIT_STATUS}.",

@@ -10,6 +10,7 @@ from weft.cli import DONE, arguments
 from weft.errors import ScenarioError
 from weft.scenario import parameters
 from weft.text.columns import columns
+from weft.text.meant import meant
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +39,8 @@ def main(options: argparse.Namespace) -> int:
         families = {name: models for name, models in families.items() if options.family in (name, name.split(".")[-1])}
     if not families:
         known = ", ".join(_engine.models())
-        raise ScenarioError.saying(f"there is no family {options.family!r}", f"the families are {known}")
+        remedy = meant(options.family, _engine.models(), f"the families are {known}")
+        raise ScenarioError.saying(f"there is no family {options.family!r}", remedy)
     if options.model is not None:
         ((family, models),) = families.items()
         summaries = {model["name"]: model["summary"] for model in models}
@@ -56,7 +58,8 @@ def main(options: argparse.Namespace) -> int:
 def _model(schema: dict[str, Any], family: str, name: str, summaries: dict[str, str]) -> list[str]:
     """The summary of a model, and a line for each of its parameters."""
     if name not in summaries:
-        raise ScenarioError.saying(f"{family} has no model {name!r}", f"its models are {', '.join(summaries)}")
+        remedy = meant(name, summaries, f"its models are {', '.join(summaries)}")
+        raise ScenarioError.saying(f"{family} has no model {name!r}", remedy)
     target = parameters.model(schema, family, name)
     lines = [f"{family}: {name}", f"  {summaries[name]}"]
     if "items" in target:

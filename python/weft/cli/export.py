@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments
 from weft.errors import ResultsError
+from weft.text.meant import meant
 
 if TYPE_CHECKING:
     import argparse
@@ -52,7 +53,8 @@ def _query(table: str) -> str:
     from weft.results.database import SUMMARIES, TABLES
 
     if table not in TABLES:
-        raise ResultsError.saying(f"--table: there is no table {table!r}", f"the tables are {', '.join(TABLES)}")
+        remedy = meant(table, TABLES, f"the tables are {', '.join(TABLES)}")
+        raise ResultsError.saying(f"--table: there is no table {table!r}", remedy)
     if table == "link_states":  # by channel and time, not by state
         return "select * exclude (state), state from link_states order by all"
     return f"select * from {table}{'' if table in SUMMARIES else ' order by all'}"

@@ -55,7 +55,7 @@ def main(options: argparse.Namespace) -> int:
 
     sweep = overrides.sweep(options)
     store = Store(options.out or sweep.folder)
-    store.check_owner(sweep.name, sweep.points)
+    store.check_owner(sweep.named, sweep.points)
     folders.tell_of_others(store.root)
     if warnings := warned.lines(sweep):
         print("\n".join(warnings), file=sys.stderr)

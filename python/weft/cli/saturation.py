@@ -39,7 +39,9 @@ def add(commands: Commands) -> None:
         default=1,
         help="runs of each load, each with another seed (default: 1)",
     )
-    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name>-saturation)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>-saturation)"
+    )
     arguments.add_execution(parser)
 
 
@@ -67,7 +69,7 @@ def main(options: argparse.Namespace) -> int:
         )
     results = Results(store)
     csv = results.root / "saturation.csv"
-    csv.write_text(frame.write_csv(), encoding="utf-8")
+    store.replace(csv.name, frame.write_csv())
     print("\n".join(_text(frame, results, options.tolerance)))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
     return stalls.report(results)

@@ -69,7 +69,8 @@ def _some(rows: list[int]) -> str:
 
 def _replay(results: ResultSet, row: int) -> str:
     """A command that runs only this point, in a folder in which it has no results yet."""
-    scenario, out = results.folder(row) / "scenario.yaml", results.root / "replay"
+    folder = results.folder(row)
+    scenario, out = folder / "scenario.yaml", results.root / f"replay-{folder.name}"
     return shlex.join([*_weft(), "run", str(scenario), "--out", str(out), "--force"])
 
 

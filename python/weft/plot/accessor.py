@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.errors import ResultsError
 from weft.plot.choice import Choice
 from weft.plot.draw import figure, save
 from weft.plot.kinds import DEFAULT, KINDS
+from weft.results.result_set import ResultSet
+from weft.text import given
+from weft.text.file_names import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from matplotlib.figure import Figure
 
     from weft.results.choose import Wanted
-    from weft.results.result_set import ResultSet
 
 
 class Plots:
@@ -66,7 +68,7 @@ class Plots:
         others : sequence of ResultSet, optional
             Further results in the same figure.
         """
-        path = self._results.root / f"{kind}.png" if path is None else Path(path)
+        path = self._results.root / f"{kind}.png" if path is None else as_path(path, "a figure")
         return save(self.figure(kind, point=point, others=others), path)
 
     def figure(
@@ -76,6 +78,9 @@ class Plots:
         return figure(kind, self._choice(point, others))
 
     def _choice(self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet]) -> Choice:
+        for other in given.listed(others, "others", 'weft.open("results/my")'):
+            remedy = 'write e.g. others=[weft.open("results/my")]'
+            given.instance(other, ResultSet, "others", "set of results", remedy, ResultsError)
         several = isinstance(point, Iterable) and not isinstance(point, str | Mapping)
         wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # as just asked
         if not (wanted or point is None or isinstance(point, tuple)):

@@ -50,12 +50,13 @@ def save(drawing: Figure, path: Path) -> Path:
     ------
     WeftError
         If there is no such format.
+    WriteError
+        If the file can't be written.
     """
     form = path.suffix[1:].lower()
     if form not in FORMATS:
         what = f"{path}: no format of a figure is called {form!r}" if form else f"{path}: the name has no ending"
         raise WeftError.saying(what, f"end it with {', '.join(f'.{each}' for each in FORMATS)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as partial, mpl.rc_context(RC):  # type: ignore[arg-type] # its keys are a closed list of literals
         FigureCanvasAgg(drawing)
         drawing.savefig(partial, format=form, metadata=_UNDATED[form])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from weft.errors import WeftError
+from weft.text.meant import meant
 
 
 class Takes(Enum):
@@ -99,6 +100,7 @@ def known(name: str) -> Kind:
     WeftError
         If there is none.
     """
-    if name not in KINDS:
-        raise WeftError.saying(f"there is no kind of figure {name!r}", f"the kinds are {', '.join(KINDS)}")
+    if not isinstance(name, str) or name not in KINDS:
+        remedy = meant(name, KINDS, f"the kinds are {', '.join(KINDS)}")
+        raise WeftError.saying(f"there is no kind of figure {name!r}", remedy)
     return KINDS[name]

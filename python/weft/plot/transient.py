@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.lines import Line2D
 
-from weft.plot import over_time, style
+from weft.plot import distribution, over_time, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
 def figure(choice: Choice) -> Figure:
     """A line and its dots per point; times in which no packet was created are gaps."""
-    spots = choice.spots()
-    frames = [_frame(spot) for spot in spots]
+    every = [(spot, _frame(spot)) for spot in choice.spots()]
+    seen = [(spot, frame) for spot, frame in every if not frame.is_empty()]
+    empty = [spot for spot, frame in every if frame.is_empty()]
+    absent = distribution.without_packets(empty, "latencies over time", of=len(every))
+    spots, frames = [spot for spot, _ in seen], [frame for _, frame in seen]
     looks = style.looks([spot.label for spot in spots])
     dots = Line2D([], [], label="slowest packet", color=style.GREY, marker=".", markersize=3, linestyle="")
-    handles = [*style.entries(looks, saturated=False), dots, style.window_entry()]
+    handles = [*style.entries(looks, saturated=False), dots, style.window_entry(), *absent]
     drawing = style.canvas(choice.title, handles, width=style.PAGE, height=2.4)
     axes = drawing.add_subplot()
     for spot, frame in zip(spots, frames, strict=True):

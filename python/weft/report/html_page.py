@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from weft.errors import ResultsError
+from weft.errors import ResultsError, writing
 from weft.report import data
 from weft.report.sources import Sources
 from weft.results.store import replaced
@@ -39,6 +39,8 @@ def write(results: Sequence[ResultSet], path: Path) -> None:
     ------
     ResultsError
         If no point is finished, or the name is not that of a page.
+    WriteError
+        If the file can't be written.
     """
     checked(path)
     sources = Sources(results)
@@ -51,7 +53,6 @@ def write(results: Sequence[ResultSet], path: Path) -> None:
         scripts=Markup("\n".join(_asset(name) for name in _SCRIPTS)),
         data=Markup(_json(data.collect(sources))),
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as partial:
         partial.write_text(html, encoding="utf-8", errors="backslashreplace")  # names of files are not always text
 
@@ -66,8 +67,9 @@ def checked(path: Path) -> Path:
     """
     if path.suffix.lower() not in _ENDINGS:
         raise ResultsError.saying(f"{path} is no name of a page", f"end it with {' or '.join(_ENDINGS)}")
-    if path.is_dir():
-        raise ResultsError.saying(f"{path} is a folder", f"name a file in it: {path / 'report.html'}")
+    with writing(path):
+        if path.is_dir():
+            raise ResultsError.saying(f"{path} is a folder", f"name a file in it: {path / 'report.html'}")
     return path
 
 

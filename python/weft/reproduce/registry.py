@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from weft.errors import WeftError
+from weft.text.meant import meant
 
 if TYPE_CHECKING:
     from weft.reproduce.common.paper import Paper
@@ -24,6 +25,8 @@ def paper(name: str) -> Paper:
     """
     if name not in PAPERS:
         listed = "; ".join(f"{each} ({words})" for each, words in PAPERS.items())
-        raise WeftError.saying(f"there is no paper {name!r} to reproduce", f"the papers are {listed}")
+        raise WeftError.saying(
+            f"there is no paper {name!r} to reproduce", meant(name, PAPERS, f"the papers are {listed}")
+        )
     found: Paper = import_module(f"weft.reproduce.{name}").PAPER
     return found

@@ -66,8 +66,8 @@ class Panel:
 
     @property
     def end(self) -> float:
-        """The highest load that was offered."""
-        return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column])
+        """The highest load that was offered; 1 where nothing was, so that an axis has a length."""
+        return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column]) or 1.0
 
 
 def panels(results: ResultSet) -> list[Panel]:

@@ -105,7 +105,7 @@ class Database:
         ------
         ResultsError
             As `rows` does, or for another ending.
-        OSError
+        WriteError
             If the file can't be written.
         """
         options = {".csv": "format csv, header", ".json": "format json, array", ".parquet": "format parquet"}
@@ -113,9 +113,8 @@ class Database:
         if path.suffix not in options:
             what = f"{path}: no format has the ending {path.suffix!r}"
             raise ResultsError.saying(what, f"end the name with {', '.join(options)}")
-        path.parent.mkdir(parents=True, exist_ok=True)
         with replaced(path) as partial, self._told(sql):
-            partial.touch()  # so that a folder in which nothing can be written is an OSError, not an error of the query
+            partial.touch()  # so that a folder in which nothing can be written is no error of the query
             text = self._checked(sql).rstrip().rstrip(";")
             self._connection.execute(f"copy ({text}\n) to {_quoted(str(partial))} ({options[path.suffix]})")
 
@@ -130,6 +129,10 @@ class Database:
 
     def _checked(self, sql: str) -> str:
         """Check that a query is one statement that only reads, and make the tables that it names."""
+        try:
+            sql.encode()
+        except UnicodeEncodeError as problem:
+            raise ResultsError.saying(f"{sql!r} is not UTF-8 text", "write the query anew") from problem
         statements = duckdb.extract_statements(sql)
         if len(statements) != 1 or statements[0].type not in _READING:
             raise ResultsError.saying(f"{sql!r} is no query: results are read only", 'write one "select ..."')

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import polars as pl
 import yaml
@@ -16,10 +17,9 @@ from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
 from weft.scenario.scenario import Scenario
+from weft.text import given
 from weft.text.labels import setting
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from weft.text.meant import meant
 
 # Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
 ASKING = {told["name"]: f"measure.{told['name']}={shlex.quote(told['example'])}" for told in _engine.recordings()}
@@ -54,6 +54,8 @@ class ResultSet:
     ----------
     store : Store
         Folder of the sweep.
+    thorough : bool
+        Compare the checksums of all files now, as a run does. Otherwise those of tables are compared as they are read.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ class ResultSet:
         Points whose results are not whole, or of another version: they are left out of all else.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, thorough: bool = False) -> None:
         manifest = store.manifest()
         listed: list[dict[str, Any]] = manifest["points"]
         self._store = store
@@ -84,7 +86,7 @@ class ResultSet:
             if not store.complete(point["hash"]):
                 continue
             try:
-                summary = store.summary(point["hash"])
+                summary = (store.check if thorough else store.summary)(point["hash"])
             except ResultsError as problem:
                 self.damaged.append(Damaged(point["hash"], point["coordinates"], problem.what))
                 continue
@@ -182,6 +184,8 @@ class ResultSet:
         return self._store.folder(self._at(point)["hash"])
 
     def _at(self, point: int) -> dict[str, Any]:
+        number = abs(point) if isinstance(point, int) else point  # a negative number counts from the last point
+        given.whole(number, "point", least=0)
         if not self.points:
             what = f"{self.root} has no point {point}: none is finished"
             raise ResultsError.saying(what, f"`weft status {self.root}` says how far the sweep is")
@@ -274,8 +278,9 @@ class ResultSet:
         ResultsError
             If there is no such recording, or the scenario did not ask for it.
         """
-        if name not in ASKING:
-            raise ResultsError.saying(f"there is no recording {name!r}", f"the recordings are {', '.join(ASKING)}")
+        if not isinstance(name, str) or name not in ASKING:
+            remedy = meant(name, ASKING, f"the recordings are {', '.join(ASKING)}")
+            raise ResultsError.saying(f"there is no recording {name!r}", remedy)
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
             what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
@@ -290,7 +295,11 @@ class ResultSet:
         ResultsError
             If its checksum differs.
         """
-        return self._store.file(self._at(point)["hash"], name)
+        folder = self._at(point)["hash"]
+        if not isinstance(name, str) or not name or Path(name).name != name or name == ".." or "\0" in name:
+            what = "name of a file of a point"
+            raise given.refused(name, "file", what, "write e.g. 'summary.json'", ResultsError)
+        return self._store.file(folder, name)
 
     @property
     def stalls(self) -> list[tuple[int, str]]:

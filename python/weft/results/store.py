@@ -7,27 +7,27 @@ and checksums in `run.json` show whether a file was changed later.
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import time
 import zlib
 from contextlib import contextmanager, suppress
 from glob import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from weft._engine import RESULT_MODEL_VERSION
-from weft.errors import ResultsError
+from weft.errors import ResultsError, WriteError, writing
+from weft.results import unfinished
+from weft.text.file_names import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from weft._engine import Finished, Point
+    from weft.scenario.scenario import Named
 
 _MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
 _STALL = "stall.txt"
-_PARTS = ".*.part"
-_ABANDONED_SECONDS = 3600
 # An error names at most so many folders.
 _LISTED = 4
 
@@ -39,10 +39,15 @@ class Store:
     ----------
     root : Path
         Folder of the sweep; made when first written to.
+
+    Raises
+    ------
+    ResultsError
+        If it is no path.
     """
 
     def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
+        self.root = as_path(root, "a folder of results", ResultsError)
         self._points = self.root / "points"
 
     def folder(self, hash: str) -> Path:
@@ -51,17 +56,30 @@ class Store:
 
     def complete(self, hash: str) -> bool:
         """Whether the results of a point were written."""
-        return self.folder(hash).is_dir()
+        with suppress(OSError):
+            return self.folder(hash).is_dir()
+        return False
 
     def sound(self, hash: str) -> bool:
         """Whether the results of a point are whole and can be read; a damaged point is run again."""
         try:
-            self.summary(hash)
-            for name in _sums(self.run_info(hash)):
-                self.file(hash, name)
+            self.check(hash)
         except ResultsError:
             return False
         return True
+
+    def check(self, hash: str) -> dict[str, Any]:
+        """The measured numbers of a point, once the sizes and checksums of all its files are compared.
+
+        Raises
+        ------
+        ResultsError
+            As `summary` does.
+        """
+        summary = self.summary(hash)
+        for name in _sums(self.run_info(hash)):
+            self.file(hash, name)
+        return summary
 
     def summary(self, hash: str) -> dict[str, Any]:
         """The measured numbers of a point whose files are whole.
@@ -110,40 +128,48 @@ class Store:
             The point and what it measured.
         run : mapping, optional
             Where and how long it ran, for `run.json`.
+
+        Raises
+        ------
+        WriteError
+            If a file can't be written; older results stay.
         """
-        folder, mark = self.folder(point.hash), uuid4().hex
-        new, old = (self._points / f".{point.hash}.{mark}.{each}.part" for each in ("new", "old"))
-        try:
-            finished.save(new)
-            if finished.stalled is not None:
-                (new / _STALL).write_text(finished.stalled + "\n", encoding="utf-8")
-            text = json.dumps({**(run or {}), **_marks(new)}, indent=1)
-            (new / _RUN).write_text(text + "\n", encoding="utf-8")
-            with suppress(FileNotFoundError):
-                folder.rename(old)
+        folder = self.folder(point.hash)
+        new, old = unfinished.beside(folder), unfinished.beside(folder)
+        with writing(folder):
             try:
-                new.rename(folder)
-            except OSError:
-                if not self.complete(point.hash):  # else another process was first with the same results
-                    raise
-        finally:
-            for rest in (new, old):
-                shutil.rmtree(rest, ignore_errors=True)
+                finished.save(new)
+                if finished.stalled is not None:
+                    (new / _STALL).write_text(finished.stalled + "\n", encoding="utf-8")
+                text = json.dumps({**(run or {}), **_marks(new)}, indent=1)
+                (new / _RUN).write_text(text + "\n", encoding="utf-8")
+                with suppress(FileNotFoundError):
+                    folder.rename(old)
+                try:
+                    new.rename(folder)
+                except OSError:
+                    if not self.complete(point.hash):  # else another process was first with the same results
+                        with suppress(OSError):
+                            old.rename(folder)
+                        raise
+            finally:
+                for rest in (new, old):
+                    shutil.rmtree(rest, ignore_errors=True)
 
     def stall(self, hash: str) -> str:
         """The packets of a stuck point that wait for each other, in words."""
         path = self.folder(hash) / _STALL
-        return path.read_text(encoding="utf-8", errors="replace").rstrip() if path.is_file() else "stalled"
+        with suppress(OSError):
+            return path.read_text(encoding="utf-8", errors="replace").rstrip()
+        return "stalled"
 
-    def write_manifest(
-        self, name: str, source: str, points: Iterable[Point], title: str, command: Sequence[str] | None = None
-    ) -> None:
+    def write_manifest(self, named: Named, points: Iterable[Point], command: Sequence[str] | None = None) -> None:
         """Write the list of the points of the sweep with their coordinates, and remove what killed runs left.
 
         Parameters
         ----------
-        name, source, points, title
-            Name of the sweep, file of its scenario, points, and head of its tables.
+        named, points
+            What the sweep is called, and its points.
         command : sequence of str, optional
             The words of the command line, without ``--out``, that runs what is missing.
 
@@ -151,38 +177,76 @@ class Store:
         ------
         ResultsError
             If the folder holds the results of another scenario.
+        WriteError
+            If nothing can be written there.
         """
-        self.check_owner(name, points := list(points))
-        self.root.mkdir(parents=True, exist_ok=True)
+        self.check_owner(named, points := list(points))
         listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
-        manifest = {"name": name, "title": title, "source": source, "command": command, "points": listed}
+        manifest = {
+            "name": named.name,
+            "title": named.title,
+            "source": named.source,
+            "owner": self._owner(named),
+            "command": command,
+            "points": listed,
+        }
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
-        self._drop_abandoned()
+        for place in (self.root, self._points):
+            unfinished.clear(place)
 
-    def check_owner(self, name: str, points: Iterable[Point]) -> None:
-        """Refuse a folder that holds another sweep: its list of points would be lost.
+    def check_owner(self, named: Named, points: Iterable[Point]) -> None:
+        """Refuse a folder that holds another sweep if some of its points would no longer be listed.
 
         Raises
         ------
         ResultsError
-            If another name stands in its list of points, and none of these points.
+            If another scenario, or the same with other overrides, wrote the list of points.
         """
         try:
-            owner = self.manifest()
+            manifest = self.manifest()
         except ResultsError:  # there is no list of points, or it is damaged: a new one is written
             return
-        if owner["name"] != name and not {point["hash"] for point in owner["points"]} & {p.hash for p in points}:
-            what = f"{self.root} holds the results of another sweep, {owner['name']!r}"
-            raise ResultsError.saying(what, f"name another folder with --out, or remove {self.root}")
+        # lists of older versions say no more than the name
+        same = manifest.get("owner", manifest["name"]) in (self._owner(named), named.name)
+        lost = {point["hash"] for point in manifest["points"]} - {point.hash for point in points}
+        if not same and lost:
+            whose = f"{manifest['name']!r} of {manifest.get('source')}"
+            what = f"{self.root} holds the results of another sweep, {whose}: {len(lost)} of its points would be lost"
+            remedy = f"name another folder with --out (in Python out=), such as {self._free()}, or remove {self.root}"
+            raise ResultsError.saying(what, remedy)
+
+    def _owner(self, named: Named) -> list[str | None]:
+        """What tells this sweep from all others: its own folder, and its file as seen from here."""
+        if named.file is None:
+            return [named.folder, None]
+        file = os.path.realpath(named.file)
+        with suppress(ValueError):  # if it is on another drive
+            file = os.path.relpath(file, os.path.realpath(self.root))  # a project may be moved as a whole
+        return [named.folder, file]
+
+    def _free(self) -> Path:
+        """A folder beside this one that does not exist."""
+        number = 2
+        while os.path.lexists(free := self.root.with_name(f"{self.root.name}-{number}")):
+            number += 1
+        return free
 
     def replace(self, name: str, text: str) -> None:
-        """Replace a file of the folder; a reader sees the old text or the new one, never a part."""
+        """Replace a file of the folder; a reader sees the old text or the new one, never a part.
+
+        Raises
+        ------
+        WriteError
+            If it can't be written.
+        """
         with replaced(self.root / name) as partial:
             partial.write_text(text, encoding="utf-8")
 
     def _neighbours(self) -> str:
         """Names of result folders that begin with the name of this one: sweeps with overrides are called so."""
-        alike = sorted(each.parent for each in self.root.parent.glob(f"{escape(self.root.name)}*/{_MANIFEST}"))
+        alike: list[Path] = []
+        with suppress(OSError):
+            alike += sorted(each.parent for each in self.root.parent.glob(f"{escape(self.root.name)}*/{_MANIFEST}"))
         return f", such as {', '.join(map(str, alike[:_LISTED]))}" if alike else ""
 
     def manifest(self) -> dict[str, Any]:
@@ -194,7 +258,7 @@ class Store:
             If this is no folder of results, or its list of points is damaged.
         """
         path = self.root / _MANIFEST
-        if not path.is_file():
+        if not os.path.lexists(path):
             what = f"{self.root} holds no results of a sweep: there is no {_MANIFEST}"
             raise ResultsError.saying(what, f"name the folder that `weft run` wrote{self._neighbours()}")
         manifest = _parsed(_bytes(path, _REWRITE), path, _REWRITE)
@@ -205,23 +269,31 @@ class Store:
             raise ResultsError.saying(f"{path} is damaged: its title is no text or its command is no list", _REWRITE)
         return manifest
 
-    def _drop_abandoned(self) -> None:
-        """Remove what killed runs left. What is young stays: another run may be writing it."""
-        for partial in [*self.root.glob(_PARTS), *self._points.glob(_PARTS)]:
-            with suppress(OSError):  # another process may remove it at the same time
-                if time.time() - partial.stat().st_mtime > _ABANDONED_SECONDS:
-                    shutil.rmtree(partial) if partial.is_dir() else partial.unlink()
-
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Give the name of a temporary file; it takes the place of `path` when the context ends without an error."""
-    partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    """Give the name of a temporary file; it takes the place of `path` when the context ends without an error.
+
+    Folders on the way are made, and what killed processes left of the file is removed.
+
+    Raises
+    ------
+    WriteError
+        If the file can't be written.
+    """
+    with writing(path):
+        if path.exists() and not path.is_file():
+            kind = "a folder" if path.is_dir() else "no regular file"
+            raise WriteError.saying(f"{path} can't be written: it is {kind}", "name a file, such as one in a folder")
+        partial = unfinished.beside(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.clear(path.parent, path.name)
+            yield partial
+            partial.replace(path)
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 _AGAIN = "run the sweep again: it runs damaged points anew"

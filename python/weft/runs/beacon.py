@@ -13,6 +13,8 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
+from weft.errors import WriteError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -52,20 +54,22 @@ class Beacon:
     def __enter__(self) -> Self:
         for path, who in _found(self._store.root):
             if not _alive(path, who):
-                path.unlink(missing_ok=True)
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        (self._store.root / self._name).unlink(missing_ok=True)
+        with suppress(OSError):  # the folder may be gone, or read-only by now
+            (self._store.root / self._name).unlink(missing_ok=True)
 
     def __call__(self, status: Status) -> None:
         """Write a status into the file, and pass it on."""
         if (now := time.monotonic()) >= self._next:
             self._next = now + _EVERY_SECONDS
             said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
-            with suppress(OSError):  # if the disk is full, saving the results fails and says so
+            with suppress(WriteError):  # if the disk is full, saving the results fails and says so
                 self._store.replace(self._name, json.dumps(said))
         if self._watch:
             self._watch(status)
@@ -77,8 +81,11 @@ def at_work(root: Path) -> list[dict[str, Any]]:
 
 
 def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
-    found = []
-    for path in sorted(root.glob(_FILES)):
+    found: list[tuple[Path, dict[str, Any]]] = []
+    beacons: list[Path] = []
+    with suppress(OSError):  # there may be no such folder, and its name may be too long for one
+        beacons += sorted(root.glob(_FILES))
+    for path in beacons:
         with suppress(OSError, ValueError):  # its run may remove it at any time
             if _whole(who := json.loads(path.read_text(encoding="utf-8"))):
                 found.append((path, who))

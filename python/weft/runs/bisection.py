@@ -7,6 +7,8 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from weft.text import given
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -40,7 +42,7 @@ class Search:
     """
 
     def __init__(self, loads: Sequence[float]) -> None:
-        self._loads = list(loads)
+        self._loads = [given.number(load, "loads", 0.5) for load in given.listed(loads, "loads", "0.1, 0.5")]
         self._known: dict[int, bool] = {}
 
     def learn(self, load: float, *, over: bool) -> None:

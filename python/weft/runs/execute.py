@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from weft._engine import Control
-from weft.errors import WeftError
+from weft.errors import WeftError, WriteError
 from weft.runs.estimate import Estimate, offered
 from weft.runs.provenance import Clock, cores
 from weft.text.labels import label
@@ -207,7 +207,7 @@ def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
         finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
         tell()
         for future in finished:
-            if isinstance(problem := future.exception(), OSError):
+            if isinstance(problem := future.exception(), WriteError):
                 raise problem  # if the disk is full, the next point fails, too
 
 

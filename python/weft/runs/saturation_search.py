@@ -24,6 +24,7 @@ from weft.results.store import Store
 from weft.runs.beacon import Beacon
 from weft.runs.bisection import Search
 from weft.runs.execute import Status, execute
+from weft.text import given
 from weft.text.labels import at
 
 if TYPE_CHECKING:
@@ -80,6 +81,10 @@ def find(
     tuple of polars.DataFrame and Store
         The row of each curve, and the folder of all points that were run on the way.
     """
+    given.execution(jobs, threads, blocks, watch)
+    given.whole(seeds, "seeds")
+    for name, value in (("tolerance", tolerance), ("lower", tolerance if lower is None else lower), ("upper", upper)):
+        given.number(value, name, 0.5)
     loads = steps(tolerance if lower is None else lower, upper, tolerance)
     first = scenario.points([*sets, (LOAD, json.dumps(loads[0]))])
     curves = _curves(first, loads)
@@ -87,9 +92,8 @@ def find(
         _check(point)
         point.check_network()
     _check_loads(scenario, sets, loads)
-    name, title = scenario.title(first[0], sets)
-    name, title = f"{name}-saturation", f"{title}: saturation"
-    store = Store(out if out is not None else Path("results") / name)
+    named = scenario.named(first[0], sets).search()
+    store = Store(out if out is not None else Path("results") / named.folder)
     search = ["--tolerance", f"{tolerance:g}", "--from", f"{loads[0]:g}", "--to", f"{upper:g}", "--seeds", f"{seeds}"]
     command = scenario.command("saturation", sets, *search)
     known: set[str] = set()
@@ -99,7 +103,7 @@ def find(
                 own = curve.coordinates.get(SEED, first[0].resolved["seed"])
                 curve.expand(scenario, sets, load, range(own, own + seeds))
             points = [point for curve in curves for load in sorted(curve.points) for point in curve.points[load]]
-            store.write_manifest(name, scenario.source, points, title, command)
+            store.write_manifest(named, points, command)
             fresh = {point.hash: point for curve, load in wanted for point in curve.points[load]}
             missing = [point for key, point in fresh.items() if key not in known and not store.sound(key)]
             left = seeds * sum(curve.search.left() for curve in curves)

@@ -59,14 +59,14 @@ class SweepStatus:
 
 
 def status(folder: str | Path) -> SweepStatus:
-    """Look at the folder of a sweep without disturbing runs that work in it.
+    """Look at the folder of a sweep, and at every byte of its points, without disturbing runs that work in it.
 
     Raises
     ------
     ResultsError
         If it was not written by a sweep.
     """
-    results = ResultSet(Store(folder))
+    results = ResultSet(Store(folder), thorough=True)
     seconds = [run["seconds"] for point in range(len(results)) if "seconds" in (run := results.run_info(point))]
     return SweepStatus(
         name=results.title,

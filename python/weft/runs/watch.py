@@ -5,14 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
-from weft._engine import Control
+from weft._engine import Control, Point
 from weft.errors import ScenarioError
 from weft.results.quantities import ENDING, STALLED
+from weft.text import given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft._engine import Finished, Point
+    from weft._engine import Finished
 
 _LOOK_SECONDS = 0.1
 # One call watches at most so many packets.
@@ -110,7 +111,9 @@ def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: in
     ScenarioError
         If the point can't run, or none of the packets is made in it.
     """
-    return run(point, packets(names), threads=threads, blocks=blocks).journeys
+    given.instance(point, Point, "journeys", "point of a sweep", 'write e.g. weft.load("my.yaml").points[0]')
+    given.execution(None, threads, blocks, None)
+    return run(point, packets(given.words(names, "names", "3:0-5")), threads=threads, blocks=blocks).journeys
 
 
 def _remedy(finished: Finished) -> str:

@@ -5,17 +5,48 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
+from weft.text.file_names import as_path, one_line, slug
 from weft.text.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weft._engine import Point
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a sweep is called.
+
+    Attributes
+    ----------
+    name : str
+        Name of the scenario, with a mark of the overrides if there are any.
+    title : str
+        Head of its table: the name, and the overrides.
+    folder : str
+        Name of the folder of its results: of the scenario's file, or of the scenario if it has none, with a mark.
+    source : str
+        What errors call the file of the scenario.
+    file : Path or None
+        The file; ``None`` for a scenario that was in memory only.
+    """
+
+    name: str
+    title: str
+    folder: str
+    source: str
+    file: Path | None
+
+    def search(self) -> Named:
+        """What the search for the saturation of this sweep is called."""
+        name, folder = f"{self.name}-saturation", f"{self.folder}-saturation"
+        return replace(self, name=name, title=f"{self.title}: saturation", folder=folder)
 
 
 @dataclass(frozen=True)
@@ -27,7 +58,7 @@ class Scenario:
     text : str
         YAML (JSON is YAML too).
     name : str
-        Name of the sweep; the default folder of its results is ``results/<name>``.
+        Name of the sweep, unless the text names it, and of the default folder of its results.
     source : str
         What errors call the file; other files that it names are looked for in its folder.
     files : mapping of str to bytes
@@ -50,7 +81,8 @@ class Scenario:
         """
         from weft._engine import read
 
-        return cls(read(path), Path(path).stem, str(path))
+        path = as_path(path, "a scenario", ScenarioError)
+        return cls(read(path), path.stem, str(path))
 
     @classmethod
     def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
@@ -73,21 +105,34 @@ class Scenario:
             what = f"{problem.object!r} is not UTF-8 text"
             raise ScenarioError.saying(what, "rename the file or its folder, or correct the override") from problem
 
-    def title(self, first: Point, sets: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """Name of the folder of a sweep and title of its table, from its first point and its overrides."""
-        name = first.resolved.get("name") or self.name
+    @property
+    def file(self) -> Path | None:
+        """Its file; ``None`` for a scenario that is in memory only."""
+        path = Path(self.source)
+        try:
+            return path if path.is_file() else None
+        except (OSError, ValueError):
+            return None
+
+    def named(self, first: Point, sets: Sequence[tuple[str, str]]) -> Named:
+        """What a sweep is called, from its first point and its overrides."""
+        name = one_line(str(first.resolved.get("name") or self.name))
+        folder = slug(self.name if self.file else name)
+        if not self.file:  # two scenarios in memory may have one name
+            folder += f"-{hashlib.sha256(self.text.encode(errors='surrogateescape')).hexdigest()[:8]}"
         if not sets:
-            return name, name
+            return Named(name, name, folder, self.source, self.file)
         # overrides make another sweep, whose table must not replace that of the file
-        mark = hashlib.sha256(json.dumps(list(sets)).encode())
-        for content in self.files.values():
-            mark.update(content)
+        content = hashlib.sha256(json.dumps(list(sets)).encode())
+        for each in self.files.values():
+            content.update(each)
+        mark = content.hexdigest()[:8]
         words = ", ".join(f"{path} = {_brief(path, value)}" for path, value in sets)
-        return f"{name}-{mark.hexdigest()[:8]}", f"{name} ({words})"
+        return Named(f"{name}-{mark}", f"{name} ({words})", f"{folder}-{mark}", self.source, self.file)
 
     def command(self, name: str, sets: Sequence[tuple[str, str]], *more: str) -> list[str] | None:
         """Words of the command line that runs this scenario; ``None`` if parts of it exist in memory only."""
-        if self.files or not Path(self.source).is_file():
+        if self.files or not self.file:
             return None
         return [name, self.source, *(word for path, value in sets for word in ("--set", f"{path}={value}")), *more]
 

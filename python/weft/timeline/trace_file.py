@@ -18,6 +18,7 @@ import polars as pl
 
 from weft.errors import ScenarioError
 from weft.results.control_messages import Wanted
+from weft.results.store import replaced
 from weft.runs import watch
 from weft.text import packet_lives
 from weft.text.engine_words import WAITING_MEANINGS
@@ -75,18 +76,13 @@ class Timeline:
     def write(self, file: Path) -> int:
         """Write the trace as JSON, an event per line; the file appears complete, or not at all. Returns the slices."""
         slices = 0
-        partial = file.with_name(f".{file.name}.partial")
-        try:
-            with partial.open("w", encoding="utf-8") as out:
-                head = {"displayTimeUnit": "ns", "otherData": self.about}
-                out.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
-                for place, event in enumerate(self.events()):
-                    out.write(f"{',' if place else ''}{json.dumps(event)}\n")
-                    slices += event["ph"] == "X"
-                out.write("]}\n")
-            partial.replace(file)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replaced(file) as partial, partial.open("w", encoding="utf-8") as out:
+            head = {"displayTimeUnit": "ns", "otherData": self.about}
+            out.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
+            for place, event in enumerate(self.events()):
+                out.write(f"{',' if place else ''}{json.dumps(event)}\n")
+                slices += event["ph"] == "X"
+            out.write("]}\n")
         return slices
 
 

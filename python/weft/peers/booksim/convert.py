@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from os import getpid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.errors import PeerError, ScenarioError, WriteError
+from weft.errors import PeerError, ScenarioError, writing
 from weft.peers.booksim.config import read
 from weft.peers.booksim.document import document
 from weft.peers.booksim.draft import Draft
@@ -15,6 +14,7 @@ from weft.peers.booksim.measure import measure
 from weft.peers.booksim.router import buffers, router
 from weft.peers.booksim.topology import links, network
 from weft.peers.booksim.traffic import SIZES, packet_flits, reply_flits, traffic
+from weft.results import unfinished
 from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Imported:
         """
         contents = {path: self.scenario.text.encode()}
         contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
-        try:
+        with writing(path):
             if path.is_dir():
                 raise PeerError.saying("it is a folder", f"give a file: --out {path / self.scenario.source}", str(path))
             for file, content in contents.items():
@@ -80,17 +80,15 @@ class Imported:
                     )
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(contents)
-        except OSError as problem:
-            what = f"it can't be written: {problem.strerror or problem}"
-            remedy = "give --out a file in a folder in which you may write"
-            raise WriteError.saying(what, remedy, str(path)) from problem
         return list(contents)
 
 
 def _write(contents: Mapping[Path, bytes]) -> None:
     """Write files under temporary names, and rename them when all are complete."""
-    beside = {file: file.with_name(f".{file.name}.{getpid()}") for file in contents}
+    beside = {file: unfinished.beside(file) for file in contents}
     try:
+        for file in contents:
+            unfinished.clear(file.parent, file.name)
         for file, content in contents.items():
             beside[file].write_bytes(content)
         for file, partial in beside.items():

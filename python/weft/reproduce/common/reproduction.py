@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.api.loading import load
-from weft.errors import ResultsError, WriteError
+from weft.errors import ResultsError, writing
 from weft.reproduce.common import line_figures, reproduction_page, scoreboard
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduced import Reproduction, Shown, mode
@@ -107,12 +107,9 @@ def _check(root: Path, names: Iterable[str]) -> None:
     if (root / "sweep.json").is_file():
         what = f"{root} holds the results of a sweep"
         raise ResultsError.saying(what, "name another folder with --out")
-    try:
-        for folder in (root / "figures", root / "runs"):
+    for folder in (root / "figures", root / "runs"):
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        what = f"{root} can't hold a reproduction: {problem}"
-        raise WriteError.saying(what, "name another folder with --out") from None
     for place in (root / name for name in names):
         if place.is_dir():
             what = f"{place} is a folder, where a file of the reproduction belongs"

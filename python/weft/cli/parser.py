@@ -1,0 +1,55 @@
+"""The parser of the command line: a word that it does not know is answered with the one that was likely meant."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from weft.text.meant import meant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors name what was likely meant; subcommands have parsers of this kind, too."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse an option that this command does not have."""
+        found, rest = super().parse_known_args(args, namespace)
+        for word in _options(rest):
+            self.error(*self._no_option(word))
+        return found, rest
+
+    def _no_option(self, word: str) -> tuple[str, str]:
+        otherwise = f"`{self.prog} --help` lists the options"
+        return f"there is no option {word}", meant(word, self._option_string_actions, otherwise)
+
+    def parse_args(self, args: Any, namespace: Any = None) -> Any:  # type: ignore[override]  # all are given
+        """Parse, and refuse words that are left over."""
+        for word in _options(args[:1]):  # before the lack of a command is told
+            if not any(known.startswith(word) for known in self._option_string_actions):
+                self.error(*self._no_option(word))
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            self.error(f"{' '.join(rest)!r} is more than the command takes")
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            whose = "/".join(action.option_strings) or str(action.metavar or action.dest)
+            choices = [str(each) for each in action.choices]
+            known = f"they are {', '.join(choices)}"
+            if isinstance(action, argparse._SubParsersAction):
+                self.error(f"there is no {str(whose).lower()} {value!r}", meant(value, choices, known))
+            self.error(f"{whose}: there is no {value!r}", meant(value, choices, known))
+
+    def error(self, message: str, help: str = "") -> NoReturn:
+        """Print an error and end with exit status 2."""
+        remedy = help or f"`{self.prog} --help` says what may be written"
+        self.exit(2, f"error: {self.prog}: {message}\n  = help: {remedy}\n")
+
+
+def _options(words: Sequence[str]) -> list[str]:
+    """The options among words that were not understood, without their values."""
+    return [word.partition("=")[0] for word in words if word.startswith("-") and word != "--" and len(word) > 1]

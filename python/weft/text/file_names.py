@@ -1,0 +1,50 @@
+"""What a person gave as a path, and names of folders made of names of scenarios."""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from weft.errors import WeftError
+
+# A longer name is cut off, and ends with a hash of the whole.
+_LONGEST = 80
+
+
+def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path:
+    """The path that a person gave.
+
+    Parameters
+    ----------
+    given : object
+        Text, or anything with ``__fspath__``.
+    what : str
+        What it is to be, for the error: ``"a folder of results"``.
+    kind : type
+        The class of the error.
+
+    Raises
+    ------
+    WeftError
+        If it is no path.
+    """
+    path = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise kind.saying(f"{given!r} is no path of {what}", "give the path as text or as a pathlib.Path")
+    return Path(path)
+
+
+def slug(name: str) -> str:
+    """A name that is safe as that of one folder: letters, digits, ``_``, ``.``, ``+`` and ``-``, not too long."""
+    safe = re.sub(r"[^\w.+-]+", "-", name).strip(".-")
+    if len(safe.encode()) > _LONGEST:
+        kept = safe.encode()[: _LONGEST - 9].decode(errors="ignore")
+        safe = f"{kept.rstrip('.-')}-{sha256(name.encode(errors='surrogateescape')).hexdigest()[:8]}"
+    return safe or "scenario"
+
+
+def one_line(name: str) -> str:
+    """A name as one line without control characters."""
+    return " ".join("".join(each if each.isprintable() else " " for each in name).split())

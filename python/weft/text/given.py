@@ -1,0 +1,120 @@
+"""Checks what a program hands to Weft: a value of a wrong type is refused with its name and what belongs there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite, nan
+from operator import index
+from typing import Any, SupportsFloat
+
+from weft.errors import WeftError
+
+# The engine counts threads, blocks and seeds in 32 bits.
+_MOST = (1 << 32) - 1
+
+
+def refused(value: object, name: str, what: str, help: str, kind: type[WeftError] = WeftError) -> WeftError:
+    """The error for a value that is not what it should be."""
+    shown = repr(value)
+    return kind.saying(f"{name}: {shown if len(shown) <= 60 else f'{shown[:57]}...'} is no {what}", help)
+
+
+def instance(  # noqa: PLR0917 - one word each
+    value: object, of: type, name: str, what: str, help: str, kind: type[WeftError] = WeftError
+) -> None:
+    """Refuse a value of another type.
+
+    Raises
+    ------
+    WeftError
+        If it is not of the type `of`: of the class `kind`.
+    """
+    if not isinstance(value, of):
+        raise refused(value, name, what, help, kind)
+
+
+def whole(value: object, name: str, least: int = 1) -> int:
+    """A whole number from `least` on.
+
+    Raises
+    ------
+    WeftError
+        If it is none.
+    """
+    try:
+        read = -1 if isinstance(value, bool) else index(value)  # type: ignore[arg-type] # just what is asked
+    except TypeError:
+        read = -1
+    if not least <= read <= _MOST:
+        raise refused(value, name, f"whole number from {least} to {_MOST}", f"write e.g. {name}={max(least, 2)}")
+    return read
+
+
+def number(value: object, name: str, example: float) -> float:
+    """A finite number.
+
+    Raises
+    ------
+    WeftError
+        If it is none.
+    """
+    read = float(value) if isinstance(value, SupportsFloat) and not isinstance(value, bool | str | bytes) else nan
+    if not isfinite(read):
+        raise refused(value, name, "number", f"write e.g. {name}={example:g}")
+    return read
+
+
+def listed(value: object, name: str, example: str) -> list[Any]:
+    """A list, or anything else that has items; a text is none.
+
+    Raises
+    ------
+    WeftError
+        If it is none.
+    """
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        raise refused(value, name, "list", f"write e.g. {name}=[{example}]")
+    return list(value)
+
+
+def words(value: object, name: str, example: str) -> list[str]:
+    """A list of texts.
+
+    Raises
+    ------
+    WeftError
+        If it is none; a single text is none.
+    """
+    found = listed(value, name, repr(example))
+    if not all(isinstance(each, str) for each in found):
+        raise refused(value, name, "list of texts", f"write e.g. {name}=[{example!r}]")
+    return found
+
+
+def keyed(value: object, name: str, example: str) -> dict[str, Any]:
+    """A mapping whose keys are texts.
+
+    Raises
+    ------
+    WeftError
+        If it is none.
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise refused(value, name, "mapping with texts as keys", f"write e.g. {name}={example}")
+    return dict(value)
+
+
+def execution(jobs: object, threads: object, blocks: object, watch: Callable[..., None] | None) -> None:
+    """Check how points are to be run.
+
+    Raises
+    ------
+    WeftError
+        If a number is none or too small, or `watch` can't be called.
+    """
+    if jobs is not None:
+        whole(jobs, "jobs")
+    whole(threads, "threads")
+    whole(blocks, "blocks", least=0)
+    if watch is not None and not callable(watch):
+        raise refused(watch, "watch", "function", "give a function that takes a weft.Status, or leave it out")

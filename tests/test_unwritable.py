@@ -1,0 +1,165 @@
+"""Files that can't be written: one error with the path, the reason and the remedy, and nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft.cli import main
+from weft.errors import WriteError
+from weft.results.store import Store, replaced
+
+if TYPE_CHECKING:
+    from weft._engine import Finished, Point
+
+# A limit on the size of files is met as a full disk is; Python ignores the signal that comes with it.
+LIMITED = """
+import resource, sys, weft.cli
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+sys.exit(weft.cli.main(sys.argv[2:]))
+"""
+
+
+def under_limit(size: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", LIMITED, str(size), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("size", [0, 1500, 4000])
+def test_a_run_whose_files_do_not_fit_says_so_and_keeps_what_is_there(small: Path, tmp_path: Path, size: int) -> None:
+    """The list of points does not fit; a point does not; a picture does not."""
+    out, few = tmp_path / "out", ["--set", "sweep.traffic.load=[0.1]", "--set", "sweep.traffic.pattern=[uniform]"]
+    told = under_limit(size, "run", small, "--out", out, *few)
+    assert told.returncode == 2, told.stderr
+    assert "Traceback" not in told.stderr
+    assert told.stderr.count("error: ") == told.stderr.count("= help: ") == 1
+    assert str(out) in told.stderr
+    assert "can't be written: the file is larger than the system allows" in told.stderr
+    assert not [path for path in out.rglob("*") if path.name.endswith(".part")]
+    store = Store(out)
+    assert all(store.sound(path.name) for path in out.glob("points/*"))
+    assert main(["run", str(small), "--out", str(out), *few]) == 0, "what the help says works"
+
+
+def test_results_stay_when_their_disk_is_full(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, sweep = tmp_path / "out", weft.load(small)
+    before = sweep.run(out).frame
+
+    def full(point: object, folder: Path) -> None:  # noqa: ARG001 - as `Finished.save` takes them
+        raise OSError("No space left on device (os error 28)")  # as the engine raises it
+
+    real = Store.save
+
+    def save(self: Store, point: Point, _: Finished, run: dict[str, object]) -> None:
+        class Full:
+            stalled = None
+            save = full
+
+        real(self, point, Full(), run)  # type: ignore[arg-type] # has what is used of a `Finished`
+
+    monkeypatch.setattr(Store, "save", save)
+    assert main(["run", str(small), "--out", str(out), "--force"]) == 2
+    told = capsys.readouterr().err
+    assert "can't be written: the disk is full" in told
+    assert "finished points stay" in told
+    assert weft.open(out).frame.equals(before)
+
+
+def test_an_old_result_comes_back_if_the_new_one_can_not_take_its_place(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = weft.load(small, set={"sweep.traffic.load": [0.1]})
+    before = sweep.run(tmp_path).frame
+    rename, moved = Path.rename, []
+
+    def fail(path: Path, target: Path) -> Path:
+        moved.append(target)
+        if len(moved) == 2:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(WriteError, match="your share of the disk"):
+        sweep.run(tmp_path, force=True, jobs=1)
+    monkeypatch.undo()
+    assert weft.open(tmp_path).frame.equals(before)
+
+
+PLACES = ["file", "file/below", "folder/report.html/below"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_file_where_a_folder_belongs_is_named(
+    small: Path, tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "report.html").touch()
+    out = tmp_path / place
+    one = ["--set", "sweep.traffic.load=[0.1]"]
+    for command in (["run"], ["saturation", "--tolerance", "0.5"], ["analyse", "oracle"]):
+        words = [*command, str(small), *one, "--out", str(out if command != ["analyse", "oracle"] else out / "x.yaml")]
+        assert main(words) == 2
+        told = capsys.readouterr().err
+        assert told.count("error: ") == told.count("= help: ") == 1
+        assert "is no folder" in told or "Not a directory" in told, told
+        assert str(out) in told
+    assert (tmp_path / "file").read_bytes() == b""
+
+
+def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    results = weft.load(small, set={"sweep.traffic.load": [0.1], "sweep.routing": ["ugal_p"]}).run(tmp_path / "out")
+    for write, name in ((results.report, "x.html"), (results.plot, "x.png")):
+        for path in (tmp_path / "file" / name, Path("/proc/weft") / name, tmp_path / ("x" * 300 + name)):
+            with pytest.raises(WriteError, match="can't be written") as told:
+                write(path)
+            assert told.value.help
+    with pytest.raises(weft.WeftError, match=r"is no path of a page"):
+        results.report("a\0b.html")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EACCES, "you may not write there"),
+        (errno.EROFS, "the disk is read-only"),
+        (errno.ENAMETOOLONG, "the name is too long"),
+        (errno.EIO, os.strerror(errno.EIO)),
+    ],
+)
+def test_each_reason_is_told_in_words(tmp_path: Path, number: int, words: str) -> None:
+    """As the system raises it, and as the engine does."""
+    for problem in (OSError(number, os.strerror(number)), OSError(f"{os.strerror(number)} (os error {number})")):
+        with pytest.raises(WriteError, match=words) as told, replaced(tmp_path / "file.txt"):
+            raise problem
+        assert "file.txt" in told.value.what
+        assert told.value.help
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.html")
+    with pytest.raises(WriteError, match="no regular file"), replaced(tmp_path / "pipe.html"):
+        pass
+    assert (tmp_path / "pipe.html").is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_an_output_that_is_full_is_an_error() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "weft", "list"]
+        told = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert told.returncode == 2
+    assert told.stderr.startswith("error: standard output can't be written: the disk is full")
+    assert "Traceback" not in told.stderr
