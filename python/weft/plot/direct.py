@@ -80,8 +80,16 @@ def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
     if not len(points):
         return None
     places = (axes.transScale + axes.transLimits).transform(points)
-    seen = places[((places >= -0.001) & (places <= 1.001)).all(axis=1)]
-    return (float(seen[-1][0]), float(seen[-1][1])) if len(seen) else None
+    seen = np.flatnonzero(((places >= -0.001) & (places <= 1.001)).all(axis=1))
+    if not len(seen):
+        return None
+    end = places[seen[-1]]
+    if seen[-1] + 1 < len(places):  # the curve goes on beyond the panel: it ends at the edge
+        step = places[seen[-1] + 1] - end
+        beyond = np.where(step > 0, 1.0, 0.0) - end
+        with np.errstate(divide="ignore", invalid="ignore"):
+            end = end + step * np.nanmin(np.where(step == 0, np.nan, beyond / step))
+    return float(end[0]), float(end[1])
 
 
 def _apart(levels: Sequence[float], step: float) -> list[float]:

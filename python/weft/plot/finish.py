@@ -88,7 +88,10 @@ def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> lis
 def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float, place: str) -> float:
     """Write title and legend outside the panels; returns the height that they take [inches]."""
     bold = FontProperties(weight=rcParams["figure.titleweight"], size=rcParams["figure.titlesize"])
-    lines = [part for line in title.splitlines() for part in _wrapped(line, bold, width - 0.1)]
+    room = width * (_BESIDE if place == "right" else 1) - 0.15
+    size, columns, labels, across, height = _fitted(handles, room, drawing.plan.height, alone=place == "right")
+    beside = across if place == "right" and handles else 0.0
+    lines = [part for line in title.splitlines() for part in _wrapped(line, bold, width - beside - 0.1)]
     top = handles if place in ("above", "direct") else []
     words: dict[str, Any] = {"title": "\n".join(lines), "title_fontproperties": bold, "alignment": "left"}
     taken = len(lines) * bold.get_size_in_points() * 1.25 / 72
@@ -96,18 +99,18 @@ def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float,
         drawing.legend(handles=[], loc="outside upper left", **words)
     if not handles:
         return taken + 0.06 if lines else 0.0
-    room = width * (_BESIDE if place == "right" else 1) - 0.15
-    size, columns, labels, height = _fitted(handles, room, drawing.plan.height, alone=place == "right")
     loc = {"right": "outside right upper", "below": "outside lower center"}.get(place, "outside upper left")
     options: dict[str, Any] = {"loc": loc, "ncols": columns, "fontsize": size, **(words if top and lines else {})}
     drawing.legend(handles=list(handles), labels=labels, **options)
-    return taken + (0 if place == "right" else height) + 0.1
+    return taken + (0 if beside else height) + 0.1
 
 
 def _fitted(
     handles: Sequence[Artist], room: float, panels: float, *, alone: bool
-) -> tuple[float, int, list[str], float]:
-    """Size of the letters [points], columns, labels and height [inches] of a legend with `room` [inches] across."""
+) -> tuple[float, int, list[str], float, float]:
+    """Size of the letters [points], columns, labels, width and height [inches] of a legend with `room` [inches]."""
+    if not handles:
+        return 0.0, 1, [], 0.0, 0.0
     size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points()
     while True:
         font = FontProperties(size=size)
@@ -120,7 +123,7 @@ def _fitted(
         spacing = 1.2 + rcParams["legend.labelspacing"]
         height = max(int(column.sum()) for column in rows) * spacing * size / 72
         if size - 0.5 < _SMALL or height <= _SHARE / (1 - _SHARE) * panels:
-            return size, columns, labels, height
+            return size, columns, labels, max(widths) + 0.1, height
         size -= 0.5
 
 

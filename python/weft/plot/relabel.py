@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.ticker import FixedFormatter
+from matplotlib.ticker import FixedLocator
 
 from weft.errors import WeftError
 from weft.plot.appearance import mentions, pattern
@@ -33,8 +33,8 @@ def all_words(panels: Sequence[Axes], handles: Sequence[Artist]) -> list[str]:
 
 def _named_axes(axes: Axes) -> list[tuple[Axis, list[str]]]:
     """The axes of a panel whose ticks are names, and these names."""
-    forms = [(axis, axis.get_major_formatter()) for axis in (axes.xaxis, axes.yaxis)]
-    return [(axis, list(form.seq)) for axis, form in forms if isinstance(form, FixedFormatter)]
+    fixed = [axis for axis in (axes.xaxis, axes.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
+    return [(axis, [label.get_text() for label in axis.get_ticklabels()]) for axis in fixed]
 
 
 def check_order(asked: Appearance, words: Sequence[str]) -> None:
@@ -76,7 +76,7 @@ def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], 
         for side in (axes.xaxis, axes.yaxis):
             side.set_label_text(new.get(side.get_label_text().replace("\n", " "), side.get_label_text()))
         for axis, words in _named_axes(axes):
-            axis.set_major_formatter(FixedFormatter([replace(word) for word in words]))
+            axis.set_ticks(axis.get_majorticklocs(), [replace(word) for word in words])
     if drawing.numbers is not None:
         texts = [name for name in ("pattern", "series", "job", "link_class") if name in drawing.numbers.columns]
         renamed = pl.col(texts).map_elements(replace, return_dtype=pl.String)
