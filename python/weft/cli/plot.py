@@ -39,6 +39,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--no-csv", action="store_true", help="do not write the numbers of the figure as CSV beside it")
     _add_appearance(parser.add_argument_group("what the figure looks like"))
+    arguments.in_any_order(parser)
 
 
 def _add_appearance(group: argparse._ArgumentGroup) -> None:
