@@ -57,6 +57,7 @@ measure:
   series: {every: 50cycles, of: channel}
   transient: {bin: 50cycles}
   link_states: {}
+  router_sleep: {}
 sweep:
   traffic.pattern: [uniform, tornado]
   routing: [dimension_order, ugal_p]

@@ -36,7 +36,8 @@ def test_a_figure_is_written_in_the_format_that_is_asked_for(
     root = str(made_up.root)
     assert main(["plot", "latency_accepted", root, "--format", ending]) == 0
     default = made_up.root / f"latency_accepted.{ending}"
-    assert capsys.readouterr().out == f"picture  {default}\n"
+    numbers = made_up.root / "latency_accepted.csv"
+    assert capsys.readouterr().out == f"picture  {default}\nnumbers  {numbers}\n"
     assert main(["plot", "latency_accepted", root, "--out", str(tmp_path / f"deep/my.{ending}")]) == 0
     for file in (default, tmp_path / f"deep/my.{ending}"):
         assert file.read_bytes().startswith(MAGIC[ending])
@@ -77,7 +78,7 @@ def test_endings_may_be_in_capitals(made_up: Results, tmp_path: Path) -> None:
 
 def test_a_notebook_shows_a_figure(made_up: Results) -> None:
     picture = made_up.plot.figure("mean_hops")
-    assert picture._repr_png_().startswith(MAGIC["png"])  # type: ignore[attr-defined] # of ours
+    assert picture._repr_png_().startswith(MAGIC["png"])
 
 
 REFUSED = {

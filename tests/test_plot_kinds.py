@@ -94,7 +94,7 @@ def suitable(kind: str) -> list[str]:
     return {Takes.SWEEP: [], Takes.POINTS: [FEW], Takes.POINT: [ONE]}[KINDS[kind].takes]
 
 
-UNITLESS = {"Share", "Terminals", "To", "From", "Channel", "position", "router"}
+UNITLESS = {"Share", "Terminals", "Routers", "To", "From", "Channel", "position", "router"}
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"jobs", "phases", "control_packets"}))

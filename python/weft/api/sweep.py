@@ -41,8 +41,8 @@ class Implied:
         Points whose facts are the same.
     facts : dict
         ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
-        ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ``hints`` (settings of
-        buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ...
+        ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ``hints`` (settings
+        of buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ...
     """
 
     points: list[Point]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
 
@@ -22,6 +22,20 @@ def command(commands: Commands, name: str, help: str, example: str) -> argparse.
     description = f"{help[0].upper()}{help[1:]}."
     listed = help.replace("%", "%%")  # argparse expands the line of the list, and only that
     return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
+
+
+def in_any_order(parser: argparse.ArgumentParser) -> None:
+    """Let the words of a command stand behind its options too: ``plot load --width column results/my``."""
+    plain = parser.parse_known_args
+
+    def mixed(args: Any = None, namespace: Any = None) -> Any:
+        parser.parse_known_args = plain  # type: ignore[method-assign] # which the next line calls
+        try:
+            return parser.parse_known_intermixed_args(args, namespace)
+        finally:
+            parser.parse_known_args = mixed  # type: ignore[method-assign]
+
+    parser.parse_known_args = mixed  # type: ignore[method-assign]
 
 
 def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)") -> None:

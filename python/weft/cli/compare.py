@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments
+from weft.errors import ResultsError
 
 if TYPE_CHECKING:
     import argparse
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from weft.results.comparison import Comparison
     from weft.results.quantities import Quantity
 
+ENDINGS = (".csv", ".json", ".tex", ".md")
 # At most so many differences between the scenarios, and places of only one set, are listed.
 _LISTED = 8
 
@@ -37,6 +40,8 @@ def add(commands: Commands) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--csv", action="store_true", help="print comma-separated values, a row per point and quantity")
+    out = f"write FILE ({', '.join(ENDINGS)}); .tex is for the package booktabs"
+    form.add_argument("--out", metavar="FILE", type=Path, help=out)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -45,14 +50,27 @@ def main(options: argparse.Namespace) -> int:
     from weft.results.choose import Chosen
     from weft.results.comparison import compare
 
+    ending = "" if options.out is None else options.out.suffix
+    if options.out is not None and ending not in ENDINGS:
+        what = f"{options.out}: no format has the ending {ending!r}"
+        raise ResultsError.saying(what, f"end the name with {', '.join(ENDINGS)}")
     a, b = (Chosen.named(text, folders.opened) for text in (options.a, options.b))
     compared = compare(a, b, options.on)
-    if options.json:
-        print(json.dumps(_json(compared), indent=1))
-    elif options.csv:
-        print(compared.frame.write_csv(), end="")
+    if options.json or ending == ".json":
+        text = json.dumps(_json(compared), indent=1) + "\n"
+    elif options.csv or ending == ".csv":
+        text = compared.frame.write_csv()
+    elif ending:
+        text = _typeset(compared, ending)
     else:
-        print("\n".join(_text(compared)))
+        text = "\n".join(_text(compared)) + "\n"
+    if options.out is None:
+        print(text, end="")
+    else:
+        from weft.results.store import write_text
+
+        write_text(options.out, text)
+        print(options.out)
     return DONE
 
 
@@ -92,14 +110,32 @@ def _text(compared: Comparison) -> list[str]:
     return [*lines, "", *_legend(compared)]
 
 
-def _table(compared: Comparison, quantity: Quantity) -> list[str]:
-    """A quantity at each place (combination of coordinates), and how often it differs."""
-    from weft.text.columns import columns, number
+def _typeset(compared: Comparison, ending: str) -> str:
+    """The tables of all quantities, for a document."""
+    from weft.results.comparison import COMPARED
+    from weft.results.headings import headings
+    from weft.text.typeset import FORMS, Section, escaped_markdown
+
+    tables = [(quantity, *_cells(compared, quantity)) for quantity in COMPARED]
+    sections = [Section(quantity.axis, cells) for quantity, _, cells in tables]
+    words = [place for place, path in enumerate(compared.on) if any(isinstance(row[path], str) for row in tables[0][1])]
+    names = f"A: {compared.a.name}; B: {compared.b.name}"
+    head = [*headings(compared.on), "A", "B", "B \N{MINUS SIGN} A", "± (95 %)", "Change", ""]
+    note = f"{names}. {' '.join(f'{line[:1].upper()}{line[1:]}.' for line in _legend(compared))}"
+    comment = f"% {note}\n" if ending == ".tex" else ""
+    return (
+        comment + FORMS[ending](head, sections, left=words) + (f"\n{escaped_markdown(note)}\n" if not comment else "")
+    )
+
+
+def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any]], list[list[str]]]:
+    """A quantity at each place (combination of coordinates): its rows, and their cells as text."""
+    from weft.text.columns import number
     from weft.text.labels import label
 
     rows = [pair.row(quantity) for pair in compared.pairs]
     digits = quantity.digits + 1
-    cells = [
+    return rows, [
         [label(row[path], path) for path in compared.on]
         + [_value(row["a"], row["a_ending"], digits), _value(row["b"], row["b_ending"], digits)]
         + [_signed(row["difference"], digits), number(row["half_width"], digits)]
@@ -107,6 +143,13 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
         + [_sign(row)]
         for row in rows
     ]
+
+
+def _table(compared: Comparison, quantity: Quantity) -> list[str]:
+    """A quantity at each place, and how often it differs."""
+    from weft.text.columns import columns
+
+    rows, cells = _cells(compared, quantity)
     words = [place for place, path in enumerate(compared.on) if any(isinstance(row[path], str) for row in rows)]
     heads = [*compared.on, "A", "B", "B - A", "+-", "change", ""]
     lines = columns(heads, cells, left=[*words, len(heads) - 1])

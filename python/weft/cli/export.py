@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import argparse
 
     from weft.cli.arguments import Commands
+    from weft.results.database import Database
+
+ENDINGS = (".csv", ".json", ".parquet", ".tex", ".md")
 
 
 def add(commands: Commands) -> None:
@@ -20,13 +23,16 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "export",
-        "write a table of results as one file: CSV, JSON or Parquet",
+        "write a table of results as one file: CSV, JSON, Parquet, LaTeX or Markdown",
         "weft export results/quickstart --table channels --out channels.csv",
     )
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folders of results")
     which = "the table, one of those that `weft query DIR` lists (default: points)"
+    which = "the table, one of those that `weft query DIR` lists (default: points)"
     parser.add_argument("--table", metavar="TABLE", default="points", help=which)
-    out = "where to; .csv, .json or .parquet (default: CSV on standard output)"
+    columns = "only these columns, in this order (default: all; in .tex and .md those that a reader wants)"
+    parser.add_argument("--columns", metavar="NAME,...", help=columns)
+    out = f"where to; {', '.join(ENDINGS)} (default: CSV on standard output); .tex is for the package booktabs"
     parser.add_argument("--out", metavar="FILE", type=Path, help=out)
 
 
@@ -34,12 +40,47 @@ def main(options: argparse.Namespace) -> int:
     """Write; returns the exit status."""
     from weft.cli import folders
     from weft.cli.query import show
-    from weft.results.database import Database
+    from weft.results.database import Database, quoted
+    from weft.text.typeset import FORMS
 
     sql = _query(options.table)
+    ending = "" if options.out is None else options.out.suffix
+    if ending and ending not in ENDINGS:
+        what = f"{options.out}: no format has the ending {ending!r}"
+        raise ResultsError.saying(what, f"end the name with {', '.join(ENDINGS)}")
     with Database([folders.opened(folder) for folder in options.folders]) as database:
+        columns = _columns(database, options.table, sql, options.columns)
+        if ending in FORMS:
+            from weft.results.store import write_text
+            from weft.results.typeset_table import typeset
+
+            write_text(options.out, typeset(database, options.table, sql, columns, ending))
+            print(options.out)
+            return DONE
+        if columns:
+            sql = f"select {', '.join(map(quoted, columns))} from ({sql})"
         show(database, sql, "csv", options.out)
     return DONE
+
+
+def _columns(database: Database, table: str, sql: str, asked: str | None) -> list[str]:
+    """The columns that were asked for; none if all are meant.
+
+    Raises
+    ------
+    ResultsError
+        If the table has no such column.
+    """
+    if asked is None:
+        return []
+    known = database.rows(sql)[0]
+    columns = [each.strip() for each in asked.split(",") if each.strip()]
+    if absent := [each for each in columns if each not in known]:
+        what = f"--columns: {table} has no column {absent[0]!r}"
+        raise ResultsError.saying(what, f"its columns are {', '.join(known)}")
+    if not columns:
+        raise ResultsError.saying("--columns names no column", f"the columns of {table} are {', '.join(known)}")
+    return columns
 
 
 def _query(table: str) -> str:

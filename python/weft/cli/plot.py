@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments, folders
 from weft.errors import WeftError
+from weft.plot.appearance import LEGENDS, Appearance
 from weft.plot.kinds import FORMATS, KINDS, Takes
 
 if TYPE_CHECKING:
     from weft.cli.arguments import Commands
+
+# The options that are parameters of `Appearance.of`.
+_APPEARANCE = ("width", "height", "labels", "title", "legend", "order", "xlim", "ylim", "style")
 
 
 def add(commands: Commands) -> None:
@@ -20,7 +24,7 @@ def add(commands: Commands) -> None:
         commands,
         "plot",
         "draw a figure of results; without KIND, list the kinds",
-        "weft plot latency_cdf results/quickstart --point load=0.3,routing=ugal_p --out cdf.pdf",
+        "weft plot latency_accepted results/quickstart --width column --no-title --labels ugal_p=UGAL --out fig3.pdf",
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "\n".join([f"{parser.epilog}", "", *_listing()])
@@ -33,6 +37,30 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, help="format of the file, without --out (whose ending chooses it; default: png)"
     )
+    parser.add_argument("--no-csv", action="store_true", help="do not write the numbers of the figure as CSV beside it")
+    _add_appearance(parser.add_argument_group("what the figure looks like"))
+    arguments.in_any_order(parser)
+
+
+def _add_appearance(group: argparse._ArgumentGroup) -> None:
+    """Add the options that `weft.plot.appearance` reads."""
+    width = "column (3.5 in), page (7.16 in), or a length: inches, or e.g. 84mm or 240pt (points of TeX)"
+    group.add_argument("--width", metavar="column|page|INCHES", help=width)
+    group.add_argument("--height", metavar="INCHES", help="height of the whole figure; with a unit as --width")
+    labels = "other words in legend, titles of panels and axes (several follow each other; repeatable)"
+    group.add_argument("--labels", metavar="OLD=NEW", nargs="+", action="extend", help=labels)
+    title = group.add_mutually_exclusive_group()
+    title.add_argument("--title", metavar="TEXT", help="another title")
+    title.add_argument("--no-title", action="store_false", dest="title", help="none, as in a paper with a caption")
+    legend = f"where the names stand: {', '.join(LEGENDS)} (default: {LEGENDS[0]}; direct: at the ends of the curves)"
+    group.add_argument("--legend", metavar="PLACE", help=legend)
+    order = "labels of curves, points or panels that come first, in this order and with the first colours"
+    group.add_argument("--order", metavar="LABEL,...", help=order)
+    ends = "ends of the {} axes; an end may be left out, e.g. ,0.5"
+    group.add_argument("--xlim", metavar="LOW,HIGH", help=ends.format("horizontal"))
+    y = f"{ends.format('vertical')}; with words of a label those of one quantity, e.g. latency=0,60 (repeatable)"
+    group.add_argument("--ylim", metavar="[AXIS=]LOW,HIGH", action="append", help=y)
+    group.add_argument("--style", metavar="FILE", help="matplotlib style sheet, which goes over Weft's settings")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -49,14 +77,20 @@ def main(options: argparse.Namespace) -> int:
         what = f"--out {options.out} and --format {options.format} disagree"
         raise WeftError.saying(what, "leave --format out: the ending of --out chooses the format")
 
-    from weft.plot.choice import Choice
-    from weft.plot.draw import figure, save
     from weft.plot.kinds import known
 
     kind = known(options.kind)
-    choice = Choice.of([folders.opened(folder) for folder in options.results], options.points)
+    appearance = Appearance.of(**{name: getattr(options, name) for name in _APPEARANCE})
+
+    from weft.plot.choice import Choice
+    from weft.plot.draw import figure, save, save_numbers
+
+    choice = Choice.of([folders.opened(folder) for folder in options.results], options.points, appearance)
     out = options.out or Path(options.results[0]) / f"{kind.name}.{options.format or 'png'}"
-    print(f"picture  {save(figure(kind.name, choice), out)}")
+    drawing = figure(kind.name, choice)
+    print(f"picture  {save(drawing, out)}")
+    if not options.no_csv:
+        print(f"numbers  {save_numbers(drawing, out)}")
     return DONE
 
 

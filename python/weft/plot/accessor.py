@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
+from weft.plot.appearance import Appearance
 from weft.plot.choice import Choice
-from weft.plot.draw import figure, save
+from weft.plot.draw import figure, save, save_numbers
 from weft.plot.kinds import DEFAULT, KINDS
 from weft.results.result_set import ResultSet
 from weft.text import given
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
+    from weft.plot.style import Picture
     from weft.results.choose import Wanted
 
 
@@ -27,7 +27,11 @@ class Plots:
     """Figures of results: ``results.plot()`` draws the usual one, ``results.plot.KIND(path)`` one of another kind.
 
     Every method takes the parameters of `draw` after `kind`. ``results.plot.figure(kind)`` gives the matplotlib
-    figure itself, which a notebook shows.
+    figure itself, which a notebook shows; its attribute ``numbers`` is the frame of what it shows.
+
+    Examples
+    --------
+    ``results.plot.load("fig3.pdf", width="column", title=False, labels={"ugal_p": "UGAL"}, legend="below")``
     """
 
     def __init__(self, results: ResultSet) -> None:
@@ -52,8 +56,10 @@ class Plots:
         *,
         point: Wanted | Iterable[Wanted] | None = None,
         others: Sequence[ResultSet] = (),
+        csv: bool = True,
+        **appearance: Any,
     ) -> Path:
-        """Draw a figure into a file.
+        """Draw a figure into a file, and write its numbers beside it; returns the path of the figure.
 
         Parameters
         ----------
@@ -67,17 +73,38 @@ class Plots:
             a negative number counts from the last.
         others : sequence of ResultSet, optional
             Further results in the same figure.
+        csv : bool
+            Whether to write the numbers of the figure to a file of the same name that ends in ``.csv``.
+        appearance
+            What the figure is to look like: ``width`` and ``height`` [inches], ``labels``, ``title``, ``legend``,
+            ``order``, ``xlim``, ``ylim``, ``style``, as `weft.plot.appearance.Appearance.of` describes them.
+
+        Raises
+        ------
+        WeftError
+            If there is no such kind or format, or the points or the appearance do not suit the kind.
         """
         path = self._results.root / f"{kind}.png" if path is None else as_path(path, "a figure")
-        return save(self.figure(kind, point=point, others=others), path)
+        drawing = self.figure(kind, point=point, others=others, **appearance)
+        save(drawing, path)
+        if csv:
+            save_numbers(drawing, path)
+        return path
 
     def figure(
-        self, kind: str, *, point: Wanted | Iterable[Wanted] | None = None, others: Sequence[ResultSet] = ()
-    ) -> Figure:
+        self,
+        kind: str,
+        *,
+        point: Wanted | Iterable[Wanted] | None = None,
+        others: Sequence[ResultSet] = (),
+        **appearance: Any,
+    ) -> Picture:
         """Make a matplotlib figure to be shown or changed; the parameters are those of `draw`."""
-        return figure(kind, self._choice(point, others))
+        return figure(kind, self._choice(point, others, Appearance.of(**appearance)))
 
-    def _choice(self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet]) -> Choice:
+    def _choice(
+        self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet], appearance: Appearance
+    ) -> Choice:
         for other in given.listed(others, "others", 'weft.open("results/my")'):
             remedy = 'write e.g. others=[weft.open("results/my")]'
             given.instance(other, ResultSet, "others", "set of results", remedy, ResultsError)
@@ -85,4 +112,4 @@ class Plots:
         wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # as just asked
         if not (wanted or point is None or isinstance(point, tuple)):
             raise ResultsError.saying("the list of points is empty", "leave it out to draw all points")
-        return Choice.of([self._results, *others], wanted)
+        return Choice.of([self._results, *others], wanted, appearance)

@@ -30,7 +30,12 @@ _IDEAL: dict[str, Any] = {"linestyle": (0, (1, 1.2)), "linewidth": 0.9}
 
 def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
     """A row per pattern, a column for all links and one for those between routers."""
-    views = [over_load.View(cost.actual, log=log, extra=_references(cost), title=cost.links) for cost in costs]
+    views = [
+        over_load.View(
+            cost.actual, log=log, extra=_references(cost), title=cost.links, beside=(cost.always_on, cost.ideal)
+        )
+        for cost in costs
+    ]
     handles = [
         Line2D([], [], color=style.GREY, label="always on, the same flits", **_ALWAYS_ON),
         Line2D([], [], color=style.GREY, label="ideal: only while a flit passes", **_IDEAL),

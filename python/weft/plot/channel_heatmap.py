@@ -31,4 +31,5 @@ def figure(choice: Choice) -> Figure:
     axes.set_xlabel(f"To {what}")
     axes.set_ylabel(f"From {what}")
     channels.bar(drawing, image, [axes])
+    drawing.numbers = channels.numbers(cells, ("from_router", "to_router"), together)
     return drawing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from weft.errors import ResultsError
 from weft.plot import style
@@ -12,7 +13,6 @@ from weft.results import quantities as q
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
@@ -46,6 +46,16 @@ def mean_map(
     means = np.full(shape, np.nan)
     np.divide(sums, counts, out=means, where=counts > 0)
     return means
+
+
+def numbers(cells: npt.NDArray[np.float64], names: tuple[str, str], together: int = 1) -> pl.DataFrame:
+    """A row per cell with a channel: row and column under these names, and the mean utilisation.
+
+    If each cell is that of several routers (`together`), the first of them stands for all.
+    """
+    rows, columns = np.nonzero(~np.isnan(cells))
+    places = {name: each * together for name, each in zip(names, (rows, columns), strict=True)}
+    return pl.DataFrame(places | {q.UTILISATION.column: cells[rows, columns]})
 
 
 def show(axes: Axes, cells: npt.NDArray[np.float64], high: float) -> AxesImage:

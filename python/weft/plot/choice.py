@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
+from weft.plot.appearance import Appearance
 from weft.results import quantities as q
 from weft.results.choose import Chosen, matching, names, parsed
 from weft.results.curves import Panel, overlay, short
@@ -53,12 +54,15 @@ class Spot:
 
 @dataclass(frozen=True)
 class Choice:
-    """Points of one or more sets of results."""
+    """Points of one or more sets of results, and how they are to be shown."""
 
     parts: list[Chosen]
+    appearance: Appearance = field(default_factory=Appearance)
 
     @classmethod
-    def of(cls, results: Sequence[ResultSet], wanted: Sequence[Wanted] = ()) -> Choice:
+    def of(
+        cls, results: Sequence[ResultSet], wanted: Sequence[Wanted] = (), appearance: Appearance | None = None
+    ) -> Choice:
         """The points that `wanted` chooses, by number or by coordinates as text or mapping; all if it is empty.
 
         Raises
@@ -76,7 +80,7 @@ class Choice:
             rows = [sorted(set(chain(*each))) for each in zip(*found, strict=True)]
         called = names(results) if len(results) > 1 else [""]
         parts = [Chosen(each, points, name) for each, points, name in zip(results, rows, called, strict=True)]
-        return cls([part for part in parts if part.points])
+        return cls([part for part in parts if part.points], appearance or Appearance())
 
     @property
     def title(self) -> str:
@@ -94,11 +98,16 @@ class Choice:
         return ": ".join([" and ".join(called), *([", ".join(fixed)] if fixed else [])]) + ending
 
     def panels(self) -> list[Panel]:
-        """Curves over load."""
-        return overlay(self.parts)
+        """Curves over load, in the wanted order."""
+        rank = self.appearance.rank
+        ordered = [
+            replace(panel, curves=sorted(panel.curves, key=lambda curve: rank(curve.label)))
+            for panel in overlay(self.parts)
+        ]
+        return sorted(ordered, key=lambda panel: rank(panel.title))
 
     def spots(self, most: int = _MOST) -> list[Spot]:
-        """The points one by one.
+        """The points one by one, in the wanted order.
 
         Raises
         ------
@@ -114,12 +123,13 @@ class Choice:
         varied = [path for path in paths if len({each.get(path) for each in words}) > 1]
         places = [(part.results, point) for part in self.parts for point in part.points]
         labels = [", ".join(each[path] for path in varied if path in each) for each in words]
-        return [
+        spots = [
             Spot(
                 results, point, f"{name} ({ending})" if name and (ending := _ending(results.summaries[point])) else name
             )
             for (results, point), name in zip(places, labels, strict=True)
         ]
+        return sorted(spots, key=lambda spot: self.appearance.rank(spot.label))
 
     def spot(self) -> Spot:
         """The only point.

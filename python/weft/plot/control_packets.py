@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from weft._engine import CONTROL_PACKETS
 from weft.errors import ResultsError
-from weft.plot import link_states, over_time, style
+from weft.plot import link_states, numbers, over_time, style
 from weft.text.labels import at
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def figure(choice: Choice) -> Figure:
     _name(below, spot, spans)
     over_time.axis(below, spot, float(spot.summary["cycles_total"]))
     style.mark_window(above, spot.summary["warmup_cycles"], spot.summary["window_cycles"])
+    drawing.numbers = numbers.of_series([("control packets", packets), ("link states", spans)])
     return drawing
 
 

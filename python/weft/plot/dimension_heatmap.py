@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from matplotlib.ticker import MaxNLocator
 
 from weft.errors import ResultsError
@@ -30,9 +31,8 @@ def figure(choice: Choice) -> Figure:
         for along in [sender[:, d] != receiver[:, d]]
         if along.any()
     ]
-    columns = min(3, len(maps))
+    width, columns = choice.appearance.layout(min(3, len(maps)))
     rows = -(-len(maps) // columns)
-    width = style.COLUMN if columns == 1 else style.PAGE
     drawing = style.canvas(choice.title, [], width=width, height=2.6 * rows)
     panels = style.grid(drawing, len(maps), columns)
     high = max(float(np.nanmax(cells)) for _, cells in maps)
@@ -44,6 +44,10 @@ def figure(choice: Choice) -> Figure:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True))
     channels.bar(drawing, image, panels)
+    named = ("from_position", "to_position")
+    drawing.numbers = pl.concat(
+        channels.numbers(cells, named).select(pl.lit(number).alias("dimension"), pl.all()) for number, cells in maps
+    )
     return drawing
 
 

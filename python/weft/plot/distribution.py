@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import polars as pl
 from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
-from weft.plot import style
+from weft.plot import numbers, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -54,8 +55,11 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
     return [Line2D([], [], linestyle="", label=f"{spot.label}: no packet delivered") for spot in spots]
 
 
-def figure(choice: Choice, label: str, line: Callable[[Floats, Floats], Line]) -> Figure:
-    """A panel with a line per point over latency; `line` gives its corners from latencies and packets."""
+def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floats], Line]) -> Figure:
+    """A panel with a line per point over latency; `line` gives its corners from latencies and packets.
+
+    `label` stands at the vertical axis, `column` is the name of its values in the numbers of the figure.
+    """
     seen, absent = latencies(choice)
     looks = style.looks([spot.label for spot, _, _ in seen])
     handles = [*style.entries(looks, saturated=False), *absent]
@@ -67,9 +71,12 @@ def figure(choice: Choice, label: str, line: Callable[[Floats, Floats], Line]) -
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")
+    frames = []
     for spot, values, packets in seen:
         x, y, steps = line(values, packets)
+        frames.append((spot.label, pl.DataFrame({"latency_cycles": x, column: y})))
         axes.plot(x, y, drawstyle=steps, label=spot.label, **looks[spot.label].dense)
+    drawing.numbers = numbers.of_series(frames)
     return drawing
 
 

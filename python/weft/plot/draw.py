@@ -1,14 +1,14 @@
-"""Draws the figure of a kind and a choice, and writes it to a file."""
+"""Draws the figure of a kind and a choice, and writes it to a file, its numbers beside it."""
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-
 from weft.errors import WeftError
+from weft.plot import sheet
+from weft.plot.finish import finish
 from weft.plot.kinds import FORMATS, known
 from weft.plot.style import RC
 from weft.results.store import replaced
@@ -20,26 +20,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice
+    from weft.plot.style import Picture
 
 # Without time stamps, the same results give the same file.
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+# Inches: the least width or height of a panel in which something can be seen.
+_LEAST = 0.3
 
 
-def figure(kind: str, choice: Choice) -> Figure:
+def figure(kind: str, choice: Choice) -> Picture:
     """The figure of a kind.
 
     Raises
     ------
     WeftError
-        If there is no such kind, or the choice does not suit it.
+        If there is no such kind, or the choice or its appearance does not suit it.
     """
     return drawn(import_module(f"weft.plot.{known(kind).name}"), choice)
 
 
-def drawn(module: ModuleType, choice: Choice) -> Figure:
+def drawn(module: ModuleType, choice: Choice) -> Picture:
     """The figure of a module, in the style that all figures share."""
-    with mpl.rc_context(RC):  # type: ignore[arg-type] # its keys are a closed list of literals
-        made: Figure = module.figure(choice)
+    rc = sheet.settings(RC, choice.appearance.style)
+    with sheet.applied(rc):
+        made: Picture = module.figure(choice)
+        made.rc = rc
+        finish(made, choice.appearance)
     return made
 
 
@@ -49,7 +55,7 @@ def save(drawing: Figure, path: Path) -> Path:
     Raises
     ------
     WeftError
-        If there is no such format.
+        If there is no such format, or the figure is too small for its words.
     WriteError
         If the file can't be written.
     """
@@ -57,7 +63,28 @@ def save(drawing: Figure, path: Path) -> Path:
     if form not in FORMATS:
         what = f"{path}: no format of a figure is called {form!r}" if form else f"{path}: the name has no ending"
         raise WeftError.saying(what, f"end it with {', '.join(f'.{each}' for each in FORMATS)}")
-    with replaced(path) as partial, mpl.rc_context(RC):  # type: ignore[arg-type] # its keys are a closed list of literals
-        FigureCanvasAgg(drawing)
-        drawing.savefig(partial, format=form, metadata=_UNDATED[form])
+    with replaced(path) as partial:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "constrained_layout not applied")  # the sizes below tell it
+            drawing.savefig(partial, format=form, metadata=_UNDATED[form])
+        _check_room(drawing)
     return path
+
+
+def save_numbers(drawing: Picture, picture: Path) -> Path:
+    """Write the numbers of a figure as CSV beside it: its name with the ending ``.csv``."""
+    path = picture.with_suffix(".csv")
+    assert drawing.numbers is not None, "every kind gives its numbers"
+    with replaced(path) as partial:
+        drawing.numbers.write_csv(partial)
+    return path
+
+
+def _check_room(drawing: Figure) -> None:
+    """Refuse a figure whose words leave no room for what it shows."""
+    size = drawing.get_size_inches()
+    for axes in drawing.axes:
+        room = axes.get_position().size * size
+        if axes.get_label() != "<colorbar>" and min(room) < _LEAST:
+            what = f"a figure of {size[0]:.3g} x {size[1]:.3g} inches has no room for its panels beside its words"
+            raise WeftError.saying(what, "give more --width or --height, or --no-title and another --legend")

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
 from weft.errors import ResultsError
-from weft.plot import over_load, style
+from weft.plot import numbers, over_load, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -54,15 +54,16 @@ def figure(choice: Choice) -> Figure:
         label=q.OFFERED.axis,
     )
     late = any(over_load.steady(curve)["unsettled"].any() for panel in rows for curve in panel.curves)
-    columns = min(2, len(rows))
+    width, columns = choice.appearance.layout(min(2, len(rows)))
     drawing = style.canvas(
         choice.title,
         [*style.entries(looks, saturated=False), *(over_load.cross_entries() if late else []), ring, number],
-        width=style.COLUMN if columns == 1 else style.PAGE,
+        width=width,
         height=2.5 * -(-len(rows) // columns),
     )
     for axes, panel in zip(style.grid(drawing, len(rows), columns), rows, strict=True):
         _panel(axes, panel, looks)
+    drawing.numbers = numbers.of_curves(rows, [q.OFFERED, q.LATENCY, q.ENERGY])
     return drawing
 
 
@@ -82,7 +83,7 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
         points += zip(sound["load"], sound[_X], sound[_Y], strict=True)
         offered = list(zip(frame[q.OFFERED.column], frame[_X], frame[_Y], strict=True))
         ends += offered[:: max(1, len(offered) - 1)]
-    style.plain_log(axes)
+    style.plain_log(axes.yaxis)
     _write_loads(axes, ends)
     best = [
         (x, y)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from weft.plot import distribution, style
+from weft.plot import distribution, numbers, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +34,14 @@ def figure(choice: Choice) -> Figure:
     axes.set_ylabel("Packets [%]")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(visible=False, axis="x")
+    drawing.numbers = numbers.of_series((spot.label, _numbers(spot)) for spot in spots)
     return drawing
+
+
+def _numbers(spot: Spot) -> pl.DataFrame:
+    packets = pl.Series("packets", spot.summary["hop_histogram"])
+    shares = (100 * packets / packets.sum()).alias("packets_percent")
+    return pl.DataFrame([pl.Series("hops_links", range(len(packets))), packets, shares])
 
 
 def _bars(axes: Axes, spot: Spot, number: int, width: float, shift: float) -> None:

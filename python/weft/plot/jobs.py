@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 from matplotlib.patches import Patch
 
 from weft.errors import ResultsError
-from weft.plot import style
+from weft.plot import numbers, style
 from weft.plot.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def figure(choice: Choice) -> Figure:
     """A bar per job and point. A job that was not complete when the run ended has a note of its progress instead."""
     spots = choice.spots(_MOST)
     jobs = [{job["job"]: job for job in spot.summary["jobs"] if job["batch_packets"] is not None} for spot in spots]
-    names = list(dict.fromkeys(name for each in jobs for name in each))
+    names = sorted(dict.fromkeys(name for each in jobs for name in each), key=choice.appearance.rank)
     if not names:
         what = f"{choice.title}: no job sends a batch"
         raise ResultsError.saying(what, f"set {KINDS['jobs'].needs} and run the point again")
@@ -45,4 +46,9 @@ def figure(choice: Choice) -> Figure:
     axes.invert_yaxis()
     axes.set_xlabel("Completion [cycles]")
     axes.grid(visible=False, axis="y")
+    kept = ("job", "completion_cycles", "batch_packets", "batch_delivered_packets")
+    drawing.numbers = numbers.of_series(
+        (spot.label, pl.DataFrame([{key: job[key] for key in kept} for job in each.values()]))
+        for spot, each in zip(spots, jobs, strict=True)
+    )
     return drawing

@@ -80,6 +80,12 @@ KINDS = {
             "measure.control_packets: {} and measure.link_states: {}",
         ),
         Kind("series", "utilisation and power states over time", Takes.POINT, "measure.series: {every: 100cycles}"),
+        Kind(
+            "router_sleep",
+            "share of time in which all links of a router were off at once",
+            Takes.POINTS,
+            "measure.router_sleep: {}",
+        ),
         Kind("transient", "latency by time of creation", Takes.POINTS, "measure.transient: {bin: 100cycles}"),
         Kind(
             "phases",

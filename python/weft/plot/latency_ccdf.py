@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def figure(choice: Choice) -> Figure:
     """A line per point; it ends at the slowest packet."""
-    drawing = distribution.figure(choice, "Share of packets above this latency", _line)
+    drawing = distribution.figure(choice, "Share of packets above this latency", "packets_share", _line)
     drawing.axes[0].set_yscale("log")
     drawing.axes[0].yaxis.set_major_formatter("{x:g}")
     drawing.axes[0].yaxis.set_minor_formatter("")

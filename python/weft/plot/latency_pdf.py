@@ -28,7 +28,7 @@ def figure(choice: Choice) -> Figure:
         # Bin [a, b) holds the latencies a to b - 1.
         return np.append(ends, ends[-1]) - 0.5, density, "steps-pre"
 
-    drawing = distribution.figure(choice, "Packets [%/cycle]", line)
+    drawing = distribution.figure(choice, "Packets [%/cycle]", "packets_percent_per_cycle", line)
     drawing.axes[0].set_ylim(bottom=0)
     return drawing
 

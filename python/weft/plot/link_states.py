@@ -46,6 +46,7 @@ def figure(choice: Choice) -> Figure:
     gantt(axes, spans, shown)
     axes.set_ylabel("Channel (number in channels.parquet)")
     over_time.axis(axes, spot, float(spans["to_cycle"].max()))  # type: ignore[arg-type] # a number
+    drawing.numbers = spans
     return drawing
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
-from weft.plot import style
+from weft.plot import numbers, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from weft.results.curves import Curve, Panel
     from weft.results.quantities import Quantity
 
-_LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "markersize": 6, "markeredgewidth": 0.9}
 # Height of a panel [inches].
 _HEIGHT = 2.3
@@ -49,6 +48,10 @@ class View:
         Draws more into a panel, below the curves.
     title : str
         Title of the panel, if its axes do not say what it shows.
+    beside : tuple of Quantity
+        What `extra` draws.
+    spread : bool
+        Whether `extra` draws the confidence interval.
     """
 
     y: Quantity
@@ -56,6 +59,8 @@ class View:
     log: bool = False
     extra: Callable[[Axes, Panel, dict[str, Look]], None] | None = None
     title: str = ""
+    beside: tuple[Quantity, ...] = ()
+    spread: bool = False
 
 
 def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] = ()) -> Figure:
@@ -73,7 +78,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
         what = f"{choice.title}: no point has {missing}"
         raise ResultsError.saying(what, "choose points in which packets were delivered")
     looks = style.looks([curve.label for panel in rows for curve in panel.curves])
-    columns = len(shown) if len(shown) > 1 else min(2, len(rows))
+    width, columns = choice.appearance.layout(len(shown) if len(shown) > 1 else min(2, len(rows)))
     places = [(panel, view) for panel in rows for view in shown]
     over = any(_over(curve.frame).any() for panel in rows for curve in panel.curves)
     late = any(curve.frame["unsettled"].any() for panel in rows for curve in panel.curves)
@@ -81,11 +86,13 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     drawing = style.canvas(
         choice.title,
         [*style.entries(looks, saturated=over), *crosses, *handles],
-        width=style.COLUMN if columns == 1 else style.PAGE,
+        width=width,
         height=_HEIGHT * -(-len(places) // columns),
     )
     for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
         _panel(axes, panel, view, looks, beside=columns)
+    quantities = [q.OFFERED, *(each for view in shown for each in (view.x, view.y, *view.beside))]
+    drawing.numbers = numbers.of_curves(rows, quantities, spread=[view.y for view in shown if view.spread])
     return drawing
 
 
@@ -121,10 +128,10 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, besi
         draw(axes, curve, view, looks[curve.label])
     if view.log:
         axes.set_yscale("log")
-        style.plain_log(axes)
-    elif view.y not in _LATENCIES:
+        style.plain_log(axes.yaxis)
+    elif view.y not in numbers.LATENCIES:
         axes.set_ylim(bottom=0)
-    if view.y in _LATENCIES:
+    if view.y in numbers.LATENCIES:
         _over_the_top(axes, panel, view, looks)
 
 
@@ -132,11 +139,11 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
     """A line through all points; for a latency only through the steady ones, since `_over_the_top` draws the others."""
     x, y = view.x.column, view.y.column
     frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
-    line = calm if view.y in _LATENCIES else frame
+    line = calm if view.y in numbers.LATENCIES else frame
     axes.plot(line[x], line[y], label=curve.label, zorder=3, **look.line)
     axes.plot(calm[x], calm[y], label="_steady", zorder=3, **look.full)
     cross_out(axes, calm, x, y)
-    if view.y not in _LATENCIES:
+    if view.y not in numbers.LATENCIES:
         over = saturated(curve).drop_nulls([x, y])
         axes.plot(over[x], over[y], label="_saturated", zorder=4, **look.hollow)
 

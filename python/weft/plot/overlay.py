@@ -36,7 +36,10 @@ def figure(choice: Choice) -> Figure:
         diagonal(axes, panel, looks)
         _bands(axes, panel, looks, q.ACCEPTED)
 
-    views = [over_load.View(q.LATENCY, extra=latency), over_load.View(q.ACCEPTED, extra=accepted)]
+    views = [
+        over_load.View(q.LATENCY, extra=latency, spread=True),
+        over_load.View(q.ACCEPTED, extra=accepted, spread=True),
+    ]
     band = Patch(facecolor=style.GREY, alpha=_PALE, label="95 % confidence of the mean")
     return over_load.figure(choice, views, handles=[band])
 

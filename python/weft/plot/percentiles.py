@@ -9,7 +9,7 @@ from matplotlib import colormaps
 from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
-from weft.plot import over_load, style
+from weft.plot import numbers, over_load, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def figure(choice: Choice) -> Figure:
     curves = [(panel, curve) for panel in rows for curve in panel.curves]
     if not shown:
         raise ResultsError.saying(f"{choice.title}: no packet was delivered", "choose other points")
-    columns = min(3, len(curves))
+    width, columns = choice.appearance.layout(min(3, len(curves)))
     looks = {name: _look(number, len(shown)) for number, name in enumerate(shown)}
     handles = [Line2D([], [], label=f"{name} %", **look) for name, look in reversed(looks.items())]
     seeds = max(len(runs) for _, curve in curves for runs in curve.frame["points"])
@@ -41,7 +41,7 @@ def figure(choice: Choice) -> Figure:
     drawing = style.canvas(
         choice.title,
         [*handles, *style.entries({}, saturated=over)],
-        width=style.COLUMN if columns == 1 else style.PAGE,
+        width=width,
         height=2.2 * -(-len(curves) // columns),
     )
     panels = style.grid(drawing, len(curves), columns)
@@ -59,7 +59,8 @@ def figure(choice: Choice) -> Figure:
         loads = over_load.saturated(curve)[q.OFFERED.column]
         axes.plot(loads, [1.3 * high] * len(loads), **style.SATURATED_ON_EDGE)
     panels[0].set_xlim(0, 1.04 * max(panel.end for panel in rows))
-    style.plain_log(panels[0])
+    style.plain_log(panels[0].yaxis)
+    drawing.numbers = numbers.of_curves(rows, [q.OFFERED, *shown.values()])
     return drawing
 
 

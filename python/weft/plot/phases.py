@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
@@ -16,9 +17,9 @@ from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice
+    from weft.plot.style import Picture
 
 _ALWAYS_ON = q.POWERS[0].always_on
 # For each panel, label of its axis, then its lines: column, name in the legend, and look.
@@ -43,7 +44,7 @@ _PANELS: tuple[tuple[str, tuple[tuple[str, str, dict[str, Any]], ...]], ...] = (
 _HEIGHT = 1.6
 
 
-def figure(choice: Choice) -> Figure:
+def figure(choice: Choice) -> Picture:
     """Three panels below each other with one axis of time; a step per phase that the window reaches.
 
     Raises
@@ -76,7 +77,15 @@ def figure(choice: Choice) -> Figure:
     panels[1].set_ylim(0, top)
     panels[1].plot(middles, [top] * len(over), **style.SATURATED_ON_EDGE)
     panels[-1].set_xlabel(q.TIME.axis)
+    drawing.numbers = _numbers(phases)
     return drawing
+
+
+def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:
+    """A row per phase; a latency is null where the phase is saturated."""
+    columns = [column for _, lines in _PANELS for column, _, _ in lines]
+    rows = [{key: phase.get(key) for key in ("from_cycle", "to_cycle", "saturated", *columns)} for phase in phases]
+    return pl.DataFrame(rows).with_columns(pl.when(~pl.col("saturated")).then(pl.col(q.LATENCY.column)))
 
 
 def _steps(axes: Axes, phases: list[dict[str, Any]], column: str, name: str, look: dict[str, Any]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft.errors import ResultsError
-from weft.plot import over_load, style
+from weft.plot import numbers, over_load, style
 from weft.results import quantities as q
+from weft.results.curves import Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,12 +27,12 @@ def figure(choice: Choice) -> Figure:
     changed = [(panel, curve) for panel, curve in known if (curve.frame[_share("on")] < 1).any()]
     shown = changed or known
     states = [state for state in style.STATES if any((curve.frame[_share(state)] > 0).any() for _, curve in shown)]
-    columns = min(3, len(shown))
+    width, columns = choice.appearance.layout(min(3, len(shown)))
     over = any(len(over_load.saturated(curve)) for _, curve in shown)
     drawing = style.canvas(
         choice.title,
         [*style.state_entries(states), *style.entries({}, saturated=over)],
-        width=style.COLUMN if columns == 1 else style.PAGE,
+        width=width,
         height=2.1 * -(-len(shown) // columns),
     )
     for axes, (panel, curve) in zip(style.grid(drawing, len(shown), columns), shown, strict=True):
@@ -39,6 +40,9 @@ def figure(choice: Choice) -> Figure:
         axes.set_xlabel(q.OFFERED.axis)
         axes.set_ylabel("Share of time [%]")
         _stack(axes, curve, states)
+    shares = [q.Quantity(_share(state), state, "", state, 3) for state in states]
+    drawn = [Panel(panel.title, [curve]) for panel, curve in shown]
+    drawing.numbers = numbers.of_curves(drawn, [q.OFFERED, *shares])
     return drawing
 
 

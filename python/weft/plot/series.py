@@ -40,6 +40,7 @@ def figure(choice: Choice) -> Figure:
         assert states is not None
         _stack(axes, states, shown)
         over_time.axis(axes, spot, end)
+    drawing.numbers = frame
     return drawing
 
 

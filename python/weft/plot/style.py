@@ -6,13 +6,11 @@ hollow.
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -20,12 +18,18 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from weft._engine import LINK_STATES
+from weft.plot import sheet
+from weft.plot.appearance import COLUMN, PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    import polars as pl
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+__all__ = ["COLUMN", "PAGE"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -54,12 +58,10 @@ GREY = "#777777"
 # From pale to dark, also in black and white.
 HEAT = "cividis_r"
 
-# Inches: the column of a two-column paper, and its page.
-COLUMN, PAGE = 3.5, 7.16
 # If the ends of a logarithmic axis have a smaller ratio, it has round numbers as ticks instead of powers of ten.
 _NARROW = 8
-# Inches: width of a letter and of the line in an entry of the legend; height of a line of text; a letter of the title.
-_LETTER, _HANDLE, _LINE, _BOLD = 0.062, 0.5, 0.16, 0.075
+# Points: widths of lines and sizes of markers if no style sheet sets them.
+_LINE, _MARKER = 1.55, 4.5
 
 RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -68,7 +70,14 @@ RC: dict[str, Any] = {
     "axes.labelsize": 8,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
-    "legend.fontsize": 7.5,
+    "figure.titlesize": 8.5,
+    "figure.titleweight": "bold",
+    "legend.fontsize": 7,
+    "legend.labelspacing": 0.25,
+    "legend.handlelength": 2,
+    "legend.handletextpad": 0.5,
+    "legend.columnspacing": 1.2,
+    "legend.borderaxespad": 0.2,
     "axes.grid": True,
     "axes.axisbelow": True,
     "axes.spines.top": False,
@@ -95,14 +104,54 @@ SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor
 SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What a kind of figure wants; `weft.plot.finish` makes title, legend and size of it.
+
+    Attributes
+    ----------
+    title : str
+        What the figure is about.
+    handles : list of Artist
+        Entries of the legend.
+    width, height : float
+        Width of the figure, and height of what is below title and legend [inches].
+    """
+
+    title: str
+    handles: list[Artist]
+    width: float
+    height: float
+
+
 class Picture(Figure):
-    """A figure that a notebook shows by itself."""
+    """A figure that knows its settings and its numbers, and that a notebook shows by itself.
+
+    Attributes
+    ----------
+    numbers : polars.DataFrame or None
+        What the figure shows, a row per point, bar or cell.
+    plan : Plan
+        What its kind wants.
+    rc : dict
+        Settings of matplotlib with which it is drawn.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(figsize=(plan.width, plan.height), layout="constrained")
+        self.plan = plan
+        self.numbers: pl.DataFrame | None = None
+        self.rc: Mapping[str, Any] = RC
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the figure, as matplotlib's figures do, with its own settings."""
+        with sheet.applied(self.rc):
+            FigureCanvasAgg(self)
+            super().savefig(fname, **options)
 
     def _repr_png_(self) -> bytes:
         stream = BytesIO()
-        with mpl.rc_context(RC | {"savefig.dpi": 150}):  # type: ignore[arg-type] # its keys are a closed list of literals
-            FigureCanvasAgg(self)
-            self.savefig(stream, format="png")
+        self.savefig(stream, format="png", dpi=150)
         return stream.getvalue()
 
 
@@ -131,17 +180,22 @@ def look(series: int, of: int) -> Look:
 
     Earlier series are drawn larger and below later ones, so that curves that coincide can all be seen.
     """
-    colour = COLOURS[series % len(COLOURS)]
-    line = LINES[series // len(COLOURS) % len(LINES)]
+    colours, markers = sheet.cycle("color", COLOURS), sheet.cycle("marker", MARKERS)
+    colour = colours[series % len(colours)]
+    line = LINES[series // len(colours) % len(LINES)]
     above = 1 - series / max(1, of - 1) if of > 1 else 0.5
     marks = {
         "color": colour,
-        "marker": MARKERS[series % len(MARKERS)],
-        "markersize": 3 + 3 * above,
+        "marker": markers[series % len(markers)],
+        "markersize": (3 + 3 * above) * sheet.scale("lines.markersize", _MARKER),
         "linestyle": "",
     }
     return Look(
-        line={"color": colour, "linestyle": line, "linewidth": 0.9 + 1.3 * above},
+        line={
+            "color": colour,
+            "linestyle": line,
+            "linewidth": (0.9 + 1.3 * above) * sheet.scale("lines.linewidth", _LINE),
+        },
         full=marks,
         hollow=marks | {"markerfacecolor": "white"},
     )
@@ -154,43 +208,16 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
 
 def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float) -> Picture:
-    """A figure with title and legend above its panels, whose height does not depend on these.
-
-    Parameters
-    ----------
-    title : str
-        What the figure is about.
-    handles : sequence of Artist
-        Entries of the legend.
-    width, height : float
-        Width of the figure, and height of what is below title and legend [inches].
-    """
-    lines = textwrap.wrap(title, int(width / _BOLD))
-    labels = [str(handle.get_label()) for handle in handles]
-    entry = max(map(len, labels), default=0) * _LETTER + _HANDLE
-    columns = max(1, min(len(labels), int(width / entry)))
-    head = 0.1 + _LINE * (len(lines) + -(-len(labels) // columns))
-    drawing = Picture(figsize=(width, height + head), layout="constrained")
-    drawing.legend(
-        handles=list(handles),
-        loc="outside upper left",
-        ncols=columns,
-        title="\n".join(lines),
-        title_fontproperties={"weight": "bold", "size": 8.5},
-        alignment="left",
-        borderaxespad=0.2,
-        handlelength=2.2,
-        columnspacing=1.2,
-    )
-    return drawing
+    """A figure without panels; `Plan` says what the parameters are."""
+    return Picture(Plan(title, list(handles), width, height))
 
 
-def plain_log(axes: Axes) -> None:
-    """Put plain numbers on a logarithmic vertical axis that may span less than a decade; call it when all is drawn."""
-    low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > _NARROW * low else MaxNLocator(6))
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter(NullFormatter())
+def plain_log(axis: Axis) -> None:
+    """Put plain numbers on a logarithmic axis that may span less than a decade; call it when all is drawn."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > _NARROW * low else MaxNLocator(6))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
@@ -209,7 +236,8 @@ def entries(looks: dict[str, Look], *, saturated: bool = True) -> list[Artist]:
 
 def fill(series: int) -> dict[str, Any]:
     """How the bars of a series are filled."""
-    return {"facecolor": COLOURS[series], "hatch": HATCHES[series], "linewidth": 0}
+    colours = sheet.cycle("color", COLOURS)
+    return {"facecolor": colours[series % len(colours)], "hatch": HATCHES[series], "linewidth": 0}
 
 
 def state_entries(states: Sequence[str]) -> list[Artist]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.lines import Line2D
 
-from weft.plot import distribution, over_time, style
+from weft.plot import distribution, numbers, over_time, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def figure(choice: Choice) -> Figure:
     axes.set_xlabel("Time of creation [cycles]")
     axes.set_ylabel(q.PACKET_LATENCY.axis)
     axes.set_ylim(bottom=0)
+    drawing.numbers = numbers.of_series(zip([spot.label for spot in spots], frames, strict=True))
     return drawing
 
 

@@ -74,6 +74,11 @@ class Database:
     ) -> None:
         self._connection.close()
 
+    @property
+    def coordinates(self) -> list[str]:
+        """What the sweeps set, by dotted path."""
+        return list(dict.fromkeys(path for results in self._sets.values() for path in results.coordinates))
+
     def rows(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Names of the columns and the rows of a query.
 

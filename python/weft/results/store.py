@@ -296,6 +296,13 @@ def replaced(path: Path) -> Iterator[Path]:
                 partial.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file, and the folder that it lies in; a reader sees the old text or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
 _AGAIN = "run the sweep again: it runs damaged points anew"
 _REWRITE = "run the sweep again into this folder: finished points stay"
 

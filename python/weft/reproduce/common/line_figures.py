@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from matplotlib.lines import Line2D
 
-from weft.plot import style
+from weft.plot import sheet, style
 from weft.plot.draw import save
+from weft.plot.finish import finish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,8 +139,10 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 def drawn(figure: Figure, measured: Measured) -> Drawing:
     """The drawing of a figure, in the look of all."""
     assert figure.draw
-    with mpl.rc_context(style.RC):  # type: ignore[arg-type] # its keys are a closed list of literals
-        return figure.draw(measured)
+    with sheet.applied(style.RC):
+        drawing = figure.draw(measured)
+        finish(drawing)
+    return drawing
 
 
 def saved(drawing: Drawing, folder: Path, name: str) -> list[Path]:

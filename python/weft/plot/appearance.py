@@ -1,0 +1,221 @@
+"""How a figure is to look, as a user asks for it: size, words, legend, order, limits of axes, style sheet.
+
+`Appearance.of` reads what the command line and Python give, and refuses what makes no sense; `weft.plot.finish` gives
+the figure this look.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    # Lower and upper end of an axis; ``None`` leaves an end as it is.
+    Limits = tuple[float | None, float | None]
+    AskedLimits = str | Sequence[float | None]
+
+# Inches: the column of a two-column paper, and its page.
+COLUMN, PAGE = 3.5, 7.16
+WIDTHS = {"column": COLUMN, "page": PAGE}
+LEGENDS = ("above", "inside", "right", "below", "direct", "none")
+# Inches per unit of a length; pt is the point of TeX, in which \columnwidth is printed.
+_UNITS = {"": 1.0, "in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+# Inches: the least and the greatest width or height of a figure; the least width of a panel beside another one.
+_LEAST, _GREATEST = 1.0, 60.0
+_PANEL = 2.2
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """What a figure is to look like; the defaults leave everything to the kind of the figure.
+
+    Attributes
+    ----------
+    width, height : float or None
+        Of the whole figure [inches].
+    labels : dict
+        New words by old ones, in legend, titles of panels and axes.
+    title : str or None
+        Head of the figure; empty for none, ``None`` for the one that the kind chooses.
+    legend : str
+        One of `LEGENDS`.
+    order : tuple of str
+        Labels that come first, in this order.
+    xlim : tuple or None
+        Ends of the horizontal axes; an end that is ``None`` stays as it is.
+    ylim : dict
+        Ends of vertical axes, by words of their label; under the empty text those of all panels.
+    style : str or None
+        File of a matplotlib style sheet.
+    """
+
+    width: float | None = None
+    height: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    title: str | None = None
+    legend: str = LEGENDS[0]
+    order: tuple[str, ...] = ()
+    xlim: Limits | None = None
+    ylim: Mapping[str, Limits] = field(default_factory=dict)
+    style: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        width: str | float | None = None,
+        height: str | float | None = None,
+        labels: Mapping[str, str] | Iterable[str] | None = None,
+        title: str | bool | None = None,
+        legend: str | None = None,
+        order: str | Iterable[str] | None = None,
+        xlim: AskedLimits | None = None,
+        ylim: AskedLimits | Mapping[str, AskedLimits] | Iterable[str] | None = None,
+        style: str | Path | None = None,
+    ) -> Appearance:
+        """Read what was asked for.
+
+        Parameters
+        ----------
+        width : str or float, optional
+            Of the figure: ``"column"`` (3.5 in), ``"page"`` (7.16 in), or a length [inches], also as ``"88mm"``.
+        height : str or float, optional
+            Of the figure: a length [inches].
+        labels : dict or list of str, optional
+            New words by old ones: ``{"ugal_p": "UGAL"}`` or ``["ugal_p=UGAL"]``.
+        title : str or bool, optional
+            Another title; ``False`` or an empty text for none.
+        legend : str, optional
+            ``above`` (default), ``inside``, ``right``, ``below``, ``direct`` (labels at the ends of the curves) or
+            ``none``.
+        order : str or list of str, optional
+            Labels of curves, points or panels that come first, in this order; they get the first colours.
+        xlim, ylim : tuple or str, optional
+            Ends of the axes: ``(0, 0.5)`` or ``"0,0.5"``; an end that is ``None`` or empty stays as it is. `ylim` may
+            be a dict by words of the label of an axis: ``{"latency": (0, 60)}``, or ``"latency=0,60"``.
+        style : path, optional
+            File of a matplotlib style sheet, which goes over Weft's settings.
+
+        Raises
+        ------
+        WeftError
+            If a value makes no sense.
+        """
+        if legend is not None and legend not in LEGENDS:
+            raise WeftError.saying(f"--legend: there is no place {legend!r}", f"choose {', '.join(LEGENDS)}")
+        if title is True:
+            title = None
+        return cls(
+            width=None if width is None else _length("--width", width, WIDTHS),
+            height=None if height is None else _length("--height", height, {}),
+            labels=_labels(labels or {}),
+            title="" if title is False else title,
+            legend=legend or LEGENDS[0],
+            order=tuple(_listed(order)),
+            xlim=None if xlim is None else _limits("--xlim", xlim),
+            ylim={} if ylim is None else _all_limits(ylim),
+            style=None if style is None else str(style),
+        )
+
+    def rank(self, label: str) -> int:
+        """Place of a label in the wanted order; those that were not named come last."""
+        ranks = [place for place, name in enumerate(self.order) if any(map(mentions(label), self._names(name)))]
+        return min(ranks, default=len(self.order))
+
+    def _names(self, name: str) -> list[str]:
+        """A name that was asked for, and what it is called without `labels`."""
+        return [name, *(old for old, new in self.labels.items() if new == name)]
+
+    def layout(self, panels: int, width: float | None = None) -> tuple[float, int]:
+        """Width of a figure [inches], and how many of these panels stand side by side in it."""
+        width = width or self.width or (COLUMN if panels == 1 else PAGE)
+        return width, min(panels, max(1, int(width / _PANEL)))
+
+
+def mentions(text: str) -> Any:
+    """A function that says whether some words stand in `text` as a whole."""
+    return lambda words: pattern([words]).search(text) is not None
+
+
+def pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """What finds any of some words as a whole: neither a part of a longer word nor the name of a model with options."""
+    longest = sorted(words, key=len, reverse=True)
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, longest))})(?![\w(]|\.\d)")
+
+
+def _length(option: str, asked: str | float, named: Mapping[str, float]) -> float:
+    """Inches."""
+    words = ", ".join([*named, "or a length such as 3.3, 84mm or 240pt"])
+    if isinstance(asked, str):
+        found = re.fullmatch(r"\s*([\d.]+(?:e[+-]?\d+)?)\s*([a-z]*)\s*", asked.lower())
+        if asked in named:
+            return named[asked]
+        if found is None or found[2] not in _UNITS or found[1].count(".") > 1 or found[1] == ".":
+            raise WeftError.saying(f"{option}: {asked!r} is no length", f"write {words}; a bare number is in inches")
+        asked = float(found[1]) * _UNITS[found[2]]
+    inches = float(asked)
+    if not _LEAST <= inches <= _GREATEST:
+        what = f"{option}: a figure of {inches:g} inches is none that a page can show"
+        raise WeftError.saying(what, f"write {words}, from {_LEAST:g} to {_GREATEST:g} inches")
+    return inches
+
+
+def _labels(asked: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+    if not isinstance(asked, Mapping):
+        pairs = [each.partition("=") for each in ([asked] if isinstance(asked, str) else asked)]
+        for old, equals, new in pairs:
+            if not (old.strip() and equals and new.strip()):
+                what = f"--labels: {old + equals + new!r} is not OLD=NEW"
+                raise WeftError.saying(what, "write e.g. --labels ugal_p=UGAL, behind the folders of results")
+        asked = {old.strip(): new.strip() for old, _, new in pairs}
+    empty = [old for old, new in asked.items() if not (old and new)]
+    if empty:
+        raise WeftError.saying(f"--labels: {empty[0]!r} has no new name", "write e.g. --labels ugal_p=UGAL")
+    return dict(asked)
+
+
+def _listed(asked: str | Iterable[str] | None) -> list[str]:
+    """The labels of an order: several texts, or one with commas between them."""
+    texts = [asked] if isinstance(asked, str) else list(asked or [])
+    # A comma inside brackets belongs to the options of a model.
+    return [part.strip() for text in texts for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+
+
+def _all_limits(asked: Any) -> dict[str, Limits]:
+    """The limits of vertical axes, by words of their labels."""
+    if isinstance(asked, Mapping):
+        return {words: _limits("--ylim", each) for words, each in asked.items()}
+    if isinstance(asked, str):
+        words, equals, ends = asked.rpartition("=")
+        if equals and not words.strip():
+            what = f"--ylim: {asked!r} names no axis before '='"
+            raise WeftError.saying(what, "write e.g. --ylim latency=0,60, with words of the label of the axis")
+        return {words.strip(): _limits("--ylim", ends)}
+    several = list(asked)
+    if several and all(isinstance(each, str) and "," in each for each in several):
+        return {words: ends for each in several for words, ends in _all_limits(each).items()}
+    return {"": _limits("--ylim", several)}
+
+
+def _limits(option: str, asked: AskedLimits) -> Limits:
+    ends = [each.strip() or None for each in asked.split(",")] if isinstance(asked, str) else list(asked)
+    try:
+        numbers = [None if end is None else float(end) for end in ends]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) != 2 or numbers == [None, None] or not all(end is None or isfinite(end) for end in numbers):
+        what = f"{option}: {asked!r} does not say where an axis begins and ends"
+        raise WeftError.saying(what, f"write e.g. {option} 0,0.5; {option} ,0.5 leaves the lower end as it is")
+    low, high = numbers
+    if low is not None and high is not None and low >= high:
+        what = f"{option}: the axis would end at {high:g}, which is not above its begin {low:g}"
+        raise WeftError.saying(what, f"write the lower end first: {option}={min(low, high):g},{max(low, high) or 1:g}")
+    return low, high

@@ -1,0 +1,170 @@
+"""Finishes a figure that its kind has drawn: words, limits of the axes, title, legend and size, as was asked for."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import rcParams
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+from weft.errors import WeftError
+from weft.plot import direct, limits, relabel
+from weft.plot.appearance import LEGENDS, Appearance
+from weft.plot.style import Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# A legend shrinks until it takes this share of the figure, but not below this size [points].
+_SHARE, _SMALL = 1 / 3, 5.5
+# A legend beside the panels takes at most this share of the width.
+_BESIDE = 0.4
+# Inches: height of a page; least height of a panel on a page that is full of them.
+_PAGE, _LOW = 8.5, 1.2
+# Inches around a panel that hold the numbers and the label of its other axis.
+_AROUND = 0.5
+
+
+def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
+    """Finish a figure.
+
+    Raises
+    ------
+    WeftError
+        If the figure does not have what was asked for: labels, axes, curves, or points between the limits.
+    """
+    assert isinstance(drawing, Picture), "made by weft.plot.style.canvas"
+    asked = appearance or Appearance()
+    panels = [axes for axes in drawing.axes if axes.get_label() != "<colorbar>"]
+    handles = [handle for handle in drawing.plan.handles if str(handle.get_label())]
+    relabel.check_order(asked, relabel.all_words(panels, handles))
+    title = relabel.rename(drawing, panels, handles, asked)
+    handles.sort(key=lambda handle: asked.rank(str(handle.get_label())))
+    limits.limit(panels, asked)
+    title = title if asked.title is None else asked.title
+    width = asked.width or _sheet_size(drawing)[0] or drawing.plan.width
+    if asked.legend == "direct":
+        handles = _direct(panels, handles, asked.height or drawing.plan.height)
+    head = _head(drawing, title, [] if asked.legend in ("inside", "none") else handles, width, asked.legend)
+    height = asked.height or _sheet_size(drawing)[1] or _on_a_page(drawing.plan.height, panels) + head
+    drawing.set_size_inches(width, height)
+    if asked.legend == "inside" and handles:
+        _inside(panels, handles)
+    _fit_labels(drawing, panels, width, height - head)
+
+
+def _on_a_page(height: float, panels: Sequence[Axes]) -> float:
+    """Height of all panels [inches]: less than wanted, if a page would not hold them one below the other."""
+    rows = [place.get_gridspec().get_geometry()[0] for axes in panels if (place := axes.get_subplotspec()) is not None]
+    return min(height, max(_PAGE, _LOW * max(rows, default=1)))
+
+
+def _sheet_size(drawing: Picture) -> tuple[float | None, float | None]:
+    """Width and height that a style sheet sets [inches]; ``None`` where there is none."""
+    size = drawing.rc.get("figure.figsize")
+    return (None, None) if size is None else (float(size[0]), float(size[1]))
+
+
+def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> list[Artist]:
+    """Write the labels of curves at their ends; returns the entries that the legend still needs."""
+    words = {str(handle.get_label()) for handle in handles}
+    written = direct.write(panels, words, height)
+    if not written:
+        raise WeftError.saying(
+            "--legend direct: the figure has no curves at which a label could stand",
+            f"choose {', '.join(each for each in LEGENDS if each != 'direct')}",
+        )
+    return [handle for handle in handles if str(handle.get_label()) not in written]
+
+
+def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float, place: str) -> float:
+    """Write title and legend outside the panels; returns the height that they take [inches]."""
+    bold = FontProperties(weight=rcParams["figure.titleweight"], size=rcParams["figure.titlesize"])
+    room = width * (_BESIDE if place == "right" else 1) - 0.15
+    size, columns, labels, across, height = _fitted(handles, room, drawing.plan.height, alone=place == "right")
+    beside = across if place == "right" and handles else 0.0
+    lines = [part for line in title.splitlines() for part in _wrapped(line, bold, width - beside - 0.1)]
+    top = handles if place in ("above", "direct") else []
+    words: dict[str, Any] = {"title": "\n".join(lines), "title_fontproperties": bold, "alignment": "left"}
+    taken = len(lines) * bold.get_size_in_points() * 1.25 / 72
+    if lines and not top:
+        drawing.legend(handles=[], loc="outside upper left", **words)
+    if not handles:
+        return taken + 0.06 if lines else 0.0
+    loc = {"right": "outside right upper", "below": "outside lower center"}.get(place, "outside upper left")
+    options: dict[str, Any] = {"loc": loc, "ncols": columns, "fontsize": size, **(words if top and lines else {})}
+    drawing.legend(handles=list(handles), labels=labels, **options)
+    return taken + (0 if beside else height) + 0.1
+
+
+def _fitted(
+    handles: Sequence[Artist], room: float, panels: float, *, alone: bool
+) -> tuple[float, int, list[str], float, float]:
+    """Size of the letters [points], columns, labels, width and height [inches] of a legend with `room` [inches]."""
+    if not handles:
+        return 0.0, 1, [], 0.0, 0.0
+    size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points()
+    while True:
+        font = FontProperties(size=size)
+        handle = (rcParams["legend.handlelength"] + rcParams["legend.handletextpad"] + 0.4) * size / 72
+        labels = ["\n".join(_wrapped(str(each.get_label()), font, room - handle)) for each in handles]
+        widths = [_width(label, font) + handle for label in labels]
+        gap = rcParams["legend.columnspacing"] * size / 72
+        columns = 1 if alone else _columns(widths, room, gap)
+        rows = np.array_split([label.count("\n") + 1 for label in labels], columns)
+        spacing = 1.2 + rcParams["legend.labelspacing"]
+        height = max(int(column.sum()) for column in rows) * spacing * size / 72
+        if size - 0.5 < _SMALL or height <= _SHARE / (1 - _SHARE) * panels:
+            return size, columns, labels, max(widths) + 0.1, height
+        size -= 0.5
+
+
+def _columns(widths: Sequence[float], room: float, gap: float) -> int:
+    """The most columns that fit; matplotlib fills one after the other."""
+    for count in range(len(widths), 1, -1):
+        if sum(max(part) for part in np.array_split(widths, count)) + (count - 1) * gap <= room:
+            return count
+    return 1
+
+
+def _width(text: str, font: FontProperties) -> float:
+    """Width of a text [inches]."""
+    lines = text.splitlines() or [""]
+    return float(max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)) / 72
+
+
+def _wrapped(text: str, font: FontProperties, room: float) -> list[str]:
+    """Lines of a text that are not wider than `room` [inches], as far as its words allow."""
+    letters = len(text)
+    lines = [text]
+    while letters > 8 and max(_width(line, font) for line in lines) > room:
+        letters = min(letters - 1, int(letters * max(0.5, room / max(_width(line, font) for line in lines))))
+        lines = textwrap.wrap(text, max(8, letters), break_long_words=letters < 20)
+    return lines
+
+
+def _inside(panels: Sequence[Axes], handles: Sequence[Artist]) -> None:
+    """A legend where there is most room in the first panel."""
+    size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points() - 0.5
+    options: dict[str, Any] = {"frameon": True, "framealpha": 0.8, "edgecolor": "none", "borderpad": 0.2}
+    panels[0].legend(handles=list(handles), loc="best", fontsize=size, **options)
+
+
+def _fit_labels(drawing: Picture, panels: Sequence[Axes], width: float, height: float) -> None:
+    """Break the labels of axes that are longer than their panel."""
+    for axes in drawing.axes:
+        place = axes.get_subplotspec()
+        rows, columns = (1, 1) if place is None or axes not in panels else place.get_gridspec().get_geometry()
+        for axis, room in ((axes.xaxis, width / columns), (axes.yaxis, height / rows)):
+            words, font = axis.get_label_text(), axis.label.get_fontproperties()
+            if _width(words, font) > room - _AROUND:
+                parts = words.replace(" [", "\n[").splitlines()
+                axis.set_label_text("\n".join(line for part in parts for line in _wrapped(part, font, room - _AROUND)))

@@ -1,0 +1,61 @@
+"""The numbers of a figure as one table with the columns of the results, which stands beside the figure as CSV."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.results import quantities as q
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weft.results.curves import Panel
+    from weft.results.quantities import Quantity
+
+# Saturated points have no latency: it grows with the length of the run.
+LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
+
+
+def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Iterable[Quantity] = ()) -> pl.DataFrame:
+    """A row per pattern, series and load.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        What is drawn.
+    shown : iterable of Quantity
+        The columns; those that no point has are left out. A latency is null where its point is saturated or stuck.
+    spread : iterable of Quantity
+        Those of which a column ``..._ci95_half_width`` has half the width of the 95 % confidence interval.
+    """
+    spread = list(spread)
+    frames = []
+    for panel in panels:
+        for curve in panel.curves:
+            columns = [curve.frame[name] for name in ("load", "saturated", "stalled")]
+            for quantity in dict.fromkeys(shown):
+                if quantity.column not in curve.frame.columns:
+                    continue
+                columns.append(curve.frame[quantity.column])
+                if quantity in spread:
+                    columns.append(curve.half_width(quantity).alias(f"{quantity.column}_ci95_half_width"))
+            named = [pl.lit(panel.title).alias("pattern"), pl.lit(curve.label).alias("series")]
+            frames.append(pl.DataFrame(columns).select(*named, pl.all()))
+    table = pl.concat(frames, how="diagonal_relaxed")
+    latencies = [quantity.column for quantity in LATENCIES if quantity.column in table.columns]
+    over = pl.col("saturated") | pl.col("stalled")
+    return _needed(table.with_columns(pl.when(~over).then(pl.col(name)).alias(name) for name in latencies))
+
+
+def of_series(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
+    """Tables one below the other, with the label of the series that each belongs to."""
+    labelled = [frame.select(pl.lit(label).alias("series"), pl.all()) for label, frame in frames]
+    return _needed(pl.concat(labelled, how="diagonal_relaxed"))
+
+
+def _needed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Without the columns of names if there is but one, which has none."""
+    empty = [name for name in ("pattern", "series") if name in frame.columns and not (frame[name] != "").any()]
+    return frame.drop(empty)

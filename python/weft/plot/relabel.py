@@ -1,0 +1,118 @@
+"""Puts the words of the user in the place of those of the figure, and checks the order of its labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.ticker import FixedLocator
+
+from weft.errors import WeftError
+from weft.plot.appearance import mentions, pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+    from weft.plot.appearance import Appearance
+    from weft.plot.style import Picture
+
+# A message lists so many labels.
+_LISTED = 20
+
+
+def all_words(panels: Sequence[Axes], handles: Sequence[Artist]) -> list[str]:
+    """All words that can be renamed or ordered."""
+    ticks = [word for axes in panels for _, words in _named_axes(axes) for word in words]
+    found = [*(str(handle.get_label()) for handle in handles), *(axes.get_title(loc="left") for axes in panels), *ticks]
+    return [word for word in dict.fromkeys(found) if word]
+
+
+def _named_axes(axes: Axes) -> list[tuple[Axis, list[str]]]:
+    """The axes of a panel whose ticks are names, and these names."""
+    fixed = [axis for axis in (axes.xaxis, axes.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
+    return [(axis, [label.get_text() for label in axis.get_ticklabels()]) for axis in fixed]
+
+
+def check_order(asked: Appearance, words: Sequence[str]) -> None:
+    """Refuse an order that names labels that the figure does not have."""
+    for name in asked.order:
+        if not any(asked.rank(word) < len(asked.order) and _is(asked, name, word) for word in words):
+            raise WeftError.saying(f"--order: the figure has no label {name!r}", _known(words))
+
+
+def _is(asked: Appearance, name: str, word: str) -> bool:
+    return any(map(mentions(word), [name, *(old for old, new in asked.labels.items() if new == name)]))
+
+
+def _known(words: Iterable[str]) -> str:
+    listed = list(words)
+    more = f", and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    return f"its labels are: {'; '.join(listed[:_LISTED]) or 'none'}{more}"
+
+
+def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], asked: Appearance) -> str:
+    """Put new words in the place of old ones, wherever they stand; returns the title of the figure.
+
+    Raises
+    ------
+    WeftError
+        If a label is not in the figure, or two entries of the legend would have one name.
+    """
+    if not asked.labels:
+        return drawing.plan.title
+    of_axes = [word.replace("\n", " ") for axes in drawing.axes for word in (axes.get_xlabel(), axes.get_ylabel())]
+    new = _directed(asked.labels, all_words(panels, handles), list(filter(None, of_axes)))
+    replace = _replacer(new)
+    _rename_entries(handles, replace)
+    for axes in drawing.axes:
+        axes.set_title(replace(axes.get_title(loc="left")), loc="left")
+        for line in axes.lines:
+            if not str(line.get_label()).startswith("_"):
+                line.set_label(replace(str(line.get_label())))
+        for side in (axes.xaxis, axes.yaxis):
+            side.set_label_text(new.get(side.get_label_text().replace("\n", " "), side.get_label_text()))
+        for axis, words in _named_axes(axes):
+            axis.set_ticks(axis.get_majorticklocs(), [replace(word) for word in words])
+    if drawing.numbers is not None:
+        texts = [name for name in ("pattern", "series", "job", "link_class") if name in drawing.numbers.columns]
+        renamed = pl.col(texts).map_elements(replace, return_dtype=pl.String)
+        drawing.numbers = drawing.numbers.with_columns(renamed) if texts else drawing.numbers
+    return replace(drawing.plan.title)
+
+
+def _directed(asked: Mapping[str, str], names: Sequence[str], of_axes: Sequence[str]) -> dict[str, str]:
+    """New words by old ones; a pair that stands the other way round is turned if only its right side is a label."""
+    new = {}
+    for old, words in asked.items():
+        found = [each for each in (old, words) if _stands(each, names, of_axes)]
+        if not found:
+            raise WeftError.saying(f"--labels: the figure has no label {old!r}", _known([*names, *of_axes]))
+        new[found[0]] = words if found[0] == old else old
+    return new
+
+
+def _rename_entries(handles: Sequence[Artist], replace: Callable[[str], str]) -> None:
+    """Rename the entries of the legend."""
+    before = [str(handle.get_label()) for handle in handles]
+    renamed = [replace(word) for word in before]
+    if len(set(renamed)) < len(set(before)):
+        double = next(word for word in renamed if renamed.count(word) > 1)
+        what = f"--labels: two entries of the legend would both be called {double!r}"
+        raise WeftError.saying(what, "give every curve a name of its own")
+    for handle, word in zip(handles, renamed, strict=True):
+        handle.set_label(word)
+
+
+def _stands(words: str, names: Iterable[str], axes_words: Iterable[str]) -> bool:
+    """Whether words stand in a label, or are the whole label of an axis."""
+    return words in axes_words or any(mentions(name)(words) for name in names)
+
+
+def _replacer(new: dict[str, str]) -> Callable[[str], str]:
+    """A function that puts new words in the place of old ones; a whole text goes before its parts."""
+    old = pattern(new)
+    return lambda text: new[text] if text in new else old.sub(lambda found: new[found[0]], text)

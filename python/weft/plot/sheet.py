@@ -1,0 +1,116 @@
+"""Reads a matplotlib style sheet, and puts it over the settings that all figures share."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib.font_manager import FontProperties, findfont
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# The settings in force, in which figures find colours and widths of lines.
+_IN_FORCE: ContextVar[Mapping[str, Any]] = ContextVar("settings of figures", default=MappingProxyType({}))
+# Settings of a style sheet that are not about the look of a figure, or would change its size behind `--width`.
+_NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.bbox", "savefig.format")
+
+
+def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
+    """The settings of figures: those of a style sheet, and where it is silent, `base`.
+
+    Raises
+    ------
+    WeftError
+        If the file can't be read, or holds what matplotlib does not know, or TeX, or fonts that are not installed.
+    """
+    if style is None:
+        return dict(base)
+    read = {key: value for key, value in _read(style).items() if key not in _NOT_OURS}
+    if read.get("text.usetex"):
+        what = f"--style {style}: text.usetex is on, but names of models and units are no TeX"
+        raise WeftError.saying(what, "remove that line; `font.family: serif` and `mathtext.fontset: cm` look alike")
+    both = {**base, **read}
+    with applied(both):
+        try:
+            findfont(FontProperties(family=mpl.rcParams["font.family"]), fallback_to_default=False)
+        except ValueError:
+            family = ", ".join(mpl.rcParams["font.family"])
+            what = f"--style {style}: no font of {family} is installed"
+            raise WeftError.saying(what, "name a font that is: `fc-list : family` lists them; or `serif`") from None
+    return both
+
+
+@contextmanager
+def applied(rc: Mapping[str, Any]) -> Iterator[None]:
+    """Settings for the time of a context. Fonts that are looked for in vain are no news: `settings` has found one."""
+    fonts = logging.getLogger("matplotlib.font_manager")
+    level = fonts.level
+    fonts.setLevel(logging.ERROR)
+    before = _IN_FORCE.set(rc)
+    try:
+        with mpl.rc_context(dict(rc)):  # type: ignore[arg-type] # its keys are a closed list of literals
+            yield
+    finally:
+        _IN_FORCE.reset(before)
+        fonts.setLevel(level)
+
+
+def cycle(what: str, default: Sequence[str]) -> Sequence[str]:
+    """Colours (``color``) or markers (``marker``) of the series: those of the style sheet, if it sets them."""
+    found = _IN_FORCE.get().get("axes.prop_cycle")
+    return found.by_key().get(what) or default if found is not None else default
+
+
+def scale(what: str, default: float) -> float:
+    """How much wider than `default` [points] the style sheet wants lines (``lines.linewidth``) and the like."""
+    return float(_IN_FORCE.get().get(what, default)) / default
+
+
+def _read(style: str) -> dict[str, Any]:
+    """The keys and values of a file; what matplotlib only logs is an error here."""
+    if not Path(style).is_file():
+        what = f"--style {style}: there is no such file"
+        raise WeftError.saying(what, "name a matplotlib style sheet: lines such as `font.family: serif`")
+    told = _Told()
+    log = logging.getLogger("matplotlib")
+    log.addHandler(told)
+    propagate, log.propagate = log.propagate, False
+    try:
+        read = {str(key): value for key, value in _parsed(style).items()}
+    except (ValueError, OSError, UnicodeError) as problem:
+        first = (str(problem).strip().splitlines() or ["it can't be read"])[0]
+        raise WeftError.saying(f"--style {style}: {first}", _HELP) from problem
+    finally:
+        log.removeHandler(told)
+        log.propagate = propagate
+    if told.lines or not read:
+        first = told.lines[0] if told.lines else "it sets nothing"
+        raise WeftError.saying(f"--style {style}: {first}", _HELP)
+    return read
+
+
+def _parsed(style: str) -> Mapping[Any, Any]:
+    return mpl.rc_params_from_file(style, fail_on_error=True, use_default_template=False)
+
+
+_HELP = "write lines such as `font.family: serif`, with the keys of matplotlib's rcParams"
+
+
+class _Told(logging.Handler):
+    """Keeps the first line of what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        self.lines.append(next((line for line in record.getMessage().splitlines() if line.strip()), ""))

@@ -1,0 +1,74 @@
+"""Headings of the columns of results: what a column holds, with its unit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from weft import _engine
+from weft.results import quantities as q
+from weft.results.choose import LOAD
+from weft.results.quantities import Billed, Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BILLED: list[Billed] = [*q.POWERS, *q.ENERGIES]
+_OF_BILLED = [each for billed in _BILLED for each in (billed.actual, billed.always_on, billed.ideal)]
+# Columns that have a label, a unit and a number of digits of their own.
+KNOWN = {
+    each.column: each
+    for each in [*_OF_BILLED, *q.PERCENTILES.values(), *vars(q).values()]
+    if isinstance(each, Quantity) and each.column
+}
+# Units by the end of the name of a column; longer ends come first.
+_UNITS = {
+    "_per_bit_pj": "pJ/bit",
+    "_per_s": "1/s",
+    "_flit_hops": "flit-hops",
+    "_cycles": "cycles",
+    "_seconds": "s",
+    "_packets": "packets",
+    "_channels": "channels",
+    "_flits": "flits",
+    "_links": "links",
+    "_bits": "bit",
+    "_pj": "pJ",
+    "_fj": "fJ",
+    "_w": "W",
+    "_j": "J",
+    "_load": q.OFFERED.unit,
+    "_load_min": q.OFFERED.unit,
+    "_load_max": q.OFFERED.unit,
+}
+_SAME_WORD = {"load": q.OFFERED.unit, "flits": "flits", "packets": "packets", "utilisation": q.UTILISATION.unit}
+_RECORDED = {
+    (told["name"], column["name"]): column["unit"] for told in _engine.recordings() for column in told["columns"]
+}
+
+
+def headings(columns: Sequence[str], table: str = "points") -> list[str]:
+    """A heading for each column of a table of results; a coordinate is called by the end of its path.
+
+    Examples
+    --------
+    >>> headings(["traffic.load", "accepted_load", "warmup_cycles"])
+    ['Load [flits/terminal/cycle]', 'Accepted load [flits/terminal/cycle]', 'Warmup [cycles]']
+    """
+    ends = Counter(column.rpartition(".")[2] for column in columns)
+    return [_heading(column, table, alone=ends[column.rpartition(".")[2]] == 1) for column in columns]
+
+
+def _heading(column: str, table: str, *, alone: bool) -> str:
+    if (quantity := KNOWN.get(column)) is not None:
+        return quantity.axis
+    if column == LOAD:
+        return f"Load [{q.OFFERED.unit}]"
+    name = column.rpartition(".")[2] if alone else column
+    unit = _RECORDED.get((table, column)) or _SAME_WORD.get(column)
+    if unit is None and "." not in column:
+        end, unit = next(((end, unit) for end, unit in _UNITS.items() if column.endswith(end)), ("", ""))
+        name = name.removesuffix(end) if end not in ("_load_min", "_load_max", "_load") else name
+    words = name.replace("_", " ").removesuffix(f" {unit}") if unit else name.replace("_", " ")
+    words = f"{words[:1].upper()}{words[1:]}"
+    return f"{words} [{unit}]" if unit else words

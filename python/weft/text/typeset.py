@@ -1,0 +1,118 @@
+"""Tables for documents: LaTeX with the rules of booktabs, and Markdown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "\N{MINUS SIGN}": "$-$",
+    "±": r"$\pm$",
+} | {letter: f"\\{letter}" for letter in "&%$#_{}"}
+# Letters that Markdown would read as marks; < and & would begin HTML.
+_MARKS = re.compile(r"([\\`*_~|$]|\](?=[(\[:]))")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows of a table that belong together.
+
+    Attributes
+    ----------
+    title : str
+        What they have in common; empty for nothing.
+    rows : sequence of sequence of str
+        Cells; a number is flush right, and a dash stands for a number that is not known.
+    """
+
+    title: str
+    rows: Sequence[Sequence[str]]
+
+
+def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[int]) -> str:
+    """A ``tabular`` of LaTeX, for a document that loads the package booktabs.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Headings of the columns, with units.
+    sections : sequence of Section
+        The rows; the title of a section has a line of its own.
+    left : collection of int
+        Numbers of the columns that hold words, which are flush left.
+    """
+    spec = "".join("l" if place in left else "r" for place in range(len(head)))
+    lines = ["% needs \\usepackage{booktabs}", f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}", "\\toprule", _tex_row(head)]
+    for number, section in enumerate(sections):
+        lines.append("\\midrule" if number == 0 else "\\addlinespace")
+        if section.title:
+            lines.append(
+                f"\\multicolumn{{{len(head)}}}{{@{{}}l@{{}}}}{{\\textit{{{escaped_tex(section.title)}}}}} \\\\"
+            )
+        lines += [_tex_row(row) for row in section.rows]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+
+def _tex_row(cells: Sequence[str]) -> str:
+    return " & ".join(map(_tex_cell, cells)) + " \\\\"
+
+
+def _tex_cell(text: str) -> str:
+    """A cell; the sign of a number is that of mathematics, and a missing value an en dash."""
+    if re.fullmatch(r"[+-][\d.]+(e[+-]?\d+)?( %)?", text):
+        return f"${text[0]}${escaped_tex(text[1:])}"
+    # A bracket at the begin of a row would be an option of the line before.
+    words = "--" if text == "-" else escaped_tex(text)
+    return f"{{{words}}}" if words.startswith(("[", "*")) else words
+
+
+def escaped_tex(text: str) -> str:
+    r"""Text in which no letter is a command of LaTeX.
+
+    Examples
+    --------
+    >>> print(escaped_tex("always_on: 97 %"))
+    always\_on: 97 \%
+    """
+    return "".join(_TEX.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def markdown(head: Sequence[str], sections: Sequence[Section], *, left: Collection[int]) -> str:
+    """Tables of Markdown (GitHub's), one per section, under its title in bold; parameters are those of `tex`."""
+    rule = ["---" if place in left else "---:" for place in range(len(head))]
+    parts = []
+    for section in sections:
+        title = [f"**{escaped_markdown(section.title)}**", ""] if section.title else []
+        rows = [[escaped_markdown(cell) for cell in row] for row in [head, *section.rows]]
+        parts.append("\n".join([*title, *map(_markdown_row, [rows[0], rule, *rows[1:]])]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def escaped_markdown(text: str) -> str:
+    r"""Text in which no letter is a mark of Markdown.
+
+    Examples
+    --------
+    >>> print(escaped_markdown("always_on | <b>"))
+    always\_on \| &lt;b>
+    """
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return _MARKS.sub(r"\\\1", plain)
+
+
+FORMS: dict[str, Callable[..., str]] = {".tex": tex, ".md": markdown}

@@ -1,0 +1,157 @@
+"""Tables for documents: `weft export` and `weft compare` as LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import made
+from weft.cli import main
+from weft.results.headings import headings
+from weft.text.typeset import Section, escaped_markdown, escaped_tex, markdown, tex
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+
+def cells(line: str) -> list[str]:
+    """Cells of a row of Markdown."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def test_no_letter_is_a_command() -> None:
+    assert escaped_tex(r"a_b & 5 % $x$ #1 {c} ~ \d < >") == (
+        r"a\_b \& 5 \% \$x\$ \#1 \{c\} \textasciitilde{} \textbackslash{}d \textless{} \textgreater{}"
+    )
+    assert escaped_markdown("a_b | *c* <b> `d` $x$ [e](f) & g") == (r"a\_b \| \*c\* &lt;b> \`d\` \$x\$ [e\](f) &amp; g")
+    assert escaped_tex("two\nlines") == escaped_markdown("two\nlines") == "two lines"
+
+
+def test_a_table_of_latex_has_the_rules_of_booktabs() -> None:
+    text = tex(
+        ["Load [1]", "A_b"], [Section("", [["-1.5", "x"], ["-", "[y]"]]), Section("c %", [["3", "*"]])], left=[1]
+    )
+    assert text.splitlines() == [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{tabular}{@{}rl@{}}",
+        r"\toprule",
+        r"Load [1] & A\_b \\",
+        r"\midrule",
+        r"$-$1.5 & x \\",
+        r"-- & {[y]} \\",
+        r"\addlinespace",
+        r"\multicolumn{2}{@{}l@{}}{\textit{c \%}} \\",
+        r"3 & {*} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_a_table_of_markdown_has_as_many_cells_in_each_line() -> None:
+    text = markdown(["a|b", "c"], [Section("first", [["1", "x|y"]]), Section("second", [["2", "z"]])], left=[1])
+    first, second = text.split("**second**")
+    assert first.startswith("**first**\n\n| a\\|b | c |\n| ---: | --- |\n| 1 | x\\|y |")
+    assert {len(cells(line)) for line in (first + second).splitlines() if line.startswith("|")} == {2}
+
+
+def test_headings_have_units() -> None:
+    assert headings(["traffic.load", "packet_latency_p99_cycles", "energy_per_bit_pj", "window_cycles"]) == [
+        "Load [flits/terminal/cycle]",
+        "99 % of packet latencies [cycles]",
+        "Energy per delivered bit [pJ/bit]",
+        "Window [cycles]",
+    ]
+    assert headings(["links.a.vcs", "links.b.vcs", "routing"]) == ["Links.a.vcs", "Links.b.vcs", "Routing"]
+    assert headings(["flits", "asleep_cycles"], "router_sleep") == ["Flits [flits]", "Asleep [cycles]"]
+
+
+def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Coordinates and what a reader wants; a saturated point says so where its latency would stand."""
+    for ending in ("md", "tex"):
+        assert main(["export", str(made_up.root), "--out", str(tmp_path / f"deep/t.{ending}")]) == 0
+        assert capsys.readouterr().out == f"{tmp_path}/deep/t.{ending}\n"
+    head, _, *rows = (tmp_path / "deep/t.md").read_text(encoding="utf-8").splitlines()
+    assert cells(head)[:4] == [
+        "Pattern",
+        "Policy",
+        "Load [flits/terminal/cycle]",
+        "Offered load [flits/terminal/cycle]",
+    ]
+    latency = cells(head).index("Mean packet latency [cycles]")
+    assert len(rows) == 16
+    for row, summary in zip(rows, made_up.summaries, strict=True):
+        mean = f"{summary['packet_latency_mean_cycles']:.1f}"
+        assert cells(row)[latency] == ("sat" if summary["saturated"] else mean)
+        assert cells(row)[latency + 1] == ("sat" if summary["saturated"] else "60")
+    text = (tmp_path / "deep/t.tex").read_text(encoding="utf-8")
+    assert r"tornado & always\_on & 0.4 & 0.400 & 0.250 & sat & sat" in text
+    assert "5000" not in text
+
+
+def test_columns_are_chosen_in_every_format(made_up: Results, tmp_path: Path) -> None:
+    for ending in ("csv", "md", "json", "tex"):
+        out = tmp_path / f"t.{ending}"
+        assert main(["export", str(made_up.root), "--columns", "hops_mean,traffic.load", "--out", str(out)]) == 0
+        assert len(out.read_text(encoding="utf-8")) > 100
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8").startswith("hops_mean,traffic.load\n1.5,0.1\n")
+    assert (
+        (tmp_path / "t.md")
+        .read_text(encoding="utf-8")
+        .startswith("| Hops per packet [links] | Load [flits/terminal/cycle] |")
+    )
+
+
+def test_a_recording_is_a_table_of_a_document(recorded: Results, tmp_path: Path) -> None:
+    out = tmp_path / "sleep.md"
+    assert main(["export", str(recorded.root), "--table", "router_sleep", "--out", str(out)]) == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert cells(lines[0]) == ["Point", "Router", "Managed [channels]", "Asleep [cycles]", "Asleep share"]
+    assert len(lines) == 2 + 16 * len(recorded)
+
+
+def test_a_comparison_is_a_table_of_a_document(made_up: Results, tmp_path: Path) -> None:
+    sides = [f"{made_up.root}:policy={policy}" for policy in ("always_on", "idle_timeout")]
+    for ending in ("md", "tex", "csv", "json"):
+        assert main(["compare", *sides, "--out", str(tmp_path / f"c.{ending}")]) == 0
+    text = (tmp_path / "c.md").read_text(encoding="utf-8")
+    head = cells(next(line for line in text.splitlines() if line.startswith("|")))
+    assert head == ["Pattern", "Load [flits/terminal/cycle]", "A", "B", "B \N{MINUS SIGN} A", "± (95 %)", "Change", ""]
+    assert re.findall(r"\*\*(.*)\*\*", text) == [
+        "Accepted load [flits/terminal/cycle]",
+        "Mean packet latency [cycles]",
+        "99 % of packet latencies [cycles]",
+        "Energy per delivered bit [pJ/bit]",
+    ]
+    assert "| uniform | 0.1 | 21.00 | 26.00 | +5.00 | - | +23.8 % | ? |" in text
+    assert "| tornado | 0.4 | sat | sat | - | - | - |  |" in text
+    table = (tmp_path / "c.tex").read_text(encoding="utf-8")
+    assert r"uniform & 0.1 & 21.00 & 26.00 & $+$5.00 & -- & $+$23.8 \% & ? \\" in table
+    assert all(line.startswith("%") or line.count("&") in (0, 7) for line in table.splitlines())
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    results = made(tmp_path / "odd", [({"note": note}, {}) for note in ("a_b|c", "50 % & $x$")])
+    for ending, expected in (("md", r"a\_b\|c"), ("tex", r"50 \% \& \$x\$")):
+        out = tmp_path / f"t.{ending}"
+        assert main(["export", str(results.root), "--out", str(out)]) == 0
+        assert expected in out.read_text(encoding="utf-8")
+
+
+REFUSED = {
+    "export {root} --out t.doc": "no format has the ending '.doc'(.|\n)*.csv, .json, .parquet, .tex, .md",
+    "export {root} --columns speed": "points has no column 'speed'(.|\n)*accepted_load",
+    "export {root} --columns ,": "names no column",
+    "compare {root}:policy=always_on {root}:policy=idle_timeout --out t.xlsx": "'.xlsx'(.|\n)*.csv, .json, .tex, .md",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_bad_input_is_told_with_its_remedy(made_up: Results, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([word.format(root=made_up.root) for word in command.split()]) == 2
+    told = capsys.readouterr().err
+    assert re.search(REFUSED[command], told), told
+    assert "= help:" in told
