@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.results import notes
 from weft.results import quantities as q
+from weft.text.si import si
 
 if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
@@ -106,5 +107,5 @@ def _saving(sources: Sources) -> list[str]:
     summary = sources.summaries[point]
     where = f" ({sources.described[point]})" if len(known) > 1 else ""
     more = "less" if share >= 0 else "more"
-    joules = f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J"
+    joules = f"{si(summary['energy_total_j'], 'J', 4)} instead of {si(summary['energy_always_on_j'], 'J', 4)}"
     return [f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
 from weft._engine import LINK_STATES
 from weft.results import quantities as q
 from weft.results.quantities import Quantity
@@ -48,7 +51,42 @@ LINK_CLASSES = (
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
 
-TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
+
+@dataclass(frozen=True)
+class Listing:
+    """A list in the summary of each point, shown as a table of the point with a row per entry.
+
+    Attributes
+    ----------
+    name : str
+        Key of the list in the summary.
+    caption : str
+        Stands above the table.
+    key, head : str
+        Key of an entry's name, and head of the column of names.
+    quantities : tuple of Quantity
+        Further columns, in their order; a column that no entry of a point has is left out.
+    tells : callable
+        Whether the list of a point says more than the point itself.
+    """
+
+    name: str
+    caption: str
+    key: str
+    head: str
+    quantities: tuple[Quantity, ...]
+    tells: Callable[[Sequence[Mapping[str, object]]], bool] = bool
+
+
+def _jobs_tell(jobs: Sequence[Mapping[str, object]]) -> bool:
+    return len(jobs) > 1 or any(job["batch_packets"] is not None for job in jobs)
+
+
+# In the order in which they stand on the page.
+LISTINGS = (
+    Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES),
+    Listing("jobs", "Jobs", "job", "job", JOBS, _jobs_tell),
+)
 
 
 def described(quantity: Quantity) -> dict[str, object]:
