@@ -16,19 +16,20 @@ function draw(id, title, x, y, traces, layout = {}) {
   if (!traces.length) return;
   const axis = { gridcolor: css("--grid"), linecolor: css("--dim"), zeroline: false, ticks: "outside", tickcolor: css("--dim"), automargin: true, exponentformat: "none", separatethousands: true };
   const named = drawnSeries(traces);
-  // Entries of the legend are as wide as the widest: about 7 pixels a letter.
-  const entry = 50 + 7 * Math.max(0, ...named.map((trace) => trace.name.length));
+  // Entries of the legend are as wide as the widest.
+  const [letter, line] = printing() ? [5.3, 15] : [7, 20];
+  const entry = 50 + letter * Math.max(0, ...named.map((trace) => trace.name.length));
   const columns = Math.max(1, Math.floor((place.clientWidth - 90) / entry));
   const rows = Math.ceil(named.length / columns);
   // A long legend makes the chart higher, not its plot smaller.
-  place.style.height = `calc(var(--chart-height) + ${20 * Math.max(0, rows - 2)}px)`;
+  place.style.height = `calc(var(--chart-height) + ${line * Math.max(0, rows - 2)}px)`;
   const merged = {
     title: { text: title, x: 0.02, xanchor: "left", y: 1, yanchor: "top", pad: { t: 12 }, font: { size: printing() ? 12 : 15 } },
     font: { family: "system-ui, sans-serif", size: printing() ? 9.5 : 12.5, color: css("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: 64, r: 18, t: 46 + 20 * rows, b: 48 },
-    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: printing() ? 9 : 12 } },
+    margin: { l: 64, r: 18, t: 46 + line * rows, b: 48 },
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, tracegroupgap: 0, font: { size: printing() ? 9 : 12 } },
     showlegend: rows > 0,
     separators: ".\u2009",
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },

@@ -186,6 +186,11 @@ function redraw() {
 function forPrint(on) {
   document.documentElement.classList.toggle("printing", on);
   redraw();
+  const room = document.querySelector("main").clientWidth;
+  for (const table of document.querySelectorAll(".scroll table")) {
+    table.style.zoom = 1;
+    if (on && table.offsetWidth > room) table.style.zoom = room / table.offsetWidth;
+  }
 }
 
 let waiting = null;

@@ -52,7 +52,7 @@ function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
 
   function headCell(head, at) {
     const button = element("button", { type: "button", textContent: head.label, title: head.title ?? head.label });
-    if (head.unit) button.append(element("small", { textContent: units[at].unit }));
+    if (head.unit) button.append(element("small", { textContent: units[at].unit.replaceAll("/", "/\u200b") }));
     const cell = element("th", { scope: "col" }, button);
     if (numeric[at]) cell.className = "number";
     button.addEventListener("click", () => {
