@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from weft._engine import LINK_STATES
 from weft.results import quantities as q
 from weft.results.quantities import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # In the order of the table of points.
 TABLE = (
@@ -66,8 +69,8 @@ class Listing:
         Key of an entry's name, and head of the column of names.
     quantities : tuple of Quantity
         Further columns, in their order; a column that no entry of a point has is left out.
-    tells : callable
-        Whether the list of a point says more than the point itself.
+    entries : callable
+        The entries of a point that have a row, made of its list; none where they say no more than the point itself.
     """
 
     name: str
@@ -75,17 +78,18 @@ class Listing:
     key: str
     head: str
     quantities: tuple[Quantity, ...]
-    tells: Callable[[Sequence[Mapping[str, object]]], bool] = bool
+    entries: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list
 
 
-def _jobs_tell(jobs: Sequence[Mapping[str, object]]) -> bool:
-    return len(jobs) > 1 or any(job["batch_packets"] is not None for job in jobs)
+def _jobs(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The jobs of a point; none if a single one without a batch says what the point says."""
+    return jobs if len(jobs) > 1 or any(job["batch_packets"] is not None for job in jobs) else []
 
 
 # In the order in which they stand on the page.
 LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES),
-    Listing("jobs", "Jobs", "job", "job", JOBS, _jobs_tell),
+    Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
 )
 
 

@@ -93,8 +93,8 @@ def _brief(sources: Sources) -> dict[str, Any]:
     """Short words for the values of those coordinates that have some: names of models without their options."""
     told = {}
     for path in sources.varied:
-        words = [value if isinstance(value, str) else None for value in sources.frame[path].to_list()]
-        if None not in words and (short := brief(words)) != words:
+        words = [value for value in sources.frame[path].to_list() if isinstance(value, str)]
+        if len(words) == len(sources) and (short := brief(words)) != words:
             told[path] = pack.column(short)
     return told
 
@@ -149,14 +149,14 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
     """A table of each point; without rows where it says no more than the point."""
-    lists = [summary.get(listing.name, []) for summary in sources.summaries]
+    lists = [listing.entries(summary.get(listing.name, [])) for summary in sources.summaries]
     return {
         "name": listing.name,
         "caption": listing.caption,
         "key": listing.key,
         "head": listing.head,
         "columns": [columns_shown.described(each) for each in listing.quantities],
-        "rows": [[_rounded(entry) for entry in entries] if listing.tells(entries) else [] for entries in lists],
+        "rows": [[_rounded(entry) for entry in entries] for entries in lists],
     }
 
 
