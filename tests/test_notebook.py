@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 SCENARIO = """\
 name: asleep <at> night
-topology: {hyperx: {widths: [3], terminals_per_router: 2}}
+topology: {hyperx: {widths: [3], terminals_per_router: 4}}
 routing: minimal
-traffic: {pattern: uniform, packet: 2flits}
+traffic: {pattern: tornado, packet: 2flits}
 measure: {warmup: 100cycles, window: 500cycles, series: {every: 100cycles, of: channel}}
 sweep:
   power.policy: [always_on, {idle_timeout: {idle: 20cycles, transition: 10cycles}}]
@@ -63,8 +63,8 @@ def test_a_sweep_shows_what_it_sweeps_and_a_scenario_its_text() -> None:
     html = sweep._repr_html_()
     assert "4 points" in html
     assert cells(html)[2:] == ["traffic.load", "0.05, 1"]
-    assert "terminals_per_router: 2" in html
-    assert "terminals_per_router: 2" in sweep.scenario._repr_html_()
+    assert "terminals_per_router: 4" in html
+    assert "terminals_per_router: 4" in sweep.scenario._repr_html_()
 
 
 class Display(types.ModuleType):
