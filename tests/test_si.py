@@ -43,5 +43,6 @@ def test_the_scripts_of_a_report_write_the_same() -> None:
         assert driver.execute_script(f"{script}\n{call}", [row[:3] for row in NUMBERS]) == [row[3] for row in NUMBERS]
         column = "return sharedPrefix([null, 0, 28365.18, 2.5], 'W')"
         assert driver.execute_script(f"{script}\n{column}") == {"unit": "kW", "scale": pytest.approx(1e-3), "digits": 2}
-        cells = "return [written(0.0000034, 2), written(21, 1), written(92223.4, 1), written(0), written(null)]"
-        assert driver.execute_script(f"{script}\n{cells}") == ["0.0000034", "21.0", "92\u2009223.4", "0", "-"]
+        cells = "return [written(3.42e-9, 2), written(0.12345), written(21, 1), written(92223.4, 1)]"
+        texts = ["0.0000000034", "0.1235", "21.0", "92\u2009223.4"]
+        assert driver.execute_script(f"{script}\n{cells}") == texts

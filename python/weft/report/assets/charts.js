@@ -17,7 +17,7 @@ function draw(id, title, x, y, traces, layout = {}) {
   const axis = { gridcolor: css("--grid"), linecolor: css("--dim"), zeroline: false, ticks: "outside", tickcolor: css("--dim"), automargin: true, exponentformat: "none", separatethousands: true };
   const named = drawnSeries(traces);
   // Entries of the legend are as wide as the widest.
-  const [letter, line] = printing() ? [5.3, 15] : [7, 20];
+  const [letter, line] = printing() ? [5.3, 19] : [7, 20];
   const entry = 50 + letter * Math.max(0, ...named.map((trace) => trace.name.length));
   const columns = Math.max(1, Math.floor((place.clientWidth - 90) / entry));
   const rows = Math.ceil(named.length / columns);

@@ -31,15 +31,20 @@ function sharedPrefix(values, unit) {
   return { unit: PREFIXES[NO_PREFIX + place] + unit, scale, digits: Math.max(0, 3 - Math.floor(Math.log10(largest * scale))) };
 }
 
-// A number for reading: so many decimal places, or four significant digits where none are given. Small numbers keep four
-// significant digits, too. Thousands are set apart.
+// A number for reading: so many decimal places, or four significant digits where none are given. A number that would be
+// written as zero keeps two significant digits. Thousands are set apart.
 function written(value, digits) {
   if (value === null || value === undefined) return "-";
   if (typeof value !== "number") return String(value);
-  const few = value !== 0 && Math.abs(value) < 0.5 * 10 ** -(digits ?? 0);
-  if (few || (digits === undefined && !Number.isInteger(value))) return String(Number(value.toPrecision(4)));
+  if (digits === undefined && !Number.isInteger(value)) return plainDigits(value, 4);
+  if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -(digits ?? 0)) return plainDigits(value, 2);
   const places = { minimumFractionDigits: digits ?? 0, maximumFractionDigits: digits ?? 0 };
   return value.toLocaleString("en-US", places).replaceAll(",", "\u2009");
+}
+
+// So many significant digits, without an exponent.
+function plainDigits(value, digits) {
+  return value.toLocaleString("en-US", { maximumSignificantDigits: digits, useGrouping: false });
 }
 
 // A number with its unit, as it stands in a text.
