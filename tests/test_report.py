@@ -383,10 +383,11 @@ def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -
 
 
 def test_quantities_of_the_tables_have_units(results: Results) -> None:
-    tables = collect(Sources([results]))["tables"]
-    bare = {each["column"] for table in tables.values() for each in table if not each["unit"]}
+    held = collect(Sources([results]))
+    tables = [held["columns"], *(listing["columns"] for listing in held["listings"])]
+    bare = {each["column"] for table in tables for each in table if not each["unit"]}
     assert bare == {"ending", "flaw", "saturated"}
-    shares = [each for each in tables["points"] if each["column"].endswith("_share")]
+    shares = [each for each in held["columns"] if each["column"].endswith("_share")]
     assert [(each["unit"], each["scale"]) for each in shares] == [("%", 100)] * 2
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import pandas as pd
     import polars as pl
 
     from weft.analysis.dvfs import Rates
@@ -26,6 +27,41 @@ class Results(ResultSet):
 
     Parameters and attributes are those of `ResultSet`.
     """
+
+    def _repr_html_(self) -> str:
+        """The points as a table, in a notebook."""
+        from weft.api.notebook_views import of_results
+
+        return of_results(self)
+
+    def to_pandas(self, table: str | pl.DataFrame = "points") -> pd.DataFrame:
+        """A table of the results for pandas.
+
+        Parameters
+        ----------
+        table : str or polars.DataFrame
+            A name that `weft query` lists: ``points`` (the rows of `frame`), ``jobs``, ``channels``, a recording; or a
+            frame that these results gave, such as an answer of `query`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Without columns of Python objects; ``attrs["units"]`` has the units by column.
+
+        Raises
+        ------
+        ResultsError
+            If pandas is not installed, or there is no such table.
+        """
+        from weft.results.database import TABLES
+        from weft.results.pandas_frame import to_pandas
+
+        if not isinstance(table, str):
+            return to_pandas(table)
+        if table not in TABLES:
+            raise ResultsError.saying(f"there is no table {table!r}", f"the tables are {', '.join(TABLES)}")
+        known = {"points": self.frame, "jobs": self.jobs}
+        return to_pandas(known[table] if table in known else self.query(f"select * from {table} order by all"))
 
     def query(self, sql: str) -> pl.DataFrame:
         """Ask the results in SQL; `weft query` lists the tables and their columns.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from weft.api.results import Results
 from weft.errors import ScenarioError
@@ -14,6 +14,7 @@ from weft.results.store import Store
 from weft.runs import saturation_search, watch
 from weft.runs.beacon import Beacon
 from weft.runs.execute import execute
+from weft.runs.notebook_bar import shown
 from weft.scenario.scenario import Scenario, written
 from weft.text import given
 from weft.text.labels import at
@@ -99,6 +100,12 @@ class Sweep:
     def __repr__(self) -> str:
         return f"<weft.Sweep {self.name!r}: {len(self)} points>"
 
+    def _repr_html_(self) -> str:
+        """What is swept, in a notebook."""
+        from weft.api.notebook_views import of_sweep
+
+        return of_sweep(self.title, self.folder, self.points, self.scenario.text)
+
     @property
     def name(self) -> str:
         """The name of the scenario, with a mark of the overrides if there are any."""
@@ -139,7 +146,7 @@ class Sweep:
         threads: int = 1,
         blocks: int = 0,
         force: bool = False,
-        watch: Callable[[Status], None] | None = None,
+        watch: Callable[[Status], None] | Literal[False] | None = None,
     ) -> Results:
         """Run every point that has no results yet.
 
@@ -154,8 +161,9 @@ class Sweep:
             Threads and blocks of routers inside a run; results do not depend on them. Blocks 0: chosen.
         force : bool
             Run all points again.
-        watch : callable, optional
-            Told the `Status` now and then.
+        watch : callable or False, optional
+            Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
+            shows none.
 
         Raises
         ------
@@ -172,7 +180,7 @@ class Sweep:
         store.write_manifest(self.named, self.points, command)
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
-        with Beacon(store, watch) as beacon:
+        with shown(self.name, watch) as watching, Beacon(store, watching) as beacon:
             execute(
                 missing,
                 lambda place, finished, run: store.save(missing[place], finished, run),
@@ -199,7 +207,7 @@ class Sweep:
         jobs: int | None = None,
         threads: int = 1,
         blocks: int = 0,
-        watch: Callable[[Status], None] | None = None,
+        watch: Callable[[Status], None] | Literal[False] | None = None,
     ) -> pl.DataFrame:
         """Search the saturation load of every curve (combination of what is swept besides ``traffic.load``).
 
@@ -237,19 +245,20 @@ class Sweep:
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
-        frame, _ = saturation_search.find(
-            self.scenario,
-            self.sets,
-            out,
-            tolerance=tolerance,
-            lower=lower,
-            upper=upper,
-            seeds=seeds,
-            jobs=jobs,
-            threads=threads,
-            blocks=blocks,
-            watch=watch,
-        )
+        with shown(f"{self.name} saturation", watch) as watching:
+            frame, _ = saturation_search.find(
+                self.scenario,
+                self.sets,
+                out,
+                tolerance=tolerance,
+                lower=lower,
+                upper=upper,
+                seeds=seeds,
+                jobs=jobs,
+                threads=threads,
+                blocks=blocks,
+                watch=watching,
+            )
         return frame
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.results import collapse, notes, soundness
 from weft.results import quantities as q
+from weft.text.si import si
 
 if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
@@ -129,5 +130,8 @@ def _saving(sources: Sources) -> list[str]:
     summary = sources.summaries[point]
     where = f" ({sources.described[point]})" if len(sources) > 1 else ""
     more = "less" if share >= 0 else "more"
-    joules = f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J for the same flits"
+    joules = (
+        f"{si(summary['energy_total_j'], 'J', 4)} instead of {si(summary['energy_always_on_j'], 'J', 4)} "
+        "for the same flits"
+    )
     return [f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."]

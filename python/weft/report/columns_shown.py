@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 from weft._engine import LINK_STATES
 from weft.results import quantities as q
 from weft.results.quantities import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # In the order of the table of points.
 TABLE = (
@@ -65,7 +71,55 @@ LINK_CLASSES = (
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
 
-TABLES = {"points": TABLE, "jobs": JOBS, "phases": PHASES, "classes": LINK_CLASSES}
+
+@dataclass(frozen=True)
+class Listing:
+    """A list in the summary of each point, shown as a table of the point with a row per entry.
+
+    Attributes
+    ----------
+    name : str
+        Key of the list in the summary.
+    caption : str
+        Stands above the table.
+    key, head : str
+        Key of an entry's name, and head of the column of names.
+    quantities : tuple of Quantity
+        Further columns, in their order; a column that no entry of a point has is left out.
+    entries : callable
+        The entries of a point that have a row, made of its list; none where they say no more than the point itself.
+    """
+
+    name: str
+    caption: str
+    key: str
+    head: str
+    quantities: tuple[Quantity, ...]
+    entries: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list
+
+
+def _jobs(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The jobs of a point; none if a single one without a batch says what the point says."""
+    return jobs if len(jobs) > 1 or any(job["batch_packets"] is not None for job in jobs) else []
+
+
+def _judged(phases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The phases of a point, with words in place of the latencies that have no limit."""
+    words = {True: "saturated", False: "no", None: "not judged"}
+    return [
+        phase
+        | ({"saturated": words[phase.get("saturated")]} if phase["packets"] else {"saturated": "not measured"})
+        | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if phase.get("saturated") else {})
+        for phase in phases
+    ]
+
+
+# In the order in which they stand on the page.
+LISTINGS = (
+    Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES),
+    Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
+    Listing("phases", "Phases of the load", "phase", "phase", PHASES, _judged),
+)
 
 
 def described(quantity: Quantity) -> dict[str, object]:

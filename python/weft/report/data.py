@@ -16,9 +16,10 @@ from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
 from weft.results import notes, soundness
 from weft.results import quantities as q
-from weft.text.labels import label
+from weft.text.labels import brief, label
 
 if TYPE_CHECKING:
+    from weft.report.columns_shown import Listing
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
@@ -44,7 +45,8 @@ def collect(sources: Sources) -> dict[str, Any]:
         "title": ", ".join(sources.names),
         "digits": pack.DIGITS,
         "points": _points(sources),
-        "tables": {name: [columns_shown.described(each) for each in of] for name, of in columns_shown.TABLES.items()},
+        "columns": [columns_shown.described(each) for each in columns_shown.TABLE],
+        "listings": [_listing(sources, each) for each in columns_shown.LISTINGS],
         "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
         "states": {state: colour for state, (colour, _) in STATES.items()},
         # a hatch of matplotlib repeats a letter, which Plotly takes once
@@ -55,9 +57,6 @@ def collect(sources: Sources) -> dict[str, Any]:
         "curves": _curves(sources),
         "curve_table": [_rounded(row) for row in answer.curves(sources)],
         "histograms": _histograms(sources),
-        "jobs": _listed(sources, "jobs"),
-        "phases": [_judged(phases) for phases in _listed(sources, "phases")],
-        "link_classes": _listed(sources, "link_classes"),
         "stalls": _stalls(sources),
         "waiting": _waiting(sources),
         **drawings,
@@ -86,8 +85,19 @@ def _points(sources: Sources) -> dict[str, Any]:
         "hash": [results.points[row]["hash"] for results, row in sources.places],
         "results": pack.column([sources.names[sources.results.index(results)] for results, _ in sources.places]),
         "varied": sources.varied,
+        "brief": _brief(sources),
         "columns": columns,
     }
+
+
+def _brief(sources: Sources) -> dict[str, Any]:
+    """Short words for the values of those coordinates that have some: names of models without their options."""
+    told = {}
+    for path in sources.varied:
+        words = [value for value in sources.frame[path].to_list() if isinstance(value, str)]
+        if len(words) == len(sources) and (short := brief(words)) != words:
+            told[path] = pack.column(short)
+    return told
 
 
 def _curves(sources: Sources) -> list[dict[str, Any]]:
@@ -139,19 +149,17 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
     return made
 
 
-def _listed(sources: Sources, name: str) -> list[list[dict[str, Any]]]:
-    return [[_rounded(each) for each in summary.get(name, [])] for summary in sources.summaries]
-
-
-def _judged(phases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The phases of a point, with words in place of the latencies that have no limit."""
-    words = {True: "saturated", False: "no", None: "not judged"}
-    return [
-        phase
-        | ({"saturated": words[phase.get("saturated")]} if phase["packets"] else {"saturated": "not measured"})
-        | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if phase.get("saturated") else {})
-        for phase in phases
-    ]
+def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
+    """A table of each point; without rows where it says no more than the point."""
+    lists = [listing.entries(summary.get(listing.name, [])) for summary in sources.summaries]
+    return {
+        "name": listing.name,
+        "caption": listing.caption,
+        "key": listing.key,
+        "head": listing.head,
+        "columns": [columns_shown.described(each) for each in listing.quantities],
+        "rows": [[_rounded(entry) for entry in entries] for entries in lists],
+    }
 
 
 def _stalls(sources: Sources) -> dict[int, str]:

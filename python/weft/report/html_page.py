@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = (".html", ".htm")
 # In this order: a script uses only those before it.
-_SCRIPTS = ("data.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
+_SCRIPTS = ("data.js", "numbers.js", "colours.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
 
 
 def write(results: Sequence[ResultSet], path: Path) -> None:

@@ -11,7 +11,7 @@ from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.choose import LOAD, NAMED, PATTERN, SEED, Chosen
 from weft.results.confidence import Mean
-from weft.text.labels import label
+from weft.text.labels import brief, label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -123,9 +123,7 @@ def short(path: str, values: Iterable[object]) -> list[str]:
     >>> short("links.default.vcs", [2, 4])
     ['vcs 2', 'vcs 4']
     """
-    words = [label(value, path) for value in values]
-    names = [word.partition("(")[0] for word in words]
-    words = names if len(set(names)) == len(set(words)) else words
+    words = brief([label(value, path) for value in values])
     what = path.rpartition(".")[2]
     return [f"{what} {word}" if word[:1].isdigit() or word in {"yes", "no", "none", "-"} else word for word in words]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
+from weft.text import html_table
 from weft.text.file_names import as_path, one_line, slug
 from weft.text.labels import label
 
@@ -88,6 +89,10 @@ class Scenario:
     def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
         """Make a scenario of a dict in the shape of a file: strings with units, lists under ``sweep`` and ``zip``."""
         return cls(_json(scenario, indent=2), name, f"<{name}>")
+
+    def _repr_html_(self) -> str:
+        """Its text, in a notebook."""
+        return html_table.head(self.name, f"a scenario, from {self.source}") + html_table.lines(self.text.splitlines())
 
     def points(self, sets: Sequence[tuple[str, str]] = ()) -> list[Point]:
         """Check the scenario and expand its sweep into points; overrides as pairs of path and text.

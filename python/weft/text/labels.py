@@ -6,7 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 # A label shows all entries of a list up to this length.
@@ -60,6 +60,18 @@ def _of_list(values: list[Any], between: str) -> str:
     if len(values) <= _LISTED:
         return between.join(map(label, values))
     return f"({len(values)} entries, {zlib.crc32(repr(values).encode()) & 0xFFFF:04x})"
+
+
+def brief(labels: Sequence[str]) -> list[str]:
+    """Labels without their options, where the names alone tell them apart.
+
+    Examples
+    --------
+    >>> brief(["ugal_p(threshold 2flits)", "minimal"]), brief(["ugal_p(threshold 2flits)", "ugal_p"])
+    (['ugal_p', 'minimal'], ['ugal_p(threshold 2flits)', 'ugal_p'])
+    """
+    names = [each.partition("(")[0] for each in labels]
+    return names if len(set(names)) == len(set(labels)) else list(labels)
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:

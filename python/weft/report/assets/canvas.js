@@ -86,6 +86,7 @@ class NetworkCanvas {
   }
 
   resized() {
+    if (printing()) return; // what is drawn after a change of size would come too late for the print
     for (const canvas of [this.base, this.overlay]) {
       canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
       canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);

@@ -2,39 +2,46 @@
 // The charts. Each function draws one from the data of the page, or hides it where nothing was measured.
 
 const OFFERED = "Offered load [flits/terminal/cycle]";
-const drawnCharts = new Map();
 
 // Text for Plotly, which reads tags and entities in names.
 function plain(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
+const drawnSeries = (traces) => traces.filter((trace) => trace.name && trace.showlegend !== false);
+
 function draw(id, title, x, y, traces, layout = {}) {
   const place = byId(id);
   place.hidden = !traces.length;
   if (!traces.length) return;
-  drawnCharts.set(id, () => draw(id, title, x, y, traces, layout));
-  const axis = { gridcolor: css("--grid"), linecolor: css("--dim"), zeroline: false, ticks: "outside", tickcolor: css("--dim"), automargin: true };
-  const named = traces.filter((trace) => trace.name && trace.showlegend !== false);
-  // Entries of the legend are as wide as the widest: about 7 pixels a letter.
-  const entry = 50 + 7 * Math.max(0, ...named.map((trace) => trace.name.length));
+  const axis = { gridcolor: css("--grid"), linecolor: css("--dim"), zeroline: false, ticks: "outside", tickcolor: css("--dim"), automargin: true, exponentformat: "none", separatethousands: true };
+  const named = drawnSeries(traces);
+  // Entries of the legend are as wide as the widest.
+  const [letter, line] = printing() ? [5.3, 19] : [7, 20];
+  const entry = 50 + letter * Math.max(0, ...named.map((trace) => trace.name.length));
   const columns = Math.max(1, Math.floor((place.clientWidth - 90) / entry));
-  const rows = named.length > 1 ? Math.ceil(named.length / columns) : 0;
+  const rows = Math.ceil(named.length / columns);
+  // A long legend makes the chart higher, not its plot smaller.
+  place.style.height = `calc(var(--chart-height) + ${line * Math.max(0, rows - 2)}px)`;
   const merged = {
-    title: { text: title, x: 0.02, xanchor: "left", y: 1, yanchor: "top", pad: { t: 12 }, font: { size: 15 } },
-    font: { family: "system-ui, sans-serif", size: 12.5, color: css("--ink") },
+    title: { text: title, x: 0.02, xanchor: "left", y: 1, yanchor: "top", pad: { t: 12 }, font: { size: printing() ? 12 : 15 } },
+    font: { family: "system-ui, sans-serif", size: printing() ? 9.5 : 12.5, color: css("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: 64, r: 18, t: 46 + 23 * rows, b: 48 },
-    legend: { orientation: "h", y: 1.03, yanchor: "bottom", x: 0, font: { size: 12 } },
+    margin: { l: 64, r: 18, t: 46 + line * rows, b: 48 },
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, tracegroupgap: 0, font: { size: printing() ? 9 : 12 } },
     showlegend: rows > 0,
+    separators: ".\u2009",
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },
     hoverlabel: { align: "left" },
+    width: place.clientWidth,
+    height: place.clientHeight,
+    uirevision: title, // a zoom stays when the same chart is drawn again
     ...layout,
     xaxis: { ...axis, title: { text: x }, ...layout.xaxis },
     yaxis: { ...axis, title: { text: y }, rangemode: "tozero", ...layout.yaxis },
   };
-  Plotly.react(place, traces, merged, { responsive: true, displaylogo: false, displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+  Plotly.react(place, traces, merged, { displaylogo: false, displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
   if (!place.dataset.listens) {
     place.dataset.listens = "yes";
     place.on("plotly_click", (event) => {
@@ -44,38 +51,52 @@ function draw(id, title, x, y, traces, layout = {}) {
   }
 }
 
-// Drawn again where the colours of the page have changed.
-function redrawCharts() {
-  for (const again of drawnCharts.values()) again();
+// An entry of the legend without data: what a line, a marker or a bar means.
+function meaning(name, more) {
+  return { x: [null], y: [null], type: "scatter", name, hoverinfo: "skip", ...more };
+}
+
+const SATURATED = "saturated or stalled";
+const FLAWED = "left out of what is best";
+
+// The traces of some curves, and what their hollow markers and crosses mean.
+function withHollow(curves, traces) {
+  if (!traces.length) return traces;
+  const flawed = (curve) => curve.flaw.some((flaw, place) => flaw && !curve.over[place]);
+  const hollow = meaning(SATURATED, { mode: "markers", marker: { symbol: "circle-open", size: 8, color: css("--ink"), line: { width: 2 } } });
+  const crossed = meaning(FLAWED, { mode: "markers", marker: { symbol: "x-thin", size: 9, color: css("--ink"), line: { width: 1.5, color: css("--ink") } } });
+  return [...traces, ...(curves.some((curve) => curve.over.some(Boolean)) ? [hollow] : []), ...(curves.some(flawed) ? [crossed] : [])];
 }
 
 function quantity(name) {
-  return report.tables.points.find((each) => each.column === name);
+  return report.columns.find((each) => each.column === name);
 }
 
 // A line through the points of a curve, with the look that it has in all figures; saturated points are hollow, and a
 // cross marks those that may not be praised for another reason.
 function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys, unit = "", half = [] } = {}) {
-  const look = { color: curve.colour, symbol: curve.symbol, size: 8 };
-  const name = plain(curve.label);
-  const hover = `${name || "all"}<br>%{x:.4g}: %{text} ${unit}<extra></extra>`;
+  const look = { color: legible(curve.colour), symbol: curve.symbol, size: 8 };
+  const name = plain(curve.label || report.title);
+  const hover = `${name}<br>%{x:.4g}: %{text} ${unit}<extra></extra>`;
   const kept = (wanted) => curve.load.map((_, place) => place).filter((place) => wanted(place) && ys[place] !== null && xs[place] !== null);
   const pick = (places, values) => places.map((place) => values[place]);
   const trace = (places, more) => ({
     x: pick(places, xs), y: pick(places, at), text: pick(places, ys).map((value) => written(value)),
     customdata: pick(places, curve.points).map((points) => points[0]),
-    legendgroup: curve.label, hovertemplate: hover, type: "scatter", cliponaxis: false, ...more,
+    legendgroup: curve.label, showlegend: false, hovertemplate: hover, type: "scatter", cliponaxis: false, ...more,
   });
   const inLine = kept((place) => line[place]);
   const steady = kept((place) => !curve.over[place]);
   const over = kept((place) => curve.over[place]);
   const flawed = steady.filter((place) => curve.flaw[place]);
-  return [
-    trace(inLine, { mode: "lines", line: { color: curve.colour, dash: curve.dash, width: 2 }, name, showlegend: false, hoverinfo: "skip" }),
-    trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name: name || "all", showlegend: Boolean(curve.label) }),
-    trace(flawed, { mode: "markers", marker: { symbol: "x-thin", size: 9, line: { width: 1.5, color: css("--ink") } }, name: `${name} flawed`, showlegend: false, hovertemplate: `${name || "all"}<br>%{x:.4g}: %{text} ${unit}<br>%{meta}<extra></extra>`, meta: [...new Set(flawed.map((place) => curve.flaw[place]))].join(", ") }),
-    trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${name} saturated`, showlegend: false }),
+  const made = [
+    trace(inLine, { mode: "lines", line: { color: look.color, dash: curve.dash, width: 2 }, name, hoverinfo: "skip" }),
+    trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name }),
+    trace(flawed, { mode: "markers", marker: { symbol: "x-thin", size: 9, line: { width: 1.5, color: css("--ink") } }, name: `${name} flawed`, hovertemplate: `${name}<br>%{x:.4g}: %{text} ${unit}<br>%{meta}<extra></extra>`, meta: [...new Set(flawed.map((place) => curve.flaw[place]))].join(", ") }),
+    trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${name} ${SATURATED}` }),
   ].filter((each) => each.x.length);
+  const key = meaning(name, { mode: "lines+markers", line: { color: look.color, dash: curve.dash, width: 2 }, marker: look, legendgroup: curve.label });
+  return made.length ? [...made, key] : [];
 }
 
 function curvesOf(panel) {
@@ -88,24 +109,36 @@ function loadCharts(panel) {
   const accepted = curves.map((curve) => curve.means["accepted_load"]);
   const of = panel ? `, ${plain(panel)}` : "";
   const end = Math.max(...offered.flat());
-  const diagonal = { x: [0, end], y: [0, end], mode: "lines", line: { color: css("--dim"), width: 1 }, name: "accepted = offered", hoverinfo: "skip", showlegend: false };
+  const diagonal = { x: [0, end], y: [0, end], mode: "lines", line: { color: css("--dim"), width: 1 }, name: "accepted = offered", hoverinfo: "skip" };
   const name = "accepted_load";
   draw("chart-accepted", `Accepted load${of}`, OFFERED, axisTitle(quantity(name)),
-    [diagonal, ...curves.flatMap((curve, k) => curveTraces(curve, offered[k], accepted[k], { unit: quantity(name).unit, half: curve.half[name] }))], { xaxis: { rangemode: "tozero" } });
+    withHollow(curves, [diagonal, ...curves.flatMap((curve, k) => curveTraces(curve, offered[k], accepted[k], { unit: quantity(name).unit, half: curve.half[name] }))]), { xaxis: { rangemode: "tozero" } });
   latencyChart("chart-latency", `Latency${of}`, OFFERED, curves, offered);
   latencyChart("chart-latency-accepted", `Latency over accepted load${of}`, axisTitle(quantity(name)), curves, accepted);
   const energy = quantity("energy_per_bit_pj");
   draw("chart-energy", `Energy per bit${of}`, OFFERED, axisTitle(energy),
-    curves.flatMap((curve, k) => curveTraces(curve, offered[k], curve.means[energy.column], { unit: energy.unit, half: curve.half[energy.column] })),
+    withHollow(curves, curves.flatMap((curve, k) => curveTraces(curve, offered[k], curve.means[energy.column], { unit: energy.unit, half: curve.half[energy.column] }))),
     { xaxis: { rangemode: "tozero" }, yaxis: logAxis(curves.flatMap((curve) => curve.means[energy.column])) });
 }
 
-// A logarithmic axis with marks at 1, 2 and 5 of each power of ten.
+// A logarithmic axis that ends at marks, so that at least two are on it: at round numbers, over many powers of ten at
+// these alone.
 function logAxis(values) {
   const known = values.filter((value) => value > 0);
-  const [low, high] = [Math.floor(Math.log10(Math.min(...known))), Math.ceil(Math.log10(Math.max(...known)))];
-  const ticks = Array.from({ length: Math.max(high - low + 1, 0) }, (_, k) => low + k).flatMap((power) => (high - low > 4 ? [1] : [1, 2, 5]).map((digit) => digit * 10 ** power));
-  return { type: "log", rangemode: "normal", tickvals: ticks, ticktext: ticks.map((tick) => String(Number(tick.toPrecision(1)))) };
+  if (!known.length) return {};
+  const [low, high] = extent(known);
+  const decades = Math.log10(high / low);
+  const far = decades > 4 || low < 1e-3 || high >= 1e6;
+  const digits = far ? [1] : decades > 0.9 ? [1, 2, 5] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
+  const powers = Array.from({ length: Math.floor(Math.log10(high)) - Math.floor(Math.log10(low)) + 3 }, (_, k) => Math.floor(Math.log10(low)) - 1 + k);
+  const marks = powers.flatMap((power) => digits.map((digit) => Number(`${digit}e${power}`)));
+  const from = marks.findLastIndex((mark) => mark <= low);
+  const to = Math.max(marks.findIndex((mark) => mark >= high), from + 1);
+  const ticks = marks.slice(from, to + 1);
+  return {
+    type: "log", rangemode: "normal", range: [Math.log10(ticks[0]) - 0.02 * decades, Math.log10(ticks.at(-1)) + 0.02 * decades],
+    tickvals: ticks, ticktext: ticks.map((tick) => (far ? `10<sup>${Math.round(Math.log10(tick))}</sup>` : written(tick))),
+  };
 }
 
 // Latency lines end where saturation begins; saturated points stand at the upper edge.
@@ -119,7 +152,7 @@ function latencyChart(id, title, x, curves, xs) {
     at: values[k].map((value, place) => (curve.over[place] ? top : value)),
     unit: latency.unit, half: curve.half[latency.column],
   }));
-  draw(id, title, x, axisTitle(latency), traces, { xaxis: { rangemode: "tozero" }, yaxis: { range: [0, top] } });
+  draw(id, title, x, axisTitle(latency), withHollow(curves, traces), { xaxis: { rangemode: "tozero" }, yaxis: { range: [0, top] } });
 }
 
 function curveCharts(curve) {
@@ -140,28 +173,35 @@ function curveCharts(curve) {
   const shares = Object.entries(report.states).map(([state, colour]) => [state, colour, curve.means[`links_${state}_share`]]);
   draw("chart-residency", "Power states of the managed links", OFFERED, "Share of the window",
     shares.filter(([, , values]) => values.some((value) => value)).map(([state, colour, values]) => ({
-      x: places, text: labels, textposition: "none", y: values, name: state, type: "bar", marker: { color: state === "off" ? css("--off") : colour, pattern: { shape: report.state_patterns[state] } },
+      x: places, text: labels, textposition: "none", y: values, name: state, type: "bar", marker: { color: stateColour(state, colour), pattern: { shape: report.state_patterns[state] } },
       hovertemplate: `${state}: %{y:.4f} at %{text}<extra></extra>`,
     })), { barmode: "stack", xaxis: { tickvals: places, ticktext: labels }, yaxis: { range: [0, 1] } });
   const { links, energy, power } = report.billed[byId("billed-select").value];
-  references("chart-energy-references", `Energy per delivered bit, ${links}`, "Energy per delivered bit [pJ/bit]", curve, offered, energy, true);
-  references("chart-power-references", `Mean power, ${links}`, "Mean power [W]", curve, offered, power, false);
+  references("chart-energy-references", `Energy per delivered bit, ${links}`, "Energy per delivered bit", "pJ/bit", curve, offered, energy, logAxis);
+  references("chart-power-references", `Mean power, ${links}`, "Mean power", "W", curve, offered, power, () => ({}));
 }
 
 function shade(alpha) {
-  return `rgba(0,114,178,${Math.max(alpha, 0.05)})`;
+  return `rgba(${channelsOf(legible(BLUE)).join()},${Math.max(alpha, 0.05)})`;
 }
 
-function references(id, title, y, curve, offered, names, log) {
-  const looks = [{ dash: "solid", symbol: "circle", colour: curve.colour }, { dash: "dash", symbol: "square", colour: css("--dim") }, { dash: "dot", symbol: "diamond", colour: css("--dim") }];
+// Grey stands for what is off.
+function stateColour(state, colour) {
+  return state === "off" ? css("--off") : legible(colour);
+}
+
+function references(id, title, label, unit, curve, offered, names, axis) {
+  const looks = [{ dash: "solid", symbol: "circle", colour: legible(curve.colour) }, { dash: "dash", symbol: "square", colour: css("--dim") }, { dash: "dot", symbol: "diamond", colour: css("--dim") }];
+  const shared = sharedPrefix(names.flatMap((name) => curve.means[name]), unit);
+  const scaled = (name) => curve.means[name].map((value) => (value === null ? null : value * shared.scale));
   const traces = ["as run", "always on", "ideal proportional"].flatMap((words, k) => {
-    const values = curve.means[names[k]];
+    const values = scaled(names[k]);
     if (!anyKnown(values)) return [];
     return [{ x: offered, y: values, name: words, mode: "lines+markers", type: "scatter", customdata: curve.points.map((points) => points[0]),
       line: { color: looks[k].colour, dash: looks[k].dash }, marker: { symbol: curve.over.map((over) => looks[k].symbol + (over ? "-open" : "")), size: 7, color: looks[k].colour },
-      hovertemplate: `${words}: %{y:.4g} at %{x:.4g}<extra></extra>` }];
+      hovertemplate: `${words}: %{y:.4g} ${shared.unit} at %{x:.4g}<extra></extra>` }];
   });
-  draw(id, title, OFFERED, y, traces, { xaxis: { rangemode: "tozero" }, yaxis: log ? logAxis(names.flatMap((name) => curve.means[name])) : {} });
+  draw(id, title, OFFERED, `${label} [${shared.unit}]`, withHollow([curve], traces), { xaxis: { rangemode: "tozero" }, yaxis: axis(names.flatMap(scaled)) });
 }
 
 function pointCharts(point) {
@@ -172,14 +212,14 @@ function pointCharts(point) {
   let below = 0;
   const shares = latency.map((_, place) => (below += packets[place]) / total);
   const joined = histogram.joined > 1 ? ` (every ${histogram.joined}th step)` : "";
-  const step = (y, words) => (latency.length ? [{ x: latency, y, mode: "lines", type: "scatter", line: { shape: "hv", color: "#0072B2", width: 2 }, hovertemplate: `${words} %{x} cycles: %{y:.6g}<extra></extra>`, showlegend: false }] : []);
+  const step = (y, words) => (latency.length ? [{ x: latency, y, mode: "lines", type: "scatter", name: WINDOW_PACKETS, showlegend: true, line: { shape: "hv", color: legible(BLUE), width: 2 }, hovertemplate: `${words} %{x} cycles: %{y:.6g}<extra></extra>` }] : []);
   draw("chart-cdf", `Latency distribution${joined}`, "Packet latency [cycles]", "Share of packets at most as late", step(shares, "at most"), { yaxis: { range: [0, 1.02] } });
   const beyond = shares.map((share, place) => (place + 1 < shares.length ? 1 - share : null));
-  draw("chart-ccdf", `Latency tail${joined}`, "Packet latency [cycles]", "Share of packets that are later", step(beyond, "later than"), { yaxis: { type: "log", rangemode: "normal", dtick: 1, exponentformat: "power" } });
+  draw("chart-ccdf", `Latency tail${joined}`, "Packet latency [cycles]", "Share of packets that are later", step(beyond, "later than"), { yaxis: logAxis([...beyond, 1]) });
   const hops = valueOf("hop_histogram", point) ?? [];
   const all = hops.reduce((sum, count) => sum + count, 0);
   draw("chart-hops", "Hops", "Links between routers on the way of a packet", "Share of packets",
-    all ? [{ x: hops.map((_, hop) => hop), y: hops.map((count) => count / all), text: hops.map((count) => written(count)), textposition: "none", type: "bar", marker: { color: "#0072B2" }, hovertemplate: "%{x} hops: %{text} packets, %{y:.4f}<extra></extra>" }] : [],
+    all ? [{ x: hops.map((_, hop) => hop), y: hops.map((count) => count / all), text: hops.map((count) => written(count)), textposition: "none", type: "bar", name: WINDOW_PACKETS, showlegend: true, marker: { color: legible(BLUE) }, hovertemplate: "%{x} hops: %{text} packets, %{y:.4f}<extra></extra>" }] : [],
     { xaxis: { dtick: hops.length > 20 ? undefined : 1 } });
   channelChart(point);
   historyCharts(point);
@@ -191,15 +231,16 @@ function historyCharts(point) {
   const [warmup, cycles] = [valueOf("warmup_cycles", point), valueOf("window_cycles", point)];
   const edge = (x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line: { color: css("--dim"), width: 1, dash: "dash" } });
   const layout = { shapes: [edge(warmup), edge(warmup + cycles)], xaxis: { rangemode: "tozero" } };
+  const frame = meaning("measured window", { mode: "lines", line: { color: css("--dim"), width: 1, dash: "dash" } });
   const lines = (series?.classes ?? []).map(({ name, channels, flits }, number) => ({
     x: Array.from(decode(series.from_cycle)), y: Array.from(decode(flits), (count, k) => count / (decode(series.cycles)[k] * channels)),
-    name, mode: "lines", type: "scatter", line: { shape: "hv", color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: DASHES[number % DASHES.length] },
+    name, mode: "lines", type: "scatter", line: { shape: "hv", color: legible(CLASS_COLOURS[number % CLASS_COLOURS.length]), dash: DASHES[number % DASHES.length] },
     hovertemplate: `${name}, from cycle %{x}: %{y:.4f}<extra></extra>`,
   }));
-  draw("chart-series", "Utilisation over time (dashed: the window)", "Time [cycles]", "Mean utilisation [flits/cycle]", lines, layout);
+  draw("chart-series", "Utilisation over time", "Time [cycles]", "Mean utilisation [flits/cycle]", lines.length ? [...lines, frame] : [], layout);
   const late = (values, name, look) => ({ x: Array.from(decode(transient.from_cycle)), y: Array.from(values), name, mode: "lines", type: "scatter", line: look, hovertemplate: `${name}, created from cycle %{x} on: %{y:.5g} cycles<extra></extra>` });
-  draw("chart-transient", "Latency by time of creation (dashed: the window)", "Time of creation [cycles]", "Packet latency [cycles]",
-    transient ? [late(decode(transient.mean_cycles), "mean", { color: "#0072B2" }), late(decode(transient.max_cycles), "longest", { color: "#D55E00", dash: "dot" })] : [], layout);
+  draw("chart-transient", "Latency by time of creation", "Time of creation [cycles]", "Packet latency [cycles]",
+    transient ? [late(decode(transient.mean_cycles), "mean", { color: legible(BLUE) }), late(decode(transient.max_cycles), "longest", { color: legible("#D55E00"), dash: "dot" }), frame] : [], layout);
 }
 
 // What each phase of the load offered, accepted and used: a step per phase of the window.
@@ -209,13 +250,13 @@ function phaseCharts(phases) {
     x: measured.flatMap((phase) => [phase.from_cycle, phase.to_cycle, null]),
     y: measured.flatMap((phase) => (typeof phase[name] === "number" ? [phase[name], phase[name], null] : [null, null, null])),
     text: measured.flatMap((phase) => Array(3).fill(`phase ${phase.phase}`)),
-    name: words, mode: "lines", type: "scatter", line: { color: colour, dash, width: 2 }, hovertemplate: `%{text}, ${words}: %{y:.4g}<extra></extra>`, ...more,
+    name: words, mode: "lines", type: "scatter", showlegend: true, line: { color: legible(colour), dash, width: 2 }, hovertemplate: `%{text}, ${words}: %{y:.4g}<extra></extra>`, ...more,
   });
   const over = measured.filter((phase) => phase.saturated === "saturated");
   const known = measured.map((phase) => phase.packet_latency_mean_cycles).filter((value) => typeof value === "number");
   const top = 1.15 * Math.max(1, ...known);
-  const marks = { x: over.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", mode: "markers", type: "scatter", cliponaxis: false,
-    marker: { symbol: "circle-open", size: 9, color: "#0072B2", line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" };
+  const marks = { x: over.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", mode: "markers", type: "scatter", showlegend: true, cliponaxis: false,
+    marker: { symbol: "circle-open", size: 9, color: legible(BLUE), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" };
   const lines = (traces) => (measured.length ? traces.filter((trace) => anyKnown(trace.y)) : []);
   const time = "Time [cycles]";
   draw("chart-phase-load", "Loads of the phases", time, "Load [flits/terminal/cycle]",
@@ -226,23 +267,32 @@ function phaseCharts(phases) {
     lines([steps("power_mean_w", "as run", "#0072B2", "solid"), steps("power_always_on_mean_w", "always on", css("--dim"), "dash")]));
 }
 
-// Channels between routers from the busiest on, a line per class.
+// Channels between routers from the busiest on, a line per class. Where some are hardly used, the axis is logarithmic.
 function channelChart(point) {
   const kept = report.channels[point];
   const traces = [];
+  let axis = {};
   if (kept) {
     const network = report.networks[kept.network];
     const use = utilisations(point);
     const classes = decode(network.class);
     const present = channelPresence(network);
+    const used = Array.from(use).filter((value, channel) => present[channel] && value > 0);
+    const [least, most] = extent(used);
+    const log = most > 20 * least;
+    if (log) axis = logAxis(used);
     network.classes.forEach((name, number) => {
       const values = Array.from(use).filter((_, channel) => present[channel] && classes[channel % network.links] === number).sort((a, b) => b - a);
-      traces.push({ y: values, x: values.map((_, rank) => rank + 1), name, mode: "lines", type: "scatter", line: { shape: "hvh", width: 2, color: CLASS_COLOURS[number % CLASS_COLOURS.length], dash: DASHES[number % DASHES.length] }, showlegend: network.classes.length > 1, hovertemplate: `${name}, number %{x}: %{y:.4f}<extra></extra>` });
+      const idle = values.filter((value) => !value).length;
+      const words = log && idle ? `${name} (${written(idle)} not used)` : name;
+      traces.push({ y: values.map((value) => (log && !value ? null : value)), x: values.map((_, rank) => rank + 1), name: words, mode: "lines", type: "scatter", line: { shape: "hvh", width: 2, color: legible(CLASS_COLOURS[number % CLASS_COLOURS.length]), dash: DASHES[number % DASHES.length] }, showlegend: true, hovertemplate: `${name}, number %{x}: %{y:.4g}<extra></extra>` });
     });
   }
-  draw("chart-channels", "Utilisation of the channels between routers, sorted", "Channels, busiest first", "Utilisation [flits/cycle]", traces);
+  draw("chart-channels", "Utilisation of the channels between routers, sorted", "Channels, busiest first", "Utilisation [flits/cycle]", traces, { yaxis: axis });
 }
 
+const BLUE = "#0072B2";
+const WINDOW_PACKETS = "packets of the window";
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const CLASS_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 

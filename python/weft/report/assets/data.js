@@ -1,5 +1,5 @@
 "use strict";
-// The data of the page, and how numbers are read from and written on it.
+// The data of the page, and how it is read.
 
 const report = JSON.parse(document.getElementById("weft-data").textContent);
 const pointCount = report.points.words.length;
@@ -41,14 +41,9 @@ function anyKnown(values) {
   return values.some((value) => value !== null && value !== undefined);
 }
 
-// A number for reading: so many decimal places, or four significant digits where none are given.
-function written(value, digits) {
-  if (value === null || value === undefined) return "-";
-  if (typeof value !== "number") return String(value);
-  if (Number.isInteger(value)) return value.toLocaleString("en-US").replaceAll(",", "\u2009");
-  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(3);
-  if (digits === undefined || (value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits)) return String(Number(value.toPrecision(4)));
-  return value.toFixed(digits);
+// The least and the largest of some numbers, of which there may be too many for Math.min.
+function extent(values) {
+  return values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
 }
 
 function axisTitle(quantity) {

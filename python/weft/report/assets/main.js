@@ -3,6 +3,7 @@
 
 const view = new NetworkView();
 let tableRows = [];
+let shownPanel = "";
 
 function curveName(curve) {
   return [curve.panel, curve.label].filter(Boolean).join(", ") || "all points";
@@ -16,6 +17,7 @@ function showPanels() {
   choose(panels[0]);
 
   function choose(panel) {
+    shownPanel = panel;
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", panels[k] === panel));
     loadCharts(panel);
   }
@@ -48,17 +50,19 @@ function chooseCurve(number) {
 }
 
 function showPoints() {
-  const shown = report.tables.points.filter(({ column: name }) => column(name));
+  const shown = report.columns.filter(({ column: name }) => column(name));
   const known = (name) => shown.some((each) => each.column === name);
   const varied = report.points.varied.filter((path) => !known(path));
   const top = [...varied.map((path) => ({ label: path.split(".").pop(), title: path })), ...heads(shown), { label: "drawn", title: "whether its channels are on this page" }, { label: "hash" }];
   const rows = report.points.words.map((_, point) => [
-    ...varied.map((path) => valueOf(path, point)),
-    ...shown.map((each) => inUnit(each, valueOf(each.column, point))),
+    ...varied.map((path) => coordinate(path, point)),
+    ...shown.map((each) => measured(each, point)),
     report.channels[point] ? "yes" : "no",
     report.points.hash[point],
   ]);
   tableRows = sortable(byId("point-table"), top, rows, { onRow: (point) => { choosePoint(point); byId("point").scrollIntoView(); } });
+  const limitless = [endless("saturated"), endless("stalled")].filter(Boolean);
+  byId("point-words").textContent = limitless.join(" ");
   const select = byId("point-select");
   select.append(...report.points.words.map((textContent, value) => element("option", { value, textContent })));
   select.addEventListener("change", () => choosePoint(Number(select.value)));
@@ -67,35 +71,70 @@ function showPoints() {
   byId("point-next").addEventListener("click", () => step(1));
 }
 
+const ENDLESS = {
+  saturated: { mark: "sat", words: "saturated, the latency has no limit" },
+  stalled: { mark: "stall", words: "packets wait for each other for ever" },
+};
+
+// Why the latency of a point has no limit: a key of ENDLESS, or null.
+function whyEndless(point) {
+  if (valueOf("ending", point) === "stalled") return "stalled";
+  return valueOf("saturated", point) ? "saturated" : null;
+}
+
+function endless(why) {
+  const { mark, words } = ENDLESS[why];
+  return report.points.words.some((_, point) => whyEndless(point) === why) ? `${mark}: ${words}.` : "";
+}
+
+// A cell of what the sweep set: a model by its name where that is enough, and with all options on hover.
+function coordinate(path, point) {
+  const value = valueOf(path, point);
+  const brief = report.points.brief[path];
+  return brief ? { text: Array.isArray(brief) ? brief[point] : brief.all, value, title: value } : value;
+}
+
+// A cell of what was measured; a latency without a limit is said to be one, and its number stands on hover.
+function measured(each, point) {
+  const value = inUnit(each, valueOf(each.column, point));
+  const why = each.column.startsWith("packet_latency") && whyEndless(point);
+  if (!why) return value;
+  return { text: ENDLESS[why].mark, value: null, title: `${ENDLESS[why].words}; in this window ${inWords(value, each)}` };
+}
+
 // Everything about one point.
 function choosePoint(point) {
   byId("point-select").value = point;
   tableRows.forEach((row, k) => row.classList.toggle("chosen", k === point));
-  const facts = report.tables.points.map((each) => [each, inUnit(each, valueOf(each.column, point))]).filter(([, value]) => value !== null);
-  byId("point-facts").replaceChildren(...facts.map(([each, value]) =>
-    element("span", {}, `${each.label} `, element("b", { textContent: [written(value, each.digits), each.unit].filter(Boolean).join(" ") }))));
+  const facts = report.columns.filter((each) => valueOf(each.column, point) !== null).map((each) => {
+    const cell = measured(each, point);
+    return [each.label, cell?.text ? `${cell.text} (${cell.title})` : inWords(cell, each)];
+  });
+  byId("point-facts").replaceChildren(...facts.map(([label, textContent]) => element("span", {}, `${label} `, element("b", { textContent }))));
   const stall = report.stalls[point];
   byId("point-stall").replaceChildren(...(stall ? [element("h3", { textContent: "Stalled: what waits for what" }), element("pre", { className: "stall", textContent: stall })] : []));
   view.show(point);
   pointCharts(point);
-  pointTables(point);
-}
-
-function pointTables(point) {
-  listTable("class-table", "Link classes", "link_class", "class", report.tables.classes, report.link_classes[point]);
-  const jobs = report.jobs[point];
-  listTable("job-table", "Jobs", "job", "job", report.tables.jobs, jobs.length > 1 || jobs.some((job) => job.batch_packets !== null) ? jobs : []);
-  listTable("phase-table", "Phases of the load", "phase", "phase", report.tables.phases, report.phases[point]);
-  phaseCharts(report.phases[point]);
+  byId("listings").replaceChildren(...report.listings.map((listing) => listed(listing, point)));
+  phaseCharts(report.listings.find(({ name }) => name === "phases").rows[point]);
   busyTable(point);
+  byId("utilisation-note").hidden = !beyondOne(point);
 }
 
-function listTable(id, caption, key, label, quantities, rows) {
-  const place = byId(id);
-  place.replaceChildren();
-  if (!rows.length) return;
-  const shown = quantities.filter(({ column: name }) => rows.some((row) => row[name] !== null && row[name] !== undefined));
-  sortable(place, [{ label }, ...heads(shown)], rows.map((row) => [row[key], ...shown.map((each) => inUnit(each, row[each.column]))]), { caption });
+// The table of a list that each point has: its link classes, its jobs.
+function listed({ name, caption, key, head, columns, rows }, point) {
+  const place = element("div", { id: `${name}-table` });
+  const entries = rows[point];
+  if (!entries.length) return place;
+  const shown = columns.filter(({ column: wanted }) => entries.some((entry) => entry[wanted] !== null && entry[wanted] !== undefined));
+  sortable(place, [{ label: head }, ...heads(shown)], entries.map((entry) => [entry[key], ...shown.map((each) => inUnit(each, entry[each.column]))]), { caption });
+  return place;
+}
+
+// Whether some number that the page shows of a point is a utilisation above 1.
+function beyondOne(point) {
+  const listings = report.listings.flatMap(({ columns, rows }) => columns.filter(({ column: name }) => name.startsWith("utilisation")).flatMap(({ column: name }) => rows[point].map((entry) => entry[name])));
+  return [...listings, ...(report.channels[point] ? utilisations(point) : [])].some((value) => value > 1);
 }
 
 // The busiest channels, for those who can't hover; a row points its link out in the drawing.
@@ -111,7 +150,7 @@ function busyTable(point) {
   const rows = busiest.map((channel) => {
     const link = channel % network.links;
     const ends = channel < network.links ? [from[link], ports[0][link], to[link], ports[1][link]] : [to[link], ports[1][link], from[link], ports[0][link]];
-    return [view.channelNumber(channel), network.classes[classes[link]], ...ends, flits[channel], use[channel], decode(kept.transitions)[channel], Number(decode(kept.energy_j)[channel].toPrecision(5))];
+    return [view.channelNumber(channel), network.classes[classes[link]], ...ends, flits[channel], use[channel], decode(kept.transitions)[channel], decode(kept.energy_j)[channel]];
   });
   const top = ["channel", "class", "from router", "port", "to router", "port", "flits", "utilisation", "transitions", "energy"].map((label) => ({ label }));
   top[7] = { ...top[7], unit: "flits/cycle", digits: 4 };
@@ -136,7 +175,31 @@ showCurves();
 showPoints();
 roomNote();
 choosePoint(report.first);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  redrawCharts();
+
+// Everything that is drawn, again: its colours or its space have changed.
+function redraw() {
+  if (pointCount > 1) loadCharts(shownPanel);
+  curveCharts(report.curves[byId("curve-select").value]);
+  pointCharts(Number(byId("point-select").value));
+  view.canvas.resized();
   view.paint();
+}
+
+function forPrint(on) {
+  document.documentElement.classList.toggle("printing", on);
+  redraw();
+  const room = document.querySelector("main").clientWidth;
+  for (const table of document.querySelectorAll(".scroll table")) {
+    table.style.zoom = 1;
+    if (on && table.offsetWidth > room) table.style.zoom = room / table.offsetWidth;
+  }
+}
+
+let waiting = null;
+addEventListener("resize", () => {
+  cancelAnimationFrame(waiting);
+  waiting = requestAnimationFrame(() => printing() || redraw());
 });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => printing() || redraw());
+addEventListener("beforeprint", () => forPrint(true));
+addEventListener("afterprint", () => forPrint(false));

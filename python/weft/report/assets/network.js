@@ -2,6 +2,8 @@
 // What the links of the drawing show: utilisation or power states, over the window or over time; details on hover.
 
 const RAMP_STEPS = 24;
+// Below this share of its upper end a logarithmic scale has one colour.
+const LOG_SPAN = 1e-3;
 
 class NetworkView {
   constructor() {
@@ -42,7 +44,7 @@ class NetworkView {
   offer() {
     const slept = Object.keys(this.kept.cycles).some((state) => state !== "on");
     const stuck = report.waiting[this.point];
-    options("network-colour", [["utilisation", "utilisation"], ...(slept ? [["state", "power state"]] : []), ...(stuck ? [["stall", "what waits"]] : [])]);
+    options("network-colour", [["utilisation", "utilisation"], ["log", "utilisation, log scale"], ...(slept ? [["state", "power state"]] : []), ...(stuck ? [["stall", "what waits"]] : [])]);
     if (stuck) byId("network-colour").value = "stall";
     options("network-when", [["window", "whole window"], ...(this.film ? [["film", "step by step"]] : [])]);
     const slider = byId("network-slider");
@@ -84,12 +86,13 @@ class NetworkView {
   paint() {
     if (!this.kept) return;
     this.time();
-    const shows = { utilisation: () => this.paintUse(), state: () => this.paintStates(), stall: () => this.paintStall() };
+    const shows = { utilisation: () => this.paintUse(false), log: () => this.paintUse(true), state: () => this.paintStates(), stall: () => this.paintStall() };
     shows[byId("network-colour").value]();
     this.tell(this.found, ...(this.at ?? [0, 0]));
   }
 
-  paintUse() {
+  // Channels that carried nothing are grey and dashed, so that those that carried little can be told from them.
+  paintUse(log) {
     const use = this.shownUse();
     if (!use) {
       byId("network-legend").textContent = "The film of this point holds power states only: measure.series keeps flits over time.";
@@ -97,10 +100,24 @@ class NetworkView {
       return;
     }
     const top = this.top();
-    const ramp = this.ramp();
-    this.canvas.paint(Uint8Array.from(use, (value) => Math.min(RAMP_STEPS - 1, Math.floor((RAMP_STEPS * value) / top))),
-      ramp.map((colour, k) => ({ colour, width: 0.5 + (1.3 * k) / RAMP_STEPS })));
-    this.rampLegend("Utilisation", top, "flits/cycle", ramp);
+    const share = (value) => (log ? 1 + Math.log(value / top) / -Math.log(LOG_SPAN) : value / top);
+    this.paintShares(use, share);
+    const least = log ? `${written(Number((LOG_SPAN * top).toPrecision(4)))} or less` : "0";
+    this.rampLegend("Utilisation", least, `${written(Number(top.toPrecision(4)))} flits/cycle`);
+    this.legendOfIdle(use, "not used");
+  }
+
+  // Colours by the share of the scale, from 0 to 1; channels of value 0 apart.
+  paintShares(values, share) {
+    const step = (value) => (value ? 1 + Math.min(RAMP_STEPS - 1, Math.max(0, Math.floor(RAMP_STEPS * share(value)))) : 0);
+    const colours = ramp(RAMP_STEPS);
+    this.canvas.paint(Uint8Array.from(values, step),
+      [{ colour: css("--off"), width: 0.6, dash: true }, ...colours.map((colour, k) => ({ colour, width: 0.7 + (1.1 * k) / RAMP_STEPS }))]);
+  }
+
+  legendOfIdle(values, words) {
+    const count = values.reduce((sum, value, channel) => sum + (!value && this.canvas.present[channel]), 0);
+    if (count) byId("network-legend").append(this.key(css("--off"), `${words}: ${written(count)} channels`, true));
   }
 
   paintStates() {
@@ -116,11 +133,10 @@ class NetworkView {
       return;
     }
     const cycles = this.cycles();
-    const ramp = this.ramp();
     const awake = Float64Array.from({ length: 2 * this.network.links }, (_, channel) => 1 - (cycles.off?.[channel] ?? 0) / this.window());
-    this.canvas.paint(Uint8Array.from(awake, (share) => Math.min(RAMP_STEPS - 1, Math.floor(RAMP_STEPS * share))),
-      ramp.map((colour, k) => ({ colour, width: 0.5 + (1.3 * k) / RAMP_STEPS })));
-    this.rampLegend("Share of the window not switched off", 1, "", ramp);
+    this.paintShares(awake, (share) => share);
+    this.rampLegend("Share of the window not switched off", "0", "1");
+    this.legendOfIdle(awake, "off in the whole window");
   }
 
   // The channels that lead to the queues of the wait-for cycle.
@@ -131,7 +147,7 @@ class NetworkView {
     const ports = [decode(this.network.from_port), decode(this.network.to_port)];
     const leadsTo = (channel) => (channel < links ? `${to[channel]} ${ports[1][channel]}` : `${from[channel - links]} ${ports[0][channel - links]}`);
     const style = Uint8Array.from({ length: 2 * links }, (_, channel) => (waits.has(leadsTo(channel)) ? 1 : 0));
-    const colours = [css("--off"), report.states.waking];
+    const colours = [css("--off"), legible(report.states.waking)];
     this.canvas.paint(style, [{ colour: colours[0], width: 0.8 }, { colour: colours[1], width: 2 }]);
     byId("network-legend").replaceChildren(this.key(colours[1], `leads to a queue of the wait-for cycle: ${waits.size} queues`), this.key(colours[0], "other channels"));
   }
@@ -165,20 +181,14 @@ class NetworkView {
     return this.film.top;
   }
 
-  ramp() {
-    const stops = matchMedia("(prefers-color-scheme: dark)").matches ? [...report.heat].reverse() : report.heat;
-    return Array.from({ length: RAMP_STEPS }, (_, k) => stops[Math.round((k * (stops.length - 1)) / (RAMP_STEPS - 1))]);
-  }
-
   stateColour(state) {
-    return state === "off" ? css("--off") : report.states[state];
+    return stateColour(state, report.states[state]);
   }
 
-  rampLegend(label, top, unit, ramp) {
+  rampLegend(label, least, most) {
     const bar = element("span", { className: "ramp" });
-    bar.style.background = `linear-gradient(90deg, ${ramp.join(", ")})`;
-    byId("network-legend").replaceChildren(element("span", { textContent: label }), element("span", { textContent: "0" }), bar,
-      element("span", { textContent: `${written(Number(top.toPrecision(4)))} ${unit}`.trim() }));
+    bar.style.background = `linear-gradient(90deg, ${ramp(RAMP_STEPS).join(", ")})`;
+    byId("network-legend").replaceChildren(element("span", { textContent: label }), element("span", { textContent: least }), bar, element("span", { textContent: most }));
   }
 
   time() {
@@ -261,7 +271,7 @@ class NetworkView {
     rows.push(each("utilisation [flits/cycle]", (channel) => written(this.use[channel], 4)));
     for (const [state, cycles] of Object.entries(this.cycles())) rows.push(each(`cycles ${state}`, (channel) => written(cycles[channel])));
     rows.push(each("transitions", (channel) => written(decode(this.kept.transitions)[channel])));
-    rows.push(each("energy [J]", (channel) => decode(this.kept.energy_j)[channel].toExponential(4)));
+    rows.push(each("energy", (channel) => si(decode(this.kept.energy_j)[channel], "J", 4)));
     return rows;
   }
 

@@ -2,14 +2,18 @@
 // Tables that sort: a click or Enter on a head sorts by it, once more turns the order. Rows that can be chosen are one
 // stop for the Tab key; arrows go up and down.
 
-// Fills `place`. Heads have `label`, `unit`, `title` and `digits`; rows are lists of values.
+// Fills `place`. Heads have `label`, `unit`, `title` and `digits`; rows are lists of values, or of {text, value, title}:
+// what stands there, by what it is sorted (null: last), and what is told on hover. Numbers in J, W and s have one prefix
+// per column.
 // `onRow(index)` is called for a row that was chosen; `caption` stands above.
 function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
   const body = element("tbody");
-  const numeric = heads.map((_, at) => rows.some((row) => typeof row[at] === "number"));
+  const numeric = heads.map((_, at) => rows.some((row) => typeof worth(row[at]) === "number"));
+  const units = heads.map((head, at) => sharedPrefix(rows.map((row) => worth(row[at])), head.unit));
   const made = rows.map((row, index) => {
     const cells = row.map((value, at) => {
-      const cell = element("td", { textContent: written(value, heads[at].digits) });
+      const textContent = value?.text ?? inColumn(value, at);
+      const cell = element("td", { textContent, title: value?.title ?? "" });
       if (numeric[at] && typeof value !== "string") cell.className = "number";
       return cell;
     });
@@ -41,20 +45,30 @@ function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
   place.replaceChildren(element("div", { className: "scroll" }, table));
   return made;
 
+  function inColumn(value, at) {
+    const { scale, digits = heads[at].digits } = units[at];
+    return written(typeof value === "number" ? value * scale : value, digits);
+  }
+
   function headCell(head, at) {
     const button = element("button", { type: "button", textContent: head.label, title: head.title ?? head.label });
-    if (head.unit) button.append(element("small", { textContent: head.unit }));
+    if (head.unit) button.append(element("small", { textContent: units[at].unit.replaceAll("/", "/\u200b") }));
     const cell = element("th", { scope: "col" }, button);
     if (numeric[at]) cell.className = "number";
     button.addEventListener("click", () => {
       const down = cell.getAttribute("aria-sort") === "ascending";
       for (const other of row.children) other.removeAttribute("aria-sort");
       cell.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const order = rows.map((_, index) => index).sort((a, b) => compared(rows[a][at], rows[b][at], down) || a - b);
+      const order = rows.map((_, index) => index).sort((a, b) => compared(worth(rows[a][at]), worth(rows[b][at]), down) || a - b);
       body.append(...order.map((index) => made[index]));
     });
     return cell;
   }
+}
+
+// The value of a cell, by which it is sorted.
+function worth(cell) {
+  return cell !== null && typeof cell === "object" ? cell.value : cell;
 }
 
 // Numbers by size, words by alphabet, what is missing last.

@@ -1,0 +1,83 @@
+"""How results and sweeps look in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.results import notes
+from weft.results import quantities as q
+from weft.results.pandas_frame import unit
+from weft.text import html_table
+from weft.text.columns import number
+from weft.text.labels import brief, label
+from weft.text.si import si
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from weft._engine import Point
+    from weft.results.quantities import Quantity
+    from weft.results.result_set import ResultSet
+
+# At most so many points have a row.
+_ROWS = 30
+_SHOWN = (q.LATENCY, q.P99, q.ACCEPTED, q.ENERGY)
+_POWER = "power_mean_w"
+
+
+def of_results(results: ResultSet) -> str:
+    """A row per point with the coordinates that differ, latency, accepted load, energy and power; then the notes."""
+    counts = [(results.missing, "missing"), (len(results.damaged), "damaged")]
+    more = "".join(f", {count} {what}" for count, what in counts if count)
+    title = html_table.head(results.title, f"{_points(len(results))}{more}, in {results.root}")
+    if not len(results):
+        return title
+    varied = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
+    heads = [path.rpartition(".")[2] for path in varied]
+    heads += [f"{each.short} [{each.unit}]" for each in _SHOWN]
+    powers = _POWER in results.frame.columns
+    rows = []
+    coordinates = [_words(results, path) for path in varied]
+    for point, summary in enumerate(results.summaries[:_ROWS]):
+        cells = [words[point] for words in coordinates] + [_cell(summary, each) for each in _SHOWN]
+        rows.append([*cells, si(summary.get(_POWER), unit(_POWER))] if powers else cells)
+    body = html_table.table([*heads, "power"] if powers else heads, rows, left=len(varied))
+    return title + body + html_table.lines([*_remarks(results), *notes.lines(results)])
+
+
+def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> str:
+    """What is swept, and the text of the scenario."""
+    named = html_table.head(title, f"{_points(len(points))} to run, results in {folder}")
+    places = [point.coordinates for point in points]
+    swept = {path: list(dict.fromkeys(label(place[path], path) for place in places)) for path in places[0]}
+    rows = [[path, ", ".join(values)] for path, values in swept.items()]
+    body = html_table.table(["swept", "values"], rows, left=2) if rows else ""
+    return named + body + html_table.folded("The scenario as it was written", text)
+
+
+def _points(count: int) -> str:
+    return f"{count} {'point' if count == 1 else 'points'}"
+
+
+def _words(results: ResultSet, path: str) -> list[str]:
+    return brief([label(value, path) for value in results.frame[path].to_list()])
+
+
+def _cell(summary: dict[str, Any], quantity: Quantity) -> str:
+    """A number of a point; a latency without a limit is no number."""
+    if quantity.unit == q.LATENCY.unit and (summary["saturated"] or summary[q.ENDING.column] == q.STALLED):
+        return "stall" if summary[q.ENDING.column] == q.STALLED else "sat"
+    return number(summary.get(quantity.column), quantity.digits)
+
+
+def _remarks(results: ResultSet) -> Sequence[str]:
+    """What the words in the table mean, and which points have no row."""
+    told = []
+    if len(results) > _ROWS:
+        told.append(f"{len(results) - _ROWS} more points: `frame` has all")
+    if any(summary["saturated"] for summary in results.summaries):
+        told.append("sat: saturated, the latency has no limit")
+    if results.stalls:
+        told.append("stall: packets wait for each other for ever")
+    return told

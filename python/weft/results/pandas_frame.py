@@ -1,0 +1,95 @@
+"""Frames of results for pandas: every column has a type of its own, and the units stand beside them."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.errors import ResultsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Units by the name of a column, of which the last part of a dotted path counts; the first that matches.
+_UNITS = [
+    (re.compile(pattern), unit)
+    for pattern, unit in (
+        (r"((offered|injected|accepted)_)?load", "flits/terminal/cycle"),
+        (r"source_load_(min|max)|utilisation(_mean|_max)?", "flits/cycle"),
+        (r"hops_mean", "links"),
+        (r"(.*_)?flit_hops|(.*_)?flits(_.*)?", "flits"),
+        (r"(.*_)?flit_hops_per_second|.*_per_s", "1/s"),
+        (r"(.*_)?cycles?(_.*(?<!seconds))?", "cycles"),
+        (r"(.*_)?packets", "packets"),
+        (r"(.*_)?(terminals|channels|bits|bytes)", ""),
+        (r".*_per_bit_pj", "pJ/bit"),
+        (r".*_fj", "fJ"),
+        (r".*_j", "J"),
+        (r".*_w", "W"),
+        (r"(.*_)?seconds", "s"),
+    )
+]
+
+
+def unit(column: str) -> str:
+    """The unit of a column of results; empty where it has none.
+
+    Examples
+    --------
+    >>> unit("energy_per_bit_pj"), unit("traffic.load"), unit("packet_latency_p99_cycles"), unit("routing")
+    ('pJ/bit', 'flits/terminal/cycle', 'cycles', '')
+    """
+    name = column.rpartition(".")[2]
+    for pattern, words in _UNITS:
+        if pattern.fullmatch(name):
+            return words or name.rpartition("_")[2]
+    return ""
+
+
+def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    """A frame of results for pandas, without a column of Python objects.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Whole numbers become ``int64`` (``Int64`` where some are missing), numbers ``float64`` with NaN for what is
+        missing, yes and no ``bool`` (``boolean``), words pandas' own type of texts; lists become text.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``attrs["units"]`` has the unit of each column that has one.
+
+    Raises
+    ------
+    ResultsError
+        If pandas is not installed.
+    """
+    try:
+        pandas = import_module("pandas")
+    except ImportError as problem:
+        remedy = "install it: `python -m pip install pandas`; or use the frame as it is, which needs nothing but polars"
+        raise ResultsError.saying("pandas is not installed in this environment", remedy) from problem
+    made: pd.DataFrame = pandas.DataFrame({name: _column(frame[name], pandas) for name in frame.columns})
+    made.attrs["units"] = {name: of for name in frame.columns if (of := unit(name))}
+    return made
+
+
+def _column(values: pl.Series, pandas: Any) -> Any:
+    """The values of a column as pandas keeps them best."""
+    kind = values.dtype
+    if kind == pl.Boolean:
+        return pandas.array(values.to_list(), dtype="boolean") if values.null_count() else values.to_numpy()
+    if kind.is_integer():
+        if values.null_count():
+            return pandas.array(values.to_list(), dtype="UInt64" if kind.is_unsigned_integer() else "Int64")
+        return values.to_numpy().astype("uint64" if kind.is_unsigned_integer() else "int64")
+    if kind.is_numeric() or kind == pl.Null:  # floats, decimals of sums, and columns that nothing was measured for
+        return values.cast(pl.Float64).to_numpy()
+    if kind.is_temporal():
+        return values.to_numpy()
+    texts = [None if value is None else str(value) for value in values.to_list()]
+    return pandas.array(texts, dtype="string")

@@ -1,0 +1,92 @@
+"""Shows the progress of a sweep in a notebook, below the cell that runs it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from html import escape
+from importlib import import_module
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from weft.runs.progress import words
+from weft.text.columns import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    from weft.runs.execute import Status
+
+    Watch = Callable[[Status], None]
+
+# Seconds between two changes of what is shown.
+_PAUSE = 0.25
+
+
+@contextmanager
+def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | None]:
+    """What watches a sweep: `watch`; if it is ``None``, a bar in a notebook and nothing elsewhere; nothing if False."""
+    if watch is not None:
+        yield watch or None
+    elif in_notebook():
+        with NotebookBar(name) as bar:
+            yield bar
+    else:
+        yield None
+
+
+def in_notebook() -> bool:
+    """Whether a notebook runs this program and can show HTML."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
+
+
+class NotebookBar:
+    """Shows the status of a sweep while it is used as a context; at its end one line stays.
+
+    Parameters
+    ----------
+    name : str
+        What is running.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._begun = perf_counter()
+        self._last = -_PAUSE
+        self._status: Status | None = None
+        self._handle: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status:
+            self._show(f"{self._status.done} of {self._status.total} points in {clock(self._seconds)}")
+
+    def __call__(self, status: Status) -> None:
+        """Show a status, if the last one has been there for a while."""
+        if self._status is None:
+            self._begun = perf_counter()  # the time of the checks does not count for the rate
+        self._status = status
+        if self._seconds >= self._last + _PAUSE:
+            self._last = self._seconds
+            self._show(words(status, self._seconds))
+
+    @property
+    def _seconds(self) -> float:
+        return perf_counter() - self._begun
+
+    def _show(self, text: str) -> None:
+        show = import_module("IPython.display")
+        status = self._status
+        done = (status.done + status.running) / status.total if status and status.total else 1.0
+        bar = f'<progress max="1" value="{done:.3f}" style="width: 16em; vertical-align: middle"></progress>'
+        picture = show.HTML(f"<div>{escape(self._name)} {bar} {escape(text)}</div>")
+        if self._handle is None:
+            self._handle = show.display(picture, display_id=True)
+        else:
+            self._handle.update(picture)

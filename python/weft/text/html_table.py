@@ -1,0 +1,38 @@
+"""Tables and folded text in HTML, as notebooks show them: no scripts, no styles but those of the notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """A table; the first `left` columns are flush left, the others flush right."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        sides = ["left" if place < left else "right" for place in range(len(cells))]
+        made = (
+            f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for side, cell in zip(sides, cells, strict=True)
+        )
+        return f"<tr>{''.join(made)}</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    return f'<div style="overflow-x: auto"><table><thead>{line(heads, "th")}</thead><tbody>{body}</tbody></table></div>'
+
+
+def head(title: str, words: str) -> str:
+    """A line with what a thing is and what it is called."""
+    return f"<div><b>{escape(title)}</b>: {escape(words)}</div>"
+
+
+def lines(texts: Sequence[str]) -> str:
+    """Lines below each other; empty if there are none."""
+    return f'<pre style="white-space: pre-wrap">{escape(chr(10).join(texts))}</pre>' if texts else ""
+
+
+def folded(summary: str, text: str) -> str:
+    """A text that opens on a click."""
+    return f"<details><summary>{escape(summary)}</summary><pre>{escape(text)}</pre></details>"

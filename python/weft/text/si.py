@@ -1,0 +1,35 @@
+"""Numbers with SI prefixes. `report/assets/numbers.js` has the same function, and one table of tests holds both."""
+
+from __future__ import annotations
+
+import math
+
+_PREFIXES = ("a", "f", "p", "n", "\N{MICRO SIGN}", "m", "", "k", "M", "G", "T", "P", "E")
+_NONE = _PREFIXES.index("")
+
+
+def si(value: float | None, unit: str, digits: int = 3) -> str:
+    """A number with so many significant digits, in its unit with the prefix that suits it.
+
+    Parameters
+    ----------
+    value : float or None
+        In `unit`; a dash stands for ``None`` and for NaN.
+    unit : str
+        A unit without a prefix: ``W``, ``J``, ``s``.
+    digits : int
+        Significant digits; zeros at the end are left out.
+
+    Examples
+    --------
+    >>> si(28365.18, "W"), si(3.172e-05, "J", 4), si(0.0, "J"), si(None, "W")
+    ('28.4 kW', '31.72 µJ', '0 J', '-')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if value == 0 or math.isinf(value):
+        return f"{value:g} {unit}".replace("-0 ", "0 ")
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])  # of the rounded number: 999.9 has that of 1000
+    place = min(max(exponent // 3, -_NONE), len(_PREFIXES) - 1 - _NONE)
+    rounded = float(f"{value / 10.0 ** (3 * place):.{digits}g}")
+    return f"{rounded:.15g} {_PREFIXES[_NONE + place]}{unit}"
