@@ -7,6 +7,7 @@ use crate::path::{self, Target, sweep_note};
 use crate::point::Point;
 use crate::schema::Schema;
 use crate::tree::{self, Entry, Kind, Node};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -190,13 +191,13 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     }
     let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
     path::check(&mut tree, &top, &Schema::root(), "")?;
-    let (scenario, inputs) = files.during(|| typed(&tree));
+    let (scenario, inputs) = files.during(|| typed::<Scenario>(&tree));
     let (scenario, _) = scenario?.assemble().map_err(|refusal| explain(&tree, &[], &refusal))?;
     Ok(Point::new(coordinates, scenario, inputs, Arc::new(tree)))
 }
 
 /// Deserialises a checked tree; an error is shown at its value.
-fn typed(tree: &Node) -> Result<Scenario, Diagnostic> {
+pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
     use serde_path_to_error::Segment;
     serde_path_to_error::deserialize(tree.value()).map_err(|error| {
         let segments = error.path().iter().filter_map(|segment| match segment {

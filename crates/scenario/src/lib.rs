@@ -11,6 +11,7 @@
 
 mod assemble;
 mod bill;
+mod bill_config;
 mod channels;
 mod config;
 mod diagnostic;
@@ -36,6 +37,7 @@ mod tree;
 mod workload;
 mod yaml;
 
+pub use bill_config::{BillConfig, ProfileShare, read_bill};
 pub use channels::{Channel, Channels};
 pub use config::{FlowControl, Link, PowerConfig, Router, Scenario};
 pub use diagnostic::Diagnostic;
@@ -46,7 +48,7 @@ pub use finished::Finished;
 pub use measure::{Complete, Confidence, Measure, StopConfig, Warmup};
 pub use placement::{Count, Placement, Rest};
 pub use point::Point;
-pub use prices::{Price, Prices, Standing};
+pub use prices::{Price, Prices, RouterPrice, Standing};
 pub use recordings::{Recordings, recordings};
 pub use schema::{examples, models, schema};
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};

@@ -156,6 +156,8 @@ class Store:
         self.root.mkdir(parents=True, exist_ok=True)
         listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
         manifest = {"name": name, "title": title, "source": source, "command": command, "points": listed}
+        if points and (bill := points[0].resolved.get("bill")):
+            manifest["bill"] = bill  # no part of the hashes: another one makes no point run again
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
         self._drop_abandoned()
 
