@@ -11,6 +11,7 @@
 
 mod assemble;
 mod bill;
+mod by_phase;
 mod channels;
 mod config;
 mod diagnostic;
