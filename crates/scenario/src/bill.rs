@@ -12,9 +12,9 @@ use weft_engine::power::LinkState;
 
 /// What channels or routers used, and what they would have used in the two reference cases.
 #[derive(Debug, Clone, Copy, Default)]
-struct Bill {
-    used: Energy,
-    always_on: Energy,
+pub(crate) struct Bill {
+    pub used: Energy,
+    pub always_on: Energy,
     ideal: Energy,
 }
 
@@ -47,7 +47,7 @@ impl Bill {
 pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
     let managed = |row: &&Channel| is_managed(row, spec);
     let rows = || channels.rows.iter();
-    let routers = Routers::of(channels, spec);
+    let routers = Routers::of(rows().map(|row| &row.count), channels.window, spec);
     let all = Bill::of(rows(), spec).and(&routers.as_ref().map(Routers::bill).unwrap_or_default());
     let network = Bill::of(rows().filter(|row| row.count.class != 0), spec);
     let mut fields = Map::new();
@@ -86,18 +86,22 @@ pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit
 }
 
 /// The energy of all routers, as it was and in the two reference cases.
-struct Routers {
+pub(crate) struct Routers {
     used: RouterEnergy,
     always_on: RouterEnergy,
     ideal: RouterEnergy,
 }
 
 impl Routers {
-    /// `None` if routers have no price.
-    fn of(channels: &Channels, spec: &Spec) -> Option<Self> {
+    /// By all channels, or the sums of some, over `cycles`; `None` if routers have no price.
+    pub fn of<'a>(
+        channels: impl Iterator<Item = &'a ChannelCount> + Clone,
+        cycles: u64,
+        spec: &Spec,
+    ) -> Option<Self> {
         let price = spec.router_price.as_ref()?;
-        let leaving = || channels.rows.iter().map(|row| &row.count).filter(|count| count.from.is_some());
-        let router_cycles = u128::from(spec.graph.routers()) * u128::from(channels.window);
+        let leaving = || channels.clone().filter(|count| count.from.is_some());
+        let router_cycles = u128::from(spec.graph.routers()) * u128::from(cycles);
         let billed = |on: fn(&ChannelCount) -> u64| RouterEnergy::of(leaving(), router_cycles, price, on);
         Some(Self {
             used: billed(|port| port.cycles.iter().sum::<u64>() - port.cycles[LinkState::Off as usize]),
@@ -106,7 +110,7 @@ impl Routers {
         })
     }
 
-    fn bill(&self) -> Bill {
+    pub fn bill(&self) -> Bill {
         Bill { used: self.used.into(), always_on: self.always_on.into(), ideal: self.ideal.into() }
     }
 

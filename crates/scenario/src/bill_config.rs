@@ -63,7 +63,7 @@ pub struct ProfileShare {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
-    /// Number of a phase, in place of a load: 0 until the first of `traffic.phases` begins, then 1, 2, ...
+    /// Number of a phase, in place of a load: 1 until the first of `traffic.phases` begins, then 2, 3, ...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u32>,
 }
@@ -124,10 +124,14 @@ impl ProfileShare {
                 let help = "write 0.001 or so for idle time, and sweep `traffic.load` down to it";
                 Err(Refusal::new(format!("{path}.load"), what, help))
             }
+            (None, Some(0)) => {
+                let what = "phases are counted from 1: the time before the first of `traffic.phases` begins";
+                Err(Refusal::new(format!("{path}.phase"), what, "write 1 or more"))
+            }
             (None, Some(_)) => Ok(()),
             (load, _) => {
                 let what = if load.is_some() { "both a load and a phase" } else { "neither a load nor a phase" };
-                Err(Refusal::new(path, format!("the part has {what}"), "write `load: 0.1` or `phase: 0`"))
+                Err(Refusal::new(path, format!("the part has {what}"), "write `load: 0.1` or `phase: 1`"))
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::RESULT_MODEL_VERSION;
 use crate::bill::{energies, link_classes};
+use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
 use crate::energy::Energy;
 use crate::point::Point;
@@ -55,6 +56,7 @@ impl Finished {
             "jobs".to_owned(),
             Value::Array(outcome.jobs.iter().map(|job| job_summary(job, outcome)).collect()),
         );
+        summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
         summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
@@ -92,10 +94,14 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The load that `traffic` names, or else the mean over the terminals of all jobs when the run starts.
+/// The load that `traffic` names, or else the mean over the terminals of all jobs when the run starts. Jobs with batches
+/// are left out if there are others: they send as fast as they may, until their batch is sent.
 fn named_load(point: &Point, spec: &Spec) -> Option<f64> {
     point.scenario.traffic.load.or_else(|| {
-        let loads: Vec<f64> = spec.traffic.jobs.iter().flat_map(|job| job.phases[0].load.iter().copied()).collect();
+        let jobs = &spec.traffic.jobs;
+        let lasting = jobs.iter().any(|job| job.batch.is_none());
+        let counted = jobs.iter().filter(|job| !lasting || job.batch.is_none());
+        let loads: Vec<f64> = counted.flat_map(|job| job.phases[0].load.iter().copied()).collect();
         (!loads.is_empty()).then(|| loads.iter().sum::<f64>() / loads.len() as f64)
     })
 }

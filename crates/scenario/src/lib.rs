@@ -12,6 +12,7 @@
 mod assemble;
 mod bill;
 mod bill_config;
+mod by_phase;
 mod channels;
 mod config;
 mod diagnostic;

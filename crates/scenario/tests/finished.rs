@@ -95,6 +95,7 @@ fn outcome(ending: Ending) -> Outcome {
         control: None,
         journeys: Vec::new(),
         flit_hops: 160,
+        phases: Vec::new(),
     }
 }
 

@@ -102,6 +102,22 @@ fn the_energy_of_routers_is_the_arithmetic_of_the_accounts_and_the_sum_closes() 
 }
 
 #[test]
+fn the_power_of_phases_includes_that_of_routers() {
+    let phases = ("traffic.phases", "[{from: 600cycles, load: 0.2}]");
+    let (plain, finished) = (run(&[TERMINALS, phases]).summary, run(&[TERMINALS, ROUTERS, phases]).summary);
+    let watts = |of: &Value, key: &str| of[key].as_f64().expect("a number");
+    // from cycle 100 to 600 and to 1100: the mean power of the window is that of its halves
+    for key in ["power_mean_w", "power_always_on_mean_w"] {
+        for summary in [&plain, &finished] {
+            let mean = (0..2).map(|phase| watts(&summary["phases"][phase], key)).sum::<f64>() / 2.0;
+            assert!((mean / watts(summary, key) - 1.0).abs() < 1e-12, "{key}: {mean}");
+        }
+    }
+    let routers = watts(&finished, "power_mean_w") - watts(&plain, "power_mean_w");
+    assert!((routers / watts(&finished, "power_routers_mean_w") - 1.0).abs() < 1e-9);
+}
+
+#[test]
 fn routers_of_links_that_never_sleep_cost_as_much_as_always_on() {
     let s = run(&[ROUTERS, ("power.policy", "always_on")]).summary;
     assert_eq!(s["energy_total_fj"], s["energy_always_on_fj"]);
@@ -169,7 +185,8 @@ fn a_bill_that_can_not_be_computed_is_refused() {
             "a last share of 0.5 would make it 1",
         ),
         (profile("[{share: 1, load: 0}]"), "bill.profile.0.load:", "a load of 0 is not above 0", "write 0.001 or so"),
-        (profile("[{share: 1}]"), "bill.profile.0:", "neither a load nor a phase", "write `load: 0.1` or `phase: 0`"),
+        (profile("[{share: 1}]"), "bill.profile.0:", "neither a load nor a phase", "write `load: 0.1` or `phase: 1`"),
+        (profile("[{share: 1, phase: 0}]"), "bill.profile.0.phase:", "counted from 1", "write 1 or more"),
         (profile("[{share: 0, load: 0.1}]"), "bill.profile.0.share:", "0 is no part of the time", "above 0"),
         (
             profile("[{share: 0.5, load: 0.1}, {share: 0.5, phase: 1}]"),
@@ -205,7 +222,7 @@ fn a_bill_that_can_not_be_computed_is_refused() {
     }
     // the remedies
     for parts in
-        ["[{share: 0.5, load: 0.1}, {share: 0.5, load: 0.2}]", "[{share: 1, load: 0.001}]", "[{share: 1, phase: 0}]"]
+        ["[{share: 0.5, load: 0.1}, {share: 0.5, load: 0.2}]", "[{share: 1, load: 0.001}]", "[{share: 1, phase: 1}]"]
     {
         point(&[("bill", &profile(parts))]);
     }

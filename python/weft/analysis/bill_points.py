@@ -180,7 +180,9 @@ def _phase(summary: Mapping[str, Any], phase: int) -> Mapping[str, Any]:
     if not phases:
         raise Refused("the run has no phases: the load of its scenario does not change")
     if phase not in phases:
-        raise Refused(f"phase {phase} was not measured; these were: {', '.join(map(str, phases))}")
+        raise Refused(f"there is no phase {phase}: the phases are {', '.join(map(str, phases))}")
+    if phases[phase].get(q.ACCEPTED.column) is None:
+        raise Refused(f"the window does not reach phase {phase}")
     if phases[phase]["saturated"]:
         raise Refused(f"it is saturated in phase {phase}")
     if not phases[phase][q.ACCEPTED.column]:

@@ -69,5 +69,6 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     text = stream.getvalue()
     for colour in (_TEXT, "#000000"):
         text = text.replace(colour, "currentColor")
-    words = '<svg role="img" aria-label="power over the hours" style="max-width: 100%; height: auto" '
+    width = f"width: {8 * figure.get_figwidth():g}rem; max-width: 100%; height: auto"
+    words = f'<svg role="img" aria-label="power over the hours" style="{width}" '
     return text[text.index("<svg") :].replace("<svg ", words, 1)

@@ -138,9 +138,9 @@ impl Clocks {
         self.batch.as_ref().map(|batch| batch.iter().map(|&n| u64::from(n)).sum())
     }
 
-    /// Whether packets are created with the same probability in every cycle.
+    /// Whether packets are created with the same probability in every cycle of a phase.
     pub fn is_steady(&self) -> bool {
-        self.starts.len() == 1 && self.batch.is_none() && self.memoryless
+        self.batch.is_none() && self.memoryless
     }
 
     /// The clock of a terminal.

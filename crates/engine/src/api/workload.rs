@@ -166,7 +166,7 @@ pub trait Workload: Debug + Send + Sync {
         None
     }
 
-    /// Whether the offered load is the same random process at any time, whatever the network does.
+    /// Whether the offered load is the same random process at any time of a phase, whatever the network does.
     fn is_steady(&self) -> bool {
         false
     }

@@ -99,6 +99,7 @@ pub(crate) fn net_with(
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
+        changes: spec.traffic.changes(),
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         // similar seeds must not give similar random numbers
         seed: mix(spec.seed, ROUTES, 0),
@@ -154,7 +155,8 @@ impl Counts {
         let tells = jobs.iter().any(|job| job.is_told);
         let by_job = jobs.len() > 1 || jobs.iter().any(|job| !job.workload.latencies().is_empty());
         let ends = jobs.iter().any(|job| job.workload.total().is_some());
-        Self { tells, by_job, others: by_job || tells || ends || spec.phases.auto_warmup }
+        let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1);
+        Self { tells, by_job, others: by_job || tells || ends || changes || spec.phases.auto_warmup }
     }
 }
 

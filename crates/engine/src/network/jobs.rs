@@ -6,6 +6,7 @@
 use crate::api::workload::{JobSite, LoadPhase};
 use crate::models::workload::WorkloadConfig;
 use crate::pipeline::net::NetJob;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use weft_traffic::{InjectionConfig, Pattern};
 use weft_units::Refusal;
@@ -54,6 +55,12 @@ impl Job {
 }
 
 impl TrafficSpec {
+    /// The cycles after 0 in which the load or the pattern of some job changes, in order.
+    pub fn changes(&self) -> Vec<u64> {
+        let starts = self.jobs.iter().flat_map(|job| job.phases.iter().skip(1).map(|phase| phase.from));
+        starts.collect::<BTreeSet<u64>>().into_iter().collect()
+    }
+
     /// The packet lengths that occur [flits].
     pub fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
         self.jobs.iter().flat_map(|job| job.workload.model().lengths(job.packet_flits))

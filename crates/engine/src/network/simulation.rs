@@ -5,6 +5,7 @@ use crate::api::board::Board;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::api::policy::Policy;
 use crate::base::barrier::Barrier;
+use crate::network::load_readings::LoadReadings;
 use crate::network::assemble;
 use crate::network::policy;
 use crate::network::spec::{Execution, Spec};
@@ -33,6 +34,7 @@ pub struct Simulation<const W: usize, const V: usize> {
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
+    pub(crate) readings: LoadReadings,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -78,7 +80,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
-        Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer }
+        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing);
+        Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer, readings }
     }
 
     pub fn now(&self) -> u64 {

@@ -3,6 +3,7 @@
 use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
 use crate::pipeline::net::{Net, NetJob};
+use crate::pipeline::phase_tally::PhaseTally;
 use crate::pipeline::tally::Tally;
 use crate::state::sums::{Measured, PacketSums};
 use crate::state::{MEASURED, Packet};
@@ -42,11 +43,13 @@ pub struct Parts {
     /// Measured packets of each job that were discarded.
     lost: Vec<u64>,
     pub seen: Seen,
+    pub by_phase: PhaseTally,
 }
 
 impl Parts {
-    /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window.
-    pub fn new(jobs: &[NetJob], batches: usize, here: impl Fn(usize) -> bool) -> Self {
+    /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window. `changes`: when the
+    /// load of some job changes.
+    pub fn new(jobs: &[NetJob], batches: usize, changes: &[u64], here: impl Fn(usize) -> bool) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
         if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
             for (j, job) in jobs.iter().enumerate() {
@@ -67,6 +70,7 @@ impl Parts {
             done: vec![Done::default(); jobs.len()],
             lost: vec![0; jobs.len()],
             seen: Seen::default(),
+            by_phase: PhaseTally::new(changes),
         }
     }
 
@@ -111,6 +115,7 @@ impl Parts {
         self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += b);
         self.seen.packets += other.seen.packets;
         self.seen.latency += other.seen.latency;
+        self.by_phase.merge(&other.by_phase);
     }
 }
 
@@ -147,7 +152,7 @@ impl Part {
     }
 }
 
-fn histogram() -> Histogram<u64> {
+pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1 << 32, 2).expect("constant bounds are valid")
 }
 
@@ -162,6 +167,9 @@ impl Tally {
         *done = Done { packets: done.packets + 1, last: done.last.max(at) };
         parts.seen.packets += 1;
         parts.seen.latency += latency;
+        if packet.flags & MEASURED != 0 {
+            parts.by_phase.count(packet, latency, network);
+        }
         let Some(&first) = parts.of_job.get(job) else { return };
         let first = first as usize;
         parts.parts[first].accepted_flits += if inside { u64::from(packet.len) } else { 0 };

@@ -111,7 +111,7 @@ impl Power {
     }
 
     /// The accounts of the window that ends at `now`.
-    pub(crate) fn close<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) -> Vec<Account> {
+    pub(crate) fn close<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> Vec<Account> {
         let mut accounts = self.accounts.clone();
         let both = accounts.iter_mut().zip(outs);
         both.for_each(|(account, out)| account.settle(LinkState::of(out.state), out.flits, now));

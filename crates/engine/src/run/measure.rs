@@ -7,7 +7,7 @@ use crate::api::workload::Amount;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Phases, Spec, Stop};
 use crate::pipeline::net::NetJob;
-use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums};
+use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums, PhaseOutcome};
 use crate::run::stall;
 use crate::run::steady::confidence95;
 use crate::state::{Account, NO_JOB, NONE};
@@ -34,7 +34,7 @@ const DRAIN_LOOK: u64 = 256;
 /// multiple of this.
 const COMPLETE_LOOK: u64 = 32;
 /// A run is saturated if the network accepts less than this share of the offered load.
-const ACCEPTED_SHARE: f64 = 0.97;
+pub(crate) const ACCEPTED_SHARE: f64 = 0.97;
 /// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones.
 const HOUSEKEEPING: u64 = 1 << 28;
 /// What each job has offered in the window, with the packets that deliveries caused.
@@ -68,6 +68,7 @@ pub(crate) struct Findings {
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
+    pub phases: Vec<PhaseOutcome>,
     pub control: Option<ControlCount>,
 }
 
@@ -83,20 +84,22 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if ending.is_none() {
             ending = self.window(spec, &mut watch, &mut middle);
         }
-        let closed: Vec<Vec<Account>> = self.blocks.iter_mut().map(|b| b.power.close(&b.outs, self.now)).collect();
+        let closed: Vec<Vec<Account>> = self.blocks.iter().map(|b| b.power.close(&b.outs, self.now)).collect();
         let (control, now) = (self.control(), self.now);
         self.blocks.iter_mut().for_each(|block| block.recorders.window_ends(now));
         let window = (start, self.now);
+        let last = (!self.readings.spans.is_empty()).then(|| self.reading());
         self.set_window(start, self.now);
         let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
         // Counted now and not at the end of the drain: a source that waits for a delivery may create a packet of the
         // window later.
         let offered = self.offered();
         let ending = self.explain(ending);
+        let phases = last.map_or_else(Vec::new, |last| self.phases(spec, &last, ending == Ending::Drained));
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, window, decisions, offered, closed, control })
+        self.outcome(spec, Findings { ending, window, decisions, offered, closed, phases, control })
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
@@ -211,8 +214,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Advances to cycle `until`. Recordings take their samples on the way.
     pub fn advance_recording(&mut self, until: u64) {
         while self.now < until {
-            let sample = self.blocks[0].recorders.next_sample();
-            self.advance(until.min(sample));
+            let (sample, reading) = (self.blocks[0].recorders.next_sample(), self.readings.next());
+            self.advance(until.min(sample).min(reading));
+            if self.now == reading {
+                self.read();
+            }
             if self.now == sample {
                 self.blocks.iter_mut().for_each(|block| block.recorders.sample(&block.outs, sample));
             }
@@ -250,7 +256,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// tells.
     fn falls_behind(&self, middle: Middle) -> bool {
         let (start, end) = self.blocks[0].tally.window;
-        if !self.net.jobs.iter().all(|job| job.workload.is_steady()) {
+        if !self.net.changes.is_empty() || !self.net.jobs.iter().all(|job| job.workload.is_steady()) {
             return false;
         }
         let offered = self.offered();
@@ -267,7 +273,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Accepted flits, with the discarded ones: discards do not show that the network could not carry the load.
-    fn accepted(&self) -> u64 {
+    pub(crate) fn accepted(&self) -> u64 {
         self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
     }
 

@@ -1,3 +1,4 @@
+pub mod by_phase;
 pub mod journey;
 pub mod measure;
 pub mod outcome;

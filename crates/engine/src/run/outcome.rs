@@ -162,6 +162,30 @@ pub struct JobOutcome {
     pub batch: Option<Batch>,
 }
 
+/// A phase of the load, as far as it lies in the window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseOutcome {
+    /// First cycle of the phase itself.
+    pub start: u64,
+    /// First cycle that was measured, and the first one after.
+    pub from: u64,
+    pub to: u64,
+    /// Mean load of the terminals of all jobs, as set [flits/cycle], without replies.
+    pub load: f64,
+    /// Flits of the packets created in the phase; `None` if some were not delivered.
+    pub offered_flits: Option<u64>,
+    /// Flits delivered in the phase, with those that were created before it.
+    pub accepted_flits: u64,
+    /// Whether the second half of the phase accepted less than 97 % of what was offered, and less than chance explains;
+    /// `None` if the load within the phase is not steady (batches, bursts), so that this can't be judged.
+    pub saturated: Option<bool>,
+    /// Packets created in the phase, without batches.
+    pub packets: Measured,
+    /// Sums over the channels of each link class, apart for those that leave routers (`from` is some number) and those
+    /// that leave terminals (`from` is none).
+    pub classes: Vec<ChannelCount>,
+}
+
 /// How much of a batch was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
@@ -229,6 +253,8 @@ pub struct Outcome {
     pub control: Option<ControlCount>,
     /// The journeys of the watched packets.
     pub journeys: Vec<Journey>,
+    /// The phases of a load that changes, as far as they lie in the window; empty if it does not change.
+    pub phases: Vec<PhaseOutcome>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
 }

@@ -77,6 +77,20 @@ impl Account {
         self.count(present, flits);
     }
 
+    /// Adds the counts of another channel.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.cycles.iter_mut().zip(other.cycles).for_each(|(sum, own)| *sum += own);
+        self.flits.iter_mut().zip(other.flits).for_each(|(sum, own)| *sum += own);
+        self.transitions += other.transitions;
+    }
+
+    /// Takes away what an earlier reading counted.
+    pub(crate) fn remove(&mut self, earlier: &Self) {
+        self.cycles.iter_mut().zip(earlier.cycles).for_each(|(sum, own)| *sum -= own);
+        self.flits.iter_mut().zip(earlier.flits).for_each(|(sum, own)| *sum -= own);
+        self.transitions -= earlier.transitions;
+    }
+
     /// Cycles that the channel has been off.
     pub(crate) fn off_cycles(&self, present: LinkState, now: u64) -> u64 {
         let off = LinkState::Off;

@@ -237,7 +237,7 @@ impl Builder<'_> {
             here[usize::from(terminal.job)] = true;
         }
         let batches = self.spec.phases.most_batches(self.net.batch);
-        let parts = Parts::new(&self.net.jobs, batches, |job| here[job]);
+        let parts = Parts::new(&self.net.jobs, batches, &self.net.changes, |job| here[job]);
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 

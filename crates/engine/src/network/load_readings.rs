@@ -1,0 +1,82 @@
+//! Readings of a run whose load changes in phases: what was accepted, and the accounts of the link classes, at the cycles
+//! that bound the phases.
+
+use crate::network::spec::Phases;
+use crate::state::Account;
+
+/// What had happened before a cycle.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub cycle: u64,
+    /// Flits accepted: all that reach their terminals less than [`LoadReadings::landing`] cycles later.
+    pub accepted: u64,
+    /// Sums of the accounts of the channels of each link class: at 2 * class of those that leave routers, behind it of
+    /// those that leave terminals.
+    pub classes: Vec<Account>,
+}
+
+/// A phase of the load, as far as it lies in the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// First cycle of the phase itself.
+    pub start: u64,
+    pub from: u64,
+    pub to: u64,
+}
+
+impl Span {
+    /// The middle of the phase: what it accepts is judged from here on.
+    pub fn middle(&self) -> u64 {
+        self.from + (self.to - self.from) / 2
+    }
+}
+
+/// Which readings are to be taken, and those that were.
+#[derive(Debug, Clone, Default)]
+pub struct LoadReadings {
+    /// Cycles of the readings that are still to be taken, the next one last.
+    due: Vec<u64>,
+    pub spans: Vec<Span>,
+    pub taken: Vec<Reading>,
+    /// Cycles from the grant of a flit at its last router until it is delivered.
+    pub landing: u64,
+}
+
+impl LoadReadings {
+    /// `changes`: the cycles after 0 in which the load changes; if there are none, nothing is read.
+    pub fn new(changes: &[u64], phases: &Phases, landing: u64) -> Self {
+        if changes.is_empty() {
+            return Self::default();
+        }
+        let (begin, end) = phases.first_window();
+        let starts = || std::iter::once(0).chain(changes.iter().copied());
+        let ends = changes.iter().copied().chain([u64::MAX]);
+        let spans = starts().zip(ends).map(|(start, next)| Span { start, from: start.max(begin), to: next.min(end) });
+        let spans: Vec<Span> = spans.filter(|span| span.from < span.to).collect();
+        let cycles = spans.iter().flat_map(|span| {
+            let accepted = [span.from, span.middle()].map(|cycle| cycle.saturating_sub(landing));
+            [accepted[0], accepted[1], span.from]
+        });
+        let mut due: Vec<u64> = cycles.filter(|&cycle| cycle > begin).collect();
+        due.sort_unstable_by(|a, b| b.cmp(a));
+        due.dedup();
+        Self { due, spans, taken: Vec::new(), landing }
+    }
+
+    /// The cycle of the next reading.
+    pub fn next(&self) -> u64 {
+        self.due.last().copied().unwrap_or(u64::MAX)
+    }
+
+    /// Keeps a reading.
+    pub fn take(&mut self, reading: Reading) {
+        self.due.pop();
+        self.taken.push(reading);
+    }
+
+    /// The reading of this cycle.
+    pub fn at(&self, cycle: u64) -> Option<&Reading> {
+        let found = self.taken.binary_search_by_key(&cycle, |reading| reading.cycle).ok()?;
+        self.taken.get(found)
+    }
+}

@@ -1,0 +1,127 @@
+//! What each phase of a load that changes offered, accepted and used.
+
+use crate::api::workload::Amount;
+use crate::network::load_readings::{Reading, Span};
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Job, Spec};
+use crate::pipeline::net::NetJob;
+use crate::run::measure::ACCEPTED_SHARE;
+use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
+use crate::state::{Account, ChannelEnd};
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// What has happened so far.
+    pub(crate) fn reading(&self) -> Reading {
+        let mut classes: Vec<Account> = Vec::new();
+        for block in &self.blocks {
+            let accounts = block.power.close(&block.outs, self.now);
+            for (out, account) in block.outs.iter().zip(&accounts).filter(|(out, _)| out.kind != ChannelEnd::Unused) {
+                let place = 2 * usize::from(out.class) + usize::from(out.kind == ChannelEnd::Injection);
+                classes.resize(classes.len().max(place + 1), Account::default());
+                classes[place].add(account);
+            }
+        }
+        Reading { cycle: self.now, accepted: self.accepted(), classes }
+    }
+
+    /// Takes the reading that is due now.
+    pub(crate) fn read(&mut self) {
+        let reading = self.reading();
+        self.readings.take(reading);
+    }
+
+    /// The phases of the window, which ended with the reading `last`; none if the load does not change. `drained`:
+    /// whether all packets of the window were delivered.
+    pub(crate) fn phases(&self, spec: &Spec, last: &Reading, drained: bool) -> Vec<PhaseOutcome> {
+        let (tally, end) = (self.tally(), last.cycle);
+        let spans = self.readings.spans.iter().filter(|span| span.from < end);
+        spans
+            .map(|span| {
+                let packets = tally.parts.by_phase.of(span.start);
+                self.phase(spec, &Span { to: span.to.min(end), ..*span }, last, packets, drained)
+            })
+            .collect()
+    }
+
+    fn phase(
+        &self,
+        spec: &Spec,
+        span: &Span,
+        last: &Reading,
+        packets: Option<Measured>,
+        drained: bool,
+    ) -> PhaseOutcome {
+        // of the readings that were taken early, so that they count what lands until the cycle itself
+        let accepted = |cycle: u64| {
+            let early = self.readings.at(cycle.saturating_sub(self.readings.landing));
+            if cycle >= last.cycle { last.accepted } else { early.map_or(0, |reading| reading.accepted) }
+        };
+        let accounts = |cycle: u64| {
+            let known = if cycle >= last.cycle { Some(last) } else { self.readings.at(cycle) };
+            known.map_or(&[][..], |reading| &reading.classes)
+        };
+        let (before, after) = (accounts(span.from), accounts(span.to));
+        let class = |(place, account): (usize, &Account)| {
+            let mut account = *account;
+            before.get(place).into_iter().for_each(|before| account.remove(before));
+            of_class(place, &account)
+        };
+        let packets = packets.expect("a span of every phase");
+        let phases: Vec<(&Job, &[f64])> = spec.traffic.jobs.iter().map(|job| (job, loads(job, span.start))).collect();
+        let (flits, terminals) = phases.iter().fold((0.0, 0), |(flits, terminals), (_, loads)| {
+            (flits + loads.iter().sum::<f64>(), terminals + loads.len())
+        });
+        let middle = span.middle();
+        let late = accepted(span.to) - accepted(middle);
+        PhaseOutcome {
+            start: span.start,
+            from: span.from,
+            to: span.to,
+            load: flits / f64::from(terminals.max(1) as u32),
+            offered_flits: drained.then_some(packets.sums.flits),
+            accepted_flits: accepted(span.to) - accepted(span.from),
+            saturated: self.offered_in(&phases, span.to - middle).map(|offered| falls_behind(late, offered)),
+            packets,
+            classes: after.iter().enumerate().map(class).collect(),
+        }
+    }
+
+    /// What the jobs offer on average in so many cycles of a phase, with what deliveries bring about; `None` if a load is
+    /// not steady within a phase.
+    fn offered_in(&self, phases: &[(&Job, &[f64])], cycles: u64) -> Option<Amount> {
+        let of_job = |(&(job, loads), net): (&(&Job, &[f64]), &NetJob)| {
+            let flits = loads.iter().sum::<f64>() * cycles as f64;
+            let packets = (flits / f64::from(job.packet_flits)).round() as u64;
+            let own = Amount { packets, flits: packets * u64::from(job.packet_flits) };
+            net.workload.is_steady().then(|| net.workload.in_all(own))
+        };
+        phases.iter().zip(&self.net.jobs).map(of_job).sum()
+    }
+}
+
+/// The loads of the ranks of a job in the phase of the whole traffic that begins with cycle `start`.
+fn loads(job: &Job, start: u64) -> &[f64] {
+    job.phases.iter().rfind(|phase| phase.from <= start).map_or(&[], |phase| &phase.load)
+}
+
+/// Whether so few flits were accepted that it can't be chance: three standard deviations of a Bernoulli count.
+fn falls_behind(accepted: u64, offered: Amount) -> bool {
+    let (packets, flits) = (offered.packets as f64, offered.flits as f64);
+    let length = flits / packets.max(1.0);
+    (accepted as f64) < ACCEPTED_SHARE * flits - 3.0 * length * packets.sqrt()
+}
+
+/// The sums over the channels of a link class that leave routers, or terminals: which of both is all that is known of
+/// their ends.
+fn of_class(place: usize, account: &Account) -> ChannelCount {
+    ChannelCount {
+        from: (place % 2 == 0).then_some(0),
+        from_port: 0,
+        to: None,
+        to_port: 0,
+        class: (place / 2) as u8,
+        cycles: account.cycles,
+        flits: account.flits,
+        transitions: account.transitions,
+    }
+}

@@ -1,0 +1,80 @@
+//! The phases of a load that changes, each with loads, latency and power of its own.
+
+use crate::bill::Routers;
+use crate::energy::Energy;
+use crate::statistics::{latency, per_packet};
+use serde_json::{Map, Value, json};
+use weft_engine::Spec;
+use weft_engine::outcome::{Outcome, PhaseOutcome};
+use weft_engine::power::LinkState;
+use weft_units::Refusal;
+
+/// One object per phase of the load; those that the window does not reach have no numbers. Empty if the load never
+/// changes.
+pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<Value, Refusal> {
+    let changes = spec.traffic.changes();
+    if changes.is_empty() {
+        return Ok(json!([]));
+    }
+    let starts = std::iter::once(0).chain(changes);
+    let terminals: u64 = outcome.jobs.iter().map(|job| u64::from(job.terminals)).sum();
+    let all = starts.enumerate().map(|(number, start)| {
+        let mut fields = Map::from_iter([
+            ("phase".to_owned(), json!(number + 1)),
+            ("start_cycle".to_owned(), json!(start)),
+            ("packets".to_owned(), json!(0)),
+        ]);
+        if let Some(phase) = outcome.phases.iter().find(|phase| phase.start == start) {
+            fields.extend(measured(phase, terminals));
+            fields.extend(power(phase, spec, flit_bits)?);
+        }
+        Ok(Value::Object(fields))
+    });
+    all.collect()
+}
+
+/// Loads in flits per terminal of a job and cycle of the phase, and latencies of the packets created in it.
+fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
+    let slots = terminals as f64 * (phase.to - phase.from) as f64;
+    let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
+    let sums = &phase.packets.sums;
+    let mut fields = Map::from_iter([
+        ("from_cycle".to_owned(), json!(phase.from)),
+        ("to_cycle".to_owned(), json!(phase.to)),
+        ("load".to_owned(), json!(phase.load)),
+        ("offered_load".to_owned(), json!(phase.offered_flits.and_then(load))),
+        ("accepted_load".to_owned(), json!(load(phase.accepted_flits))),
+        ("saturated".to_owned(), json!(phase.saturated)),
+        ("packets".to_owned(), json!(sums.packets)),
+        ("hops_mean".to_owned(), json!(per_packet(sums.hops, sums.packets))),
+    ]);
+    fields.extend(latency("packet_latency", sums, &phase.packets.batches, |s| s.latency, &phase.packets.latency));
+    fields
+}
+
+/// Mean power of all channels and routers in the phase, as it was and with links that are always on, and what their links did.
+fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String, Value>, Refusal> {
+    let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
+    for class in &phase.classes {
+        let prices = &spec.prices[usize::from(class.class)];
+        used += Energy::of(class, prices)?.total_fj();
+        always_on += Energy::always_on(class, prices).total_fj();
+        if spec.managed.get(usize::from(class.class)).copied().unwrap_or(false) {
+            off += class.cycles[LinkState::Off as usize];
+            cycles += class.cycles.iter().sum::<u64>();
+        }
+    }
+    if let Some(routers) = Routers::of(phase.classes.iter(), phase.to - phase.from, spec) {
+        used += routers.bill().used.total_fj();
+        always_on += routers.bill().always_on.total_fj();
+    }
+    let seconds = (spec.cycle_fs * u128::from(phase.to - phase.from)) as f64 / 1e15;
+    let watts = |fj: u128| (seconds > 0.0).then(|| fj as f64 * 1e-15 / seconds);
+    let bits = phase.accepted_flits as f64 * flit_bits as f64;
+    Ok(Map::from_iter([
+        ("energy_per_bit_pj".to_owned(), json!((bits > 0.0).then(|| used as f64 * 1e-3 / bits))),
+        ("power_mean_w".to_owned(), json!(watts(used))),
+        ("power_always_on_mean_w".to_owned(), json!(watts(always_on))),
+        ("links_off_share".to_owned(), json!((cycles > 0).then(|| off as f64 / cycles as f64))),
+    ]))
+}
