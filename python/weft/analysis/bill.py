@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import _engine
@@ -22,7 +23,6 @@ from weft.text.labels import label, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -226,7 +226,10 @@ class YearlyBill:
                 return {"baseline": name, "unequal": f"no savings: the baseline ({name}) at {part.name}: {why}"}
             if not own.same_work(base):
                 work = f"{own.delivered:.4g} flits/terminal/cycle and the baseline ({name}) {base.delivered:.4g}"
-                return {"baseline": name, "unequal": f"no savings: at {part.name} it delivers {work}: not the same work"}
+                return {
+                    "baseline": name,
+                    "unequal": f"no savings: at {part.name} it delivers {work}: not the same work",
+                }
             powers.append(base.power_w)
         return {"baseline": name, "baseline_powers_w": tuple(powers)}
 
