@@ -171,7 +171,7 @@ def test_export_refuses_a_table_that_does_not_exist(kept: Results, capsys: pytes
     assert main(["export", str(kept.root), "--table", "rows"]) == 2
     told = capsys.readouterr().err
     assert "there is no table 'rows'" in told
-    assert f"the tables are points, jobs, latencies, channels, {', '.join(RECORDS)}" in told
+    assert f"the tables are points, jobs, phases, latencies, channels, {', '.join(RECORDS)}" in told
 
 
 def test_export_writes_a_table(kept: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

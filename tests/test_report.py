@@ -385,7 +385,7 @@ def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -
 def test_quantities_of_the_tables_have_units(results: Results) -> None:
     tables = collect(Sources([results]))["tables"]
     bare = {each["column"] for table in tables.values() for each in table if not each["unit"]}
-    assert bare == {"ending"}
+    assert bare == {"ending", "saturated"}
     shares = [each for each in tables["points"] if each["column"].endswith("_share")]
     assert [(each["unit"], each["scale"]) for each in shares] == [("%", 100)] * 2
 

@@ -25,6 +25,7 @@ import polars as pl
 
 from weft.analysis.prices import Prices
 from weft.errors import ResultsError, WeftError
+from weft.results import soundness
 from weft.results.rows import frame_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def rate_scaled(
         A row per point: its coordinates; ``baseline``, the hash of the point; ``energy_network_j`` as it was and
         ``energy_network_scaled_j`` [J]; ``energy_per_flit_pj`` and ``energy_scaled_per_flit_pj``, both of links between
         routers per delivered flit [pJ/flit], null where none was delivered; ``normalised_energy``, scaled to unscaled;
-        ``rate_<r>_share`` of the powered cycles at each rate.
+        ``rate_<r>_share`` of the powered cycles at each rate. Where a point is saturated or the like, ``flaw`` says so:
+        its saving is none that a network at work would have.
 
     Raises
     ------
@@ -142,6 +144,7 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
         "energy_scaled_per_flit_pj": total * 1e-3 / flits if flits else None,
         "normalised_energy": total / unscaled if unscaled else None,
         **{f"rate_{rate:g}_share": float(share) for rate, share in zip(rates.rates, shares, strict=True)},
+        **({"flaw": why} if (why := soundness.reason(summary)) else {}),
     }
 
 

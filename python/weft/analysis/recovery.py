@@ -20,6 +20,7 @@ import polars as pl
 
 from weft.analysis.prices import cycles_of
 from weft.errors import ResultsError
+from weft.results import soundness
 from weft.results.rows import frame_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class Recovery:
     dropped_share : float
         Packets that a router dropped because of the fault, over those created in the window.
     note : str or None
-        Why numbers are missing: for which times the series has no bins.
+        Why numbers are missing (for which times the series has no bins), or say little (the point is saturated or the
+        like).
     """
 
     before_cycles: float | None
@@ -105,7 +107,9 @@ def recovery(
         f"after it, cycles {back} to {end}": ends and after is None,
     }
     named = [where for where, empty in lacks.items() if empty]
-    note = f"no packets in whole bins {', nor '.join(named)}: measure longer, or in shorter bins" if named else None
+    lacking = [f"no packets in whole bins {', nor '.join(named)}: measure longer, or in shorter bins"] if named else []
+    flaw = soundness.reason(summary)
+    note = "; ".join([*lacking, *([f"the point is {flaw}"] if flaw else [])]) or None
     dropped = summary.get("dropped_packets", 0)
     packets = max(1, summary["packets"] + summary["missing_packets"] + dropped)
     shares = summary["packets"] / packets, dropped / packets

@@ -72,7 +72,8 @@ class Results(ResultSet):
         polars.DataFrame
             Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
             ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
-            ``a_ending`` and ``b_ending``.
+            ``a_ending`` and ``b_ending``, and ``unequal``: why it says nothing on which is better, such as a saturated
+            point or, for energy, unequal accepted loads; ``relative`` and ``significant`` are null then.
         """
         from weft.results.choose import Chosen
         from weft.results.comparison import compare

@@ -212,7 +212,8 @@ class Sweep:
             are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not); ``steady_load``, up
             to which no load is too much; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
             ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
-            ``saturated_load``; ``runs``.
+            ``saturated_load``; ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
+            measured), or null.
 
         Raises
         ------

@@ -104,28 +104,38 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
         + [_value(row["a"], row["a_ending"], digits), _value(row["b"], row["b_ending"], digits)]
         + [_signed(row["difference"], digits), number(row["half_width"], digits)]
         + ["-" if row["relative"] is None else f"{_signed(100 * row['relative'], 1)} %"]
-        + [{True: "*", False: "", None: "?" if row["difference"] is not None else ""}[row["significant"]]]
+        + [_sign(row)]
         for row in rows
     ]
     words = [place for place, path in enumerate(compared.on) if any(isinstance(row[path], str) for row in rows)]
-    lines = columns([*compared.on, "A", "B", "B - A", "+-", "change", ""], cells, left=words)
+    heads = [*compared.on, "A", "B", "B - A", "+-", "change", ""]
+    lines = columns(heads, cells, left=[*words, len(heads) - 1])
     return [*lines, *_verdict(rows)]
+
+
+def _sign(row: dict[str, Any]) -> str:
+    """What stands behind a line: a star, a question mark, or why A and B can't be compared there."""
+    if row["difference"] is None or row["unequal"]:
+        return row["unequal"] or ""
+    return {True: "*", False: "", None: "?"}[row["significant"]]
 
 
 def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
     judged = [row for row in rows if row["significant"] is not None]
+    left_out = sum(row["unequal"] is not None for row in rows)
     if len(judged) < 2:
         return []
     higher = sum(row["significant"] and row["difference"] > 0 for row in judged)
     lower = sum(row["significant"] and row["difference"] < 0 for row in judged)
-    return [f"B is higher in {higher}, lower in {lower}, and not told apart in {len(judged) - higher - lower}"]
+    told = f"B is higher in {higher}, lower in {lower}, and not told apart in {len(judged) - higher - lower}"
+    return [f"{told}; {left_out} left out" if left_out else told]
 
 
 def _legend(compared: Comparison) -> list[str]:
     """The meaning of the signs that the table uses."""
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
-    if any(row["significant"] is None for row in rows):
+    if any(row["significant"] is None and not row["unequal"] for row in rows):
         lines.append("?: one run has no confidence interval for this; sweep the seed (seed: [1, 2, 3]) in both")
     return lines
 

@@ -74,6 +74,9 @@ def main(options: argparse.Namespace) -> int:
     if of_jobs := tables.jobs(results):
         print("\n".join(["", *of_jobs]))
         store.replace("jobs.csv", results.jobs.write_csv())
+    if of_phases := tables.phases(results):
+        print("\n".join(["", *of_phases]))
+        store.replace("phases.csv", results.phases.write_csv())
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
     if billed := _bill(results):

@@ -77,7 +77,16 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     from weft.results import quantities as q
     from weft.text.columns import columns, number
 
-    measured = ["verdict", "steady_load", "saturated_load", q.ACCEPTED.column, q.LATENCY.column, "stuck", "runs"]
+    measured = [
+        "verdict",
+        "steady_load",
+        "saturated_load",
+        q.ACCEPTED.column,
+        q.LATENCY.column,
+        "stuck",
+        "runs",
+        "flaw",
+    ]
     apart = [column for column in frame.columns if column not in measured]
     head = [*apart, "saturates at", "accepted there", "latency below", "runs"]
     rows = [
@@ -98,6 +107,10 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     ]
     verdicts = map(Verdict, frame["verdict"].unique(maintain_order=True))
     notes = [_NOTES[verdict] for verdict in verdicts if verdict != Verdict.FOUND]
+    notes += [
+        f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown are {flaw}"
+        for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True)
+    ]
     return [*lines, "", *notes] if notes else lines
 
 

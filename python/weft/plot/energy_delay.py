@@ -1,7 +1,7 @@
 """Energy per bit against latency: what link power management trades, and which series is best at each load.
 
 A ring marks a point if no other point at the same load is better in both. Saturated points are left out, since their
-latency grows with the length of the run.
+latency grows with the length of the run; a point that had not settled has no ring.
 """
 
 from __future__ import annotations
@@ -70,13 +70,14 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
     axes.set_xlabel(q.LATENCY.axis)
     axes.set_ylabel(q.ENERGY.axis)
     axes.set_yscale("log")
-    points: list[tuple[float, float, float]] = []
+    points: list[tuple[float, float, float]] = []  # those that may be called best
     ends: list[tuple[float, float, float]] = []
     for curve in panel.curves:
         frame = over_load.steady(curve).drop_nulls([_X, _Y])
         look = looks[curve.label]
         axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
-        points += zip(frame["load"], frame[_X], frame[_Y], strict=True)
+        sound = frame.filter(frame["flaw"] == "")
+        points += zip(sound["load"], sound[_X], sound[_Y], strict=True)
         offered = list(zip(frame[q.OFFERED.column], frame[_X], frame[_Y], strict=True))
         ends += offered[:: max(1, len(offered) - 1)]
     style.plain_log(axes)

@@ -80,6 +80,12 @@ KINDS = {
         ),
         Kind("series", "utilisation and power states over time", Takes.POINT, "measure.series: {every: 100cycles}"),
         Kind("transient", "latency by time of creation", Takes.POINTS, "measure.transient: {bin: 100cycles}"),
+        Kind(
+            "phases",
+            "loads, latency and power of each phase of a load that changes",
+            Takes.POINT,
+            "traffic.phases: [{from: 15000cycles, load: 0.3}, ...]",
+        ),
         Kind("jobs", "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
     )
 }

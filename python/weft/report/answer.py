@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import notes
+from weft.results import collapse, notes, soundness
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
+
+# Flaws that say nothing against an accepted load.
+_ACCEPTING = {"", *(flaw.words for flaw in soundness.OVERLOADED)}
+_LEFT_OUT = "These points are left out of what is called lowest, highest, least or a saving."
+_NONE_SOUND = "So no point can be called best in anything, and there is no saving to tell."
 
 
 def sentences(sources: Sources) -> list[str]:
@@ -24,20 +29,26 @@ def sentences(sources: Sources) -> list[str]:
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:
-    """A row per load curve: latency at its lowest load (if not saturated), saturation, highest accepted load."""
+    """A row per load curve: latency at its lowest load if that point is sound, saturation, highest accepted load.
+
+    The highest accepted load may be that of a saturated point, and then ``accepted_flaw`` says so.
+    """
     rows = []
     for line in sources.lines:
-        accepted = [mean.value for mean in sources.means(line, q.ACCEPTED) if mean is not None]
+        known = zip(sources.means(line, q.ACCEPTED), line.load, line.flaw, strict=True)
+        accepted = [(mean.value, load, flaw) for mean, load, flaw in known if mean and flaw in _ACCEPTING]
+        most, load, flaw = max(accepted, default=(None, 0.0, ""))
         first = sources.means(line, q.LATENCY)[0]
         rows.append(
             {
                 "panel": line.panel,
                 "curve": line.label,
                 "from_load": line.load[0],
-                "latency": None if first is None or line.over[0] else first.value,
+                "latency": None if first is None or line.flaw[0] else first.value,
                 "steady_load": _steady(line),
                 "saturation": saturation(line),
-                "accepted": max(accepted, default=None),
+                "accepted": most,
+                "accepted_flaw": f"{flaw} (load {load:g})" if flaw else "",
             }
         )
     return rows
@@ -62,49 +73,63 @@ def _steady(line: Line) -> float | None:
 
 
 def _endings(sources: Sources) -> list[str]:
-    saturated = sum(bool(summary["saturated"]) for summary in sources.summaries)
-    stalled = sum(summary[q.ENDING.column] == q.STALLED for summary in sources.summaries)
     missing = sum(results.missing for results in sources.results)
     damaged = sum(len(results.damaged) for results in sources.results)
-    counts = [(saturated, "saturated"), (stalled, "stalled"), (missing, "not finished"), (damaged, "damaged")]
+    flawed = soundness.counted(sources.summaries)
+    counts = [(count, flaw.words) for flaw, count in flawed.items()]
+    counts += [(missing, "not finished"), (damaged, "damaged")]
     told = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts if count]
     whole = len(sources) + missing + damaged
     points = f"{whole} {'point' if whole == 1 else 'points'}"
-    lost = [f"{line}." for line in notes.dropped(sources.summaries)]
-    return [points + (f": {', '.join(told)}." if told else ", none saturated."), *lost]
+    lines = [points + (f": {', '.join(told)}." if told else ", none saturated.")]
+    if flawed:
+        sound = sum(flawed.values()) < len(sources)
+        lines.append(_LEFT_OUT if sound else _NONE_SOUND)
+    for results in sources.results:
+        lines += [
+            *collapse.sentences(results),
+            *(f"{line[:1].upper()}{line[1:]}." for line in notes.unmeasured(results)),
+        ]
+    return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
+
+
+def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
+    """A quantity of each sound point that measured it, with the number of the point."""
+    return [
+        (summary[quantity.column], point)
+        for point, summary in enumerate(sources.summaries)
+        if summary.get(quantity.column) is not None and soundness.is_sound(summary)
+    ]
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
-    """A sentence on the point with the best value of a quantity, among those neither saturated nor stalled."""
-    known = [
-        (summary[quantity.column], point)
-        for point, summary in enumerate(sources.summaries)
-        if summary.get(quantity.column) is not None
-        and not summary["saturated"]
-        and summary[q.ENDING.column] != q.STALLED
-    ]
+    """A sentence on the sound point with the best value of a quantity."""
+    known = _known(sources, quantity)
     if not known:
         return []
     value, point = best(known, key=lambda pair: pair[0])
     time = ""
     if quantity.unit == "cycles" and (cycle := sources.summaries[point].get("cycle_seconds")):
         time = f" ({value * cycle * 1e9:.4g} ns)"
-    where = f" ({sources.described[point]})" if len(known) > 1 else ""
+    where = f" ({sources.described[point]})" if len(sources) > 1 else ""
     return [f"{words}: {value:.4g} {quantity.unit}{time}{where}."]
 
 
 def _saving(sources: Sources) -> list[str]:
-    """A sentence on the greatest saving against links that are always on, among points whose energy differs from it."""
+    """A sentence on the greatest saving against links that are always on, among sound points whose energy differs.
+
+    Both energies are those of the same flits: a sound point delivers all that is offered, with or without sleep.
+    """
     known = []
     for point, summary in enumerate(sources.summaries):
         used, always_on = summary.get("energy_total_j"), summary.get("energy_always_on_j")
-        if used is not None and always_on and used != always_on:
+        if used is not None and always_on and used != always_on and soundness.is_sound(summary):
             known.append((1 - used / always_on, point))
     if not known:
         return []
     share, point = max(known)
     summary = sources.summaries[point]
-    where = f" ({sources.described[point]})" if len(known) > 1 else ""
+    where = f" ({sources.described[point]})" if len(sources) > 1 else ""
     more = "less" if share >= 0 else "more"
-    joules = f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J"
+    joules = f"{summary['energy_total_j']:.4g} J instead of {summary['energy_always_on_j']:.4g} J for the same flits"
     return [f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."]

@@ -18,7 +18,7 @@ TABLE = (
     q.HOPS,
     q.MINIMAL,
     q.ENERGY,
-    Quantity("power_mean_w", "Mean power of all links", "W", "power", 2),
+    q.POWER,
     Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
     Quantity("link_transitions", "Changes of link state", "transitions", "transitions", 0),
     Quantity("packets", "Packets of the window", "packets", "packets", 0),
@@ -41,6 +41,22 @@ JOBS = (
     Quantity("completion_cycles", "Completion of the batch", "cycles", "completion", 0),
 )
 
+PHASES = (
+    Quantity("from_cycle", "First cycle of the phase in the window", "cycles", "from", 0),
+    Quantity("to_cycle", "First cycle after the phase or the window", "cycles", "to", 0),
+    q.SET_LOAD,
+    q.OFFERED,
+    q.ACCEPTED,
+    Quantity("saturated", "Whether the network accepts less than is offered in the phase", "", "saturated", 0),
+    q.LATENCY,
+    q.P99,
+    q.ENERGY,
+    q.POWER,
+    Quantity("power_always_on_mean_w", "Mean power with links that are always on", "W", "always on", 2),
+    Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
+    Quantity("packets", "Packets created in the phase", "packets", "packets", 0),
+)
+
 LINK_CLASSES = (
     Quantity("channels", "Channels of the class", "channels", "channels", 0),
     Quantity("utilisation_mean", "Mean utilisation", "flits/cycle", "mean utilisation", 4),
@@ -48,7 +64,7 @@ LINK_CLASSES = (
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
 
-TABLES = {"points": TABLE, "jobs": JOBS, "classes": LINK_CLASSES}
+TABLES = {"points": TABLE, "jobs": JOBS, "phases": PHASES, "classes": LINK_CLASSES}
 
 
 def described(quantity: Quantity) -> dict[str, object]:

@@ -56,6 +56,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "curve_table": [_rounded(row) for row in answer.curves(sources)],
         "histograms": _histograms(sources),
         "jobs": _listed(sources, "jobs"),
+        "phases": [_judged(phases) for phases in _listed(sources, "phases")],
         "link_classes": _listed(sources, "link_classes"),
         "stalls": _stalls(sources),
         "waiting": _waiting(sources),
@@ -138,6 +139,17 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 def _listed(sources: Sources, name: str) -> list[list[dict[str, Any]]]:
     return [[_rounded(each) for each in summary.get(name, [])] for summary in sources.summaries]
+
+
+def _judged(phases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The phases of a point, with words in place of the latencies that have no limit."""
+    words = {True: "saturated", False: "no", None: "not judged"}
+    return [
+        phase
+        | ({"saturated": words[phase.get("saturated")]} if phase["packets"] else {"saturated": "not measured"})
+        | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if phase.get("saturated") else {})
+        for phase in phases
+    ]
 
 
 def _stalls(sources: Sources) -> dict[int, str]:

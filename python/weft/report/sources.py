@@ -34,6 +34,8 @@ class Line:
         Loads as set [flits/terminal/cycle] in order.
     over : list of bool
         Whether the point at a load is saturated or stalled.
+    flaw : list of str
+        Why the point at a load may not be praised; empty for a sound one.
     points : list of list of int
         Points of each load, one per seed.
     curve : Curve
@@ -44,6 +46,7 @@ class Line:
     label: str
     load: list[float]
     over: list[bool]
+    flaw: list[str]
     points: list[list[int]]
     curve: Curve
 
@@ -115,6 +118,7 @@ class Sources:
                 curve.label,
                 curve.frame["load"].to_list(),
                 (curve.frame["saturated"] | curve.frame["stalled"]).to_list(),
+                curve.frame["flaw"].to_list(),
                 [
                     [begin[part] + row for row in rows]
                     for part, rows in zip(curve.frame["part"], curve.frame["points"].to_list(), strict=True)

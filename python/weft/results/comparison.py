@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.choose import SEED, Chosen, path_of
 from weft.results.confidence import Mean
 from weft.results.rows import frame_of
@@ -41,7 +42,9 @@ class Pair:
     def row(self, quantity: Quantity) -> dict[str, Any]:
         """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
 
-        Where one is saturated or stuck, its latency has no meaning and is null.
+        Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if both
+        may be praised (`weft.results.soundness`): then ``relative`` and ``significant`` are known, and else null.
+        Accepted loads can be compared beyond saturation, too. Energies need equal work: the same accepted load.
         """
         means = [_mean(side, quantity) for side in (self.a, self.b)]
         a, b = means
@@ -52,11 +55,25 @@ class Pair:
             difference, half_width = b.value - a.value, a.difference_half_width(b)
             row |= {
                 "difference": difference,
-                "relative": difference / a.value if a.value else None,
                 "half_width": half_width,
-                "significant": None if half_width is None else abs(difference) > half_width,
             }
-        return row | {"a_ending": ending(self.a), "b_ending": ending(self.b)}
+            if self.unequal(quantity) is None:
+                row |= {
+                    "relative": difference / a.value if a.value else None,
+                    "significant": None if half_width is None else abs(difference) > half_width,
+                }
+        return row | {"a_ending": ending(self.a), "b_ending": ending(self.b), "unequal": self.unequal(quantity)}
+
+    def unequal(self, quantity: Quantity) -> str | None:
+        """Why a quantity of A and of B says nothing on which is better; ``None`` if it does."""
+        found = soundness.worst([*self.a, *self.b])
+        if found is not None and not (quantity is q.ACCEPTED and found in soundness.OVERLOADED):
+            return found.words
+        if quantity is q.ENERGY:
+            accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
+            if not soundness.same_work(mean.value if mean else None for mean in accepted):
+                return "unequal work: accepted loads differ"
+        return None
 
 
 @dataclass(frozen=True)
@@ -138,11 +155,11 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
 
 
 def ending(summaries: Iterable[dict[str, Any]]) -> str:
-    """The worst ending of some runs: ``stalled``, ``saturated`` or, if all is well, nothing."""
+    """The worst ending of some runs: ``stalled``, ``saturated`` (also in a phase) or, if all is well, nothing."""
     runs = list(summaries)
     if any(each[q.ENDING.column] == q.STALLED for each in runs):
         return q.STALLED
-    return q.SATURATED if any(each["saturated"] for each in runs) else ""
+    return q.SATURATED if any(map(soundness.is_over, runs)) else ""
 
 
 def _mean(runs: Sequence[dict[str, Any]], quantity: Quantity) -> Mean | None:

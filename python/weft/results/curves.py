@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.choose import LOAD, NAMED, PATTERN, SEED, Chosen
 from weft.results.confidence import Mean
 from weft.text.labels import label
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _NOT_APART = (LOAD, PATTERN, SEED)
+# Behind the rank of every flaw.
+_NO_RANK = 1000
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,10 @@ class Curve:
         What distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
-        and ``points`` (rows there, one of each distinct run), ``saturated`` and ``stalled`` (true if any seed was), the
-        numbers of the summary as means over seeds (null where nothing was measured), and the numbers of each run with
-        the ending ``_runs``.
+        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``
+        and ``unsettled`` (true if any seed was), ``flaw`` (the worst of `weft.results.soundness`; empty for a sound
+        point), the numbers of the summary as means over seeds (null where nothing was measured), and the numbers of
+        each run with the ending ``_runs``.
     """
 
     label: str
@@ -90,13 +94,14 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     series = pl.concat_str(named, separator=", ") if named else pl.lit("")
     frame = frame.with_columns(series.alias("series"))
     frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))  # columns that no point has measured
-    others = {*paths, "load", "points"}
+    others = {*paths, "load", "points", "flaw_rank"}
     numbers = [column for column, kind in frame.schema.items() if kind.is_numeric() and column not in others]
     distinct = frame.unique(["panel", "series", "load", "hash"], keep="first", maintain_order=True)
     rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
         pl.col("part").first(),
         pl.col("points"),
-        pl.col("saturated", "stalled").any(),
+        pl.col("saturated", "stalled", "unsettled").any(),
+        pl.col("flaw").sort_by("flaw_rank").first(),
         pl.col(numbers).mean(),
         pl.col(numbers).name.suffix("_runs"),
     )
@@ -141,6 +146,8 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         for column in [path if path in part.results.coordinates else name]
         if column in frame.columns
     ]
+    summaries = [part.results.summaries[point] for point in part.points]
+    found = [soundness.worst([summary]) for summary in summaries]
     rate = (pl.col("link_transitions") / pl.col("window_seconds")).alias(q.TRANSITIONS.column)
     return frame.with_columns(
         *(pl.Series(path, [label(part.value(point, path), path) for point in part.points]) for path in others),
@@ -149,6 +156,10 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         *([rate] if "window_seconds" in frame.columns else []),
         load.alias("load"),
         pl.lit(part.name).alias("part"),
+        pl.Series("saturated", [soundness.is_over(summary) for summary in summaries]),
+        pl.Series("unsettled", [soundness.is_unsettled(summary) for summary in summaries]),
+        pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
+        pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
     )
 

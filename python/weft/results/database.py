@@ -28,6 +28,7 @@ _POINT, _SET = "point", "results"
 SUMMARIES = {
     "points": "a row per point: what the sweep set, and the numbers of its summary",
     "jobs": "a row per point and job",
+    "phases": "a row per point and phase, where the load changes in phases",
     "latencies": "how many packets of a point had which latency",
 }
 _FILES = {
@@ -170,7 +171,9 @@ class Database:
             if name in self._made or not _mentions(sql, name):
                 continue
             if name in SUMMARIES:
-                self._add_frame(name, self._summaries(name))
+                if (frame := self._summaries(name)).is_empty():
+                    continue
+                self._add_frame(name, frame)
             elif found := self._files(name):
                 self._add_view(name, found)
             else:
@@ -223,11 +226,15 @@ class Database:
                 for key, results in self._sets.items()
                 for point in range(len(results))
             )
+
+        def rows(results: ResultSet) -> list[tuple[int, dict[str, Any]]]:
+            return {"points": results.rows, "jobs": results.job_rows, "phases": results.phase_rows}[name]
+
         return frame_of(
             [
                 ({_SET: key} if many else {}) | {_POINT: point} | dict(row)
                 for key, results in self._sets.items()
-                for point, row in (results.rows if name == "points" else results.job_rows)
+                for point, row in rows(results)
             ]
         )
 

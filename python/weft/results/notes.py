@@ -1,13 +1,15 @@
-"""Notes below a table: whether the warm-up settled, whether means are as sure as was asked, what was lost, fairness."""
+"""Notes below a table: what was not measured, not settled or collapsed, whether means are sure, what was lost."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft.results import collapse
+from weft.results import quantities as q
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from weft.results.result_set import ResultSet
 
@@ -25,7 +27,81 @@ def lines(results: ResultSet) -> list[str]:
         warmup = [f"{warmup[0]}{taken}", *warmup[1:]]
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
-    return [*warmup, *power, *confidence, *dropped(results.summaries), *_fairness(results), *damage(results)]
+    lost = dropped(results.summaries)
+    told = [*collapse.sentences(results), *unmeasured(results), *warmup, *power, *confidence]
+    return [*told, *lost, *_fairness(results), *damage(results)]
+
+
+def unmeasured(results: ResultSet) -> list[str]:
+    """Points, jobs and phases of which the window holds no packet, each kind with the reason; no line if none is."""
+    return [
+        *_nothing(results, lambda summary: [_no_packet(summary)] if summary.get("packets") == 0 else []),
+        *_nothing(results, _silent_jobs),
+        *_nothing(results, _silent_phases),
+        *_nothing(results, _overloaded_phases),
+    ]
+
+
+def _nothing(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]]) -> list[str]:
+    """What `told` says of the points, each text once, with the first point of which it is true and how many others."""
+    found: dict[str, list[int]] = {}
+    for row, summary in enumerate(results.summaries):
+        for text in told(summary):
+            found.setdefault(text, []).append(row)
+    several = len(results) > 1
+    more = {text: f" and {len(rows) - 1} more" if len(rows) > 1 else "" for text, rows in found.items()}
+    where = {text: f" ({results.describe(rows[0])}{more[text]})" if several else "" for text, rows in found.items()}
+    lines = [f"{text}{where[text]}" for text in found]
+    return [*lines[:_NAMED], f"and {len(lines) - _NAMED} more like these"] if len(lines) > _NAMED + 1 else lines
+
+
+def _no_packet(summary: Mapping[str, Any]) -> str:
+    if summary.get(q.OFFERED.column):
+        return "nothing was measured: none of the packets created in the window was delivered"
+    return "nothing was measured: no packet was created in the window"
+
+
+def _silent_jobs(summary: Mapping[str, Any]) -> list[str]:
+    """The jobs that measured nothing, if there are others."""
+    jobs = summary.get("jobs") or []
+    return [_silent_job(job, summary) for job in jobs if len(jobs) > 1 and job.get("packets") == 0]
+
+
+def _silent_job(job: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    begin, completed = summary.get("warmup_cycles"), job.get("completion_cycles")
+    name = f"job {job['job']} measured nothing"
+    if completed is not None and begin is not None and completed <= begin:
+        return f"{name}: its batch was complete in cycle {completed}, before the window began in cycle {begin}"
+    if job.get(q.OFFERED.column):
+        return f"{name}: none of the packets that it created in the window was delivered"
+    return f"{name}: it created no packet in the window"
+
+
+def _silent_phases(summary: Mapping[str, Any]) -> list[str]:
+    """The phases of the load that measured nothing."""
+    phases = summary.get("phases") or []
+    begin = summary.get("warmup_cycles") or 0
+    end = begin + (summary.get("window_cycles") or 0)
+    told = []
+    for number, phase in enumerate(phases):
+        name = f"phase {phase['phase']} of the load measured nothing"
+        if phase["start_cycle"] >= end:
+            told.append(f"{name}: it begins in cycle {phase['start_cycle']}, and the window ends in cycle {end}")
+        elif phase.get("from_cycle") is None:
+            last = phases[number + 1]["start_cycle"]
+            told.append(f"{name}: it ends in cycle {last}, and the window begins in cycle {begin}")
+        elif phase["packets"] == 0:
+            told.append(f"{name}: no packet that was created in it was delivered")
+    return told
+
+
+def _overloaded_phases(summary: Mapping[str, Any]) -> list[str]:
+    return [
+        f"phase {phase['phase']} of the load is saturated: {phase[q.ACCEPTED.column]:.4g} of {phase['load']:.4g} "
+        f"{q.ACCEPTED.unit} are accepted, what is left waits in the source queues for later phases"
+        for phase in summary.get("phases") or []
+        if phase.get("saturated")
+    ]
 
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -158,6 +158,15 @@ class ResultSet:
         ]
 
     @property
+    def phase_rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """For each phase of a load that changes the number of its point, and its row of `phases`."""
+        return [
+            (number, point["coordinates"] | scalars(phase, {}))
+            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            for phase in summary.get("phases", [])
+        ]
+
+    @property
     def coordinates(self) -> list[str]:
         """Columns of the frame that the sweep set."""
         return list(self.points[0]["coordinates"]) if self.points else []
@@ -220,6 +229,18 @@ class ResultSet:
     def jobs(self) -> pl.DataFrame:
         """One row per point and job: coordinates by dotted path, then the numbers of the job."""
         return frame_of([row for _, row in self.job_rows])
+
+    @cached_property
+    def phases(self) -> pl.DataFrame:
+        """One row per point and phase of a load that changes: coordinates by dotted path, then numbers of the phase.
+
+        Phases that the window does not reach have no numbers. Columns: ``phase`` (1: the first), ``start_cycle``,
+        ``from_cycle``, ``to_cycle`` [cycles] (the part in the window), ``load`` (as set, mean over the terminals),
+        ``offered_load`` (null if packets were not delivered), ``accepted_load`` [flits/terminal/cycle], ``saturated``
+        (null if it can't be judged), latencies [cycles] of the packets created in the phase, ``energy_per_bit_pj``,
+        ``power_mean_w``, ``power_always_on_mean_w`` [W] and ``links_off_share``.
+        """
+        return frame_of([row for _, row in self.phase_rows])
 
     def series(self, point: int) -> pl.DataFrame:
         """Flits and link states of a point over time, if `measure.series` asked for them."""

@@ -1,8 +1,8 @@
-"""The tables that `weft run` prints: loads against series, and jobs."""
+"""The tables that `weft run` prints: loads against series, jobs, and phases of the load."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
 from weft.results.curves import Panel, panels
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
+_OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
+# Stands behind numbers that were measured too early.
+_UNSETTLED = "~"
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -31,8 +34,11 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     """
     shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
     stall = "; stall: packets wait for each other for ever" if results.stalls else ""
-    lines = [f"{shown} over load as set [{q.OFFERED.unit}]; sat: saturated, the latency has no limit{stall}"]
     shown_panels = panels(results)
+    curves = [curve for panel in shown_panels for curve in panel.curves]
+    unsettled = f"; {_UNSETTLED}: measured before it had settled" if any(map(_has_unsettled, curves)) else ""
+    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}"
+    lines = [f"{shown} over load as set [{q.OFFERED.unit}]; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
     for panel in shown_panels:
@@ -59,6 +65,39 @@ def jobs(results: ResultSet) -> list[str]:
         "jobs",
         *columns([*head, *(("delivered", "completion [cycles]") if batches else ())], rows, left=len(varied) + 1),
     ]
+
+
+def phases(results: ResultSet) -> list[str]:
+    """Lines of a table with a row per point and phase of the load; none if no load changes.
+
+    A phase that is saturated says so in place of its latencies; one that was not measured has dashes.
+    """
+    frame = results.phases
+    if frame.is_empty():
+        return []
+    varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
+    head = [*varied, "phase", "cycles", "set", *(quantity.short for quantity in _OF_PHASES[1:])]
+    rows = [
+        [*(label(row[path]) for path in varied), str(row["phase"]), _cycles(row)]
+        + [_of_phase(row, quantity) for quantity in _OF_PHASES]
+        for row in frame.iter_rows(named=True)
+    ]
+    told = (
+        "phases of the load: set, offered and accepted [flits/terminal/cycle], latency and p99 of the packets created"
+    )
+    lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]"]
+    return [*lines, *columns(head, rows, left=len(varied))]
+
+
+def _cycles(phase: Mapping[str, object]) -> str:
+    measured = phase.get("from_cycle") is not None
+    return f"{phase['from_cycle']}-{phase['to_cycle']}" if measured else f"from {phase['start_cycle']}"
+
+
+def _of_phase(phase: Mapping[str, Any], quantity: Quantity) -> str:
+    if phase.get("saturated") and quantity in {q.LATENCY, q.P99}:
+        return "sat"
+    return number(phase.get(quantity.column), quantity.digits)
 
 
 def _delivered(job: Mapping[str, object]) -> str:
@@ -88,15 +127,22 @@ def _panel(panel: Panel, width: int) -> list[str]:
 def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    rows = [[_cell(known.get(load), quantity) for quantity in _SHOWN] for load in offered]
+    marked = _has_unsettled(curve)
+    rows = [[_cell(known.get(load), quantity, marked=marked) for quantity in _SHOWN] for load in offered]
     lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
     width = max(map(len, [curve.label, *lines]))
     return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
 
 
-def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity) -> str:
+def _has_unsettled(curve: Curve) -> bool:
+    return bool(curve.frame["unsettled"].any())
+
+
+def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, marked: bool) -> str:
     if row is None:
         return ""
+    # where some cells have a mark, the digits of the others stay below theirs
+    mark = (_UNSETTLED if row["unsettled"] and row[quantity.column] is not None else " ") if marked else ""
     if quantity is q.LATENCY and (row["stalled"] or row["saturated"]):
-        return "stall" if row["stalled"] else "sat"
-    return number(row[quantity.column], quantity.digits)
+        return ("stall" if row["stalled"] else "sat") + mark
+    return number(row[quantity.column], quantity.digits) + mark

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.choose import LOAD, SEED
 from weft.results.quantities import TOLERANCE
 from weft.results.rows import frame_of
@@ -211,12 +212,18 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 def _over(points: Sequence[Point], store: Store) -> bool:
     """Whether at least half of the seeds say that the load is too much."""
     summaries = [store.summary(point.hash) for point in points]
-    votes = sum(bool(each["saturated"]) or each[q.ENDING.column] == q.STALLED for each in summaries)
+    votes = sum(map(soundness.is_over, summaries))
     return bool(2 * votes >= len(summaries))
 
 
 def _stuck(points: Sequence[Point], store: Store) -> bool:
     return any(store.summary(point.hash)[q.ENDING.column] == q.STALLED for point in points)
+
+
+def _flaw(points: Sequence[Point], store: Store) -> str | None:
+    """What is wrong with the points at the highest load that is carried, by which its latency is no good number."""
+    found = soundness.worst(store.summary(point.hash) for point in points)
+    return found.words if found else None
 
 
 def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
@@ -234,4 +241,5 @@ def _row(curve: _Curve, store: Store) -> dict[str, Any]:
         q.LATENCY.column: curve.mean(low, q.LATENCY.column, store),
         "stuck": high is not None and _stuck(curve.points[high], store),
         "runs": sum(map(len, curve.points.values())),
+        "flaw": None if low is None else _flaw(curve.points[low], store),
     }

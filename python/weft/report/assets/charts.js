@@ -199,6 +199,30 @@ function historyCharts(point) {
     transient ? [late(decode(transient.mean_cycles), "mean", { color: "#0072B2" }), late(decode(transient.max_cycles), "longest", { color: "#D55E00", dash: "dot" })] : [], layout);
 }
 
+// What each phase of the load offered, accepted and used: a step per phase of the window.
+function phaseCharts(phases) {
+  const measured = phases.filter((phase) => typeof phase.from_cycle === "number");
+  const steps = (name, words, colour, dash, more = {}) => ({
+    x: measured.flatMap((phase) => [phase.from_cycle, phase.to_cycle, null]),
+    y: measured.flatMap((phase) => (typeof phase[name] === "number" ? [phase[name], phase[name], null] : [null, null, null])),
+    text: measured.flatMap((phase) => Array(3).fill(`phase ${phase.phase}`)),
+    name: words, mode: "lines", type: "scatter", line: { color: colour, dash, width: 2 }, hovertemplate: `%{text}, ${words}: %{y:.4g}<extra></extra>`, ...more,
+  });
+  const over = measured.filter((phase) => phase.saturated === "saturated");
+  const known = measured.map((phase) => phase.packet_latency_mean_cycles).filter((value) => typeof value === "number");
+  const top = 1.15 * Math.max(1, ...known);
+  const marks = { x: over.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", mode: "markers", type: "scatter", cliponaxis: false,
+    marker: { symbol: "circle-open", size: 9, color: "#0072B2", line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" };
+  const lines = (traces) => (measured.length ? traces.filter((trace) => anyKnown(trace.y)) : []);
+  const time = "Time [cycles]";
+  draw("chart-phase-load", "Loads of the phases", time, "Load [flits/terminal/cycle]",
+    lines([steps("load", "as set", css("--dim"), "dot"), steps("offered_load", "offered", "#D55E00", "dash"), steps("accepted_load", "accepted", "#0072B2", "solid")]));
+  draw("chart-phase-latency", "Mean latency of the packets created in each phase", time, "Packet latency [cycles]",
+    lines([steps("packet_latency_mean_cycles", "mean", "#0072B2", "solid"), marks]), { yaxis: { range: [0, top] } });
+  draw("chart-phase-power", "Mean power in each phase", time, "Mean power [W]",
+    lines([steps("power_mean_w", "as run", "#0072B2", "solid"), steps("power_always_on_mean_w", "always on", css("--dim"), "dash")]));
+}
+
 // Channels between routers from the busiest on, a line per class.
 function channelChart(point) {
   const kept = report.channels[point];

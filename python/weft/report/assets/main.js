@@ -29,6 +29,7 @@ function showCurves() {
     { label: "latency there", key: "latency", unit: "cycles", digits: 1 },
     { label: "saturates (load as set)", key: "saturation", unit: "flits/terminal/cycle" },
     { label: "most accepted", key: "accepted", unit: "flits/terminal/cycle", digits: 4 },
+    { label: "accepted where", title: "empty if the point that accepts most is sound", key: "accepted_flaw" },
   ];
   const shown = all.filter(({ key }) => report.curve_table.some((row) => row[key] !== "" && row[key] !== null));
   sortable(byId("curve-table"), shown, report.curve_table.map((row) => shown.map(({ key }) => row[key])),
@@ -84,6 +85,8 @@ function pointTables(point) {
   listTable("class-table", "Link classes", "link_class", "class", report.tables.classes, report.link_classes[point]);
   const jobs = report.jobs[point];
   listTable("job-table", "Jobs", "job", "job", report.tables.jobs, jobs.length > 1 || jobs.some((job) => job.batch_packets !== null) ? jobs : []);
+  listTable("phase-table", "Phases of the load", "phase", "phase", report.tables.phases, report.phases[point]);
+  phaseCharts(report.phases[point]);
   busyTable(point);
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft.results import soundness
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -23,8 +25,8 @@ def facts(results: ResultSet) -> dict[str, Any]:
         "cycles": sum(summary["cycles_total"] for summary in summaries),
         "flit_hops": sum(summary["flit_hops"] for summary in summaries),
         "seconds": sum(seconds),
-        "saturated": sum(bool(summary["saturated"]) for summary in summaries),
-        "unsettled": sum(_unsettled(summary) for summary in summaries) if any(map(_looked, summaries)) else None,
+        "saturated": sum(map(soundness.is_over, summaries)),
+        "unsettled": sum(map(soundness.is_unsettled, summaries)) if any(map(_looked, summaries)) else None,
         "weft_versions": sorted({str(summary.get("weft_version")) for summary in summaries}),
         "hashes": [point["hash"] for point in results.points],
     }
@@ -39,9 +41,3 @@ def _span(values: Iterable[int]) -> list[int]:
 def _looked(summary: dict[str, Any]) -> bool:
     """Whether the warm-up ended by itself, instead of at a given length."""
     return summary.get("warmup_settled") is not None
-
-
-def _unsettled(summary: dict[str, Any]) -> bool:
-    """Whether a run is not saturated, and its window began before it had settled."""
-    settled = (summary.get("warmup_settled"), summary.get("power_settled"))
-    return not summary["saturated"] and False in settled

@@ -1,0 +1,139 @@
+"""A load that changes in phases: each phase is measured, judged, tabulated and drawn by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import weft
+from weft.cli import main
+from weft.plot import draw
+from weft.plot.choice import Choice
+from weft.report import answer
+from weft.report.data import collect
+from weft.report.sources import Sources
+from weft.results import tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+# A ring of eight: uniform traffic over it saturates near 0.5. The last phase has time to deliver what the third left.
+DAY = """\
+name: day
+topology: {torus: {widths: [8], terminals_per_router: 1}}
+links: {default: {latency: 2cycles, vcs: 4, buffer: 16flits}}
+routing: dimension_order
+traffic:
+  pattern: uniform
+  packet: 2flits
+  load: 0.1
+  phases:
+    - {from: 1000cycles, load: 0.2}
+    - {from: 6000cycles, load: 1.0}
+    - {from: 9000cycles, load: 0.05}
+    - {from: 90000cycles, load: 0.1}
+power: {policy: {idle_timeout: {idle: 40cycles, transition: 20cycles}}}
+measure: {warmup: 2000cycles, window: 58000cycles}
+"""
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A day with a rush hour that the network can't carry, and two phases outside the window."""
+    return weft.load(DAY).run(tmp_path_factory.mktemp("day") / "day")
+
+
+def test_each_phase_has_numbers_of_its_own(day: Results) -> None:
+    summary = day.summaries[0]
+    assert summary["ending"] == "drained", "the rush hour is forgotten by the end"
+    phases = day.phases
+    assert phases["phase"].to_list() == [1, 2, 3, 4, 5]
+    assert phases["from_cycle"].to_list() == [None, 2000, 6000, 9000, None]
+    assert phases["to_cycle"].to_list() == [None, 6000, 9000, 60000, None]
+    assert phases["saturated"].to_list() == [None, False, True, False, None]
+    measured = phases[1:4]
+    assert measured["load"].to_list() == pytest.approx([0.2, 1.0, 0.05])
+    assert measured["offered_load"].to_list() == pytest.approx([0.2, 1.0, 0.05], rel=0.1)
+    quiet, rush, after = measured["accepted_load"]
+    assert quiet == pytest.approx(0.2, rel=0.1)
+    assert rush < 0.9
+    assert after > 0.05, "what the rush hour left behind is delivered, too"
+
+
+def test_phases_add_up_to_the_window(day: Results) -> None:
+    summary, measured = day.summaries[0], day.phases[1:4]
+    cycles = measured["to_cycle"] - measured["from_cycle"]
+    assert cycles.sum() == summary["window_cycles"]
+    assert measured["packets"].sum() == summary["packets"]
+    for column in ("offered_load", "accepted_load", "power_mean_w", "power_always_on_mean_w"):
+        assert (measured[column] * cycles).sum() == pytest.approx(summary[column] * summary["window_cycles"]), column
+    latencies = (measured["packet_latency_mean_cycles"] * measured["packets"]).sum()
+    assert latencies == pytest.approx(summary["packet_latency_mean_cycles"] * summary["packets"])
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_phases_do_not_depend_on_blocks(day: Results, tmp_path: Path, blocks: int) -> None:
+    again = weft.load(DAY).run(tmp_path / "again", blocks=blocks, threads=blocks)
+    assert again.summaries[0]["phases"] == day.summaries[0]["phases"]
+
+
+def test_a_saturated_phase_is_told_and_not_praised(
+    day: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentences = answer.sentences(Sources([day]))
+    assert sentences[0] == "1 point: 1 is saturated in a phase of the load."
+    assert not any("none saturated" in each or "Lowest" in each for each in sentences)
+    assert any("Phase 3 of the load is saturated" in each for each in sentences)
+    path = tmp_path / "day.yaml"
+    path.write_text(DAY, encoding="utf-8")
+    assert main(["run", str(path), "--out", str(day.root), "--no-picture"]) == 0
+    told = capsys.readouterr().out
+    assert "phase 3 of the load is saturated" in told
+    assert "phase 1 of the load measured nothing: it ends in cycle 1000, and the window begins in cycle 2000" in told
+    assert "phase 5 of the load measured nothing: it begins in cycle 90000, and the window ends in cycle 60000" in told
+    assert (day.root / "phases.csv").is_file()
+    row = next(line for line in told.splitlines() if "sat" in line.split())
+    assert row.split()[:2] == ["0.1", "sat"], "the table of loads says it, too"
+
+
+def test_phases_are_a_table(day: Results) -> None:
+    lines = tables.phases(day)
+    assert lines[1].split() == ["phase", "cycles", "set", "offered", "accepted", "latency", "p99", "energy", "power"]
+    rows = [line.split() for line in lines[3:]]
+    assert [row[0] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert rows[2][1:3] == ["6000-9000", "1.000"]
+    assert rows[2][5:7] == ["sat", "sat"]
+    assert rows[0][3:] == ["-"] * 7
+
+
+def test_phases_are_queried(day: Results) -> None:
+    found = day.query("select phase, accepted_load from phases where saturated")
+    assert found["phase"].to_list() == [3]
+
+
+def test_phases_are_drawn(day: Results) -> None:
+    drawing = draw.figure("phases", Choice.of([day]))
+    loads, latency, power = drawing.axes
+    accepted = [line for line in loads.get_lines() if line.get_label() == "accepted, measured"]
+    assert [np.asarray(line.get_ydata())[0] for line in accepted] == day.phases[1:4]["accepted_load"].to_list()
+    assert [np.asarray(line.get_xdata())[0] for line in accepted] == [2000, 6000, 9000]
+    shown = [line for line in latency.get_lines() if line.get_label() == "packet_latency_mean_cycles"]
+    assert len(shown) == 2, "the latency of the saturated phase has no limit"
+    assert len([line for line in power.get_lines() if line.get_label() == "power_mean_w"]) == 3
+
+
+def test_a_page_holds_the_phases(day: Results) -> None:
+    (phases,) = collect(Sources([day]))["phases"]
+    assert [phase["saturated"] for phase in phases] == ["not measured", "no", "saturated", "no", "not measured"]
+    assert phases[2]["packet_latency_mean_cycles"] == "sat"
+
+
+def test_a_steady_load_has_no_phases(recorded: Results) -> None:
+    assert tables.phases(recorded) == []
+    assert recorded.phases.is_empty()
+    with pytest.raises(weft.ResultsError, match=r"does not change in phases(.|\n)*traffic\.phases"):
+        draw.figure("phases", Choice.of([recorded], ["0"]))

@@ -1,0 +1,219 @@
+"""What may be praised: saturated, stalled, unsettled and empty points are best in nothing, and it is said why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import weft
+from conftest import made
+from weft.cli import main
+from weft.plot import draw
+from weft.plot.choice import Choice
+from weft.report import answer
+from weft.report.data import collect
+from weft.report.sources import Sources
+from weft.results import collapse, notes, soundness, tables
+from weft.results.choose import Chosen
+from weft.results.comparison import compare
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+# Links that go off after less idle time than they take to switch, in a network whose links are blocked behind them.
+COLLAPSE = """\
+name: collapse
+topology: {fat_tree: {k: 4}}
+routing: up_down
+traffic: {pattern: uniform, packet: 4flits, load: 0.05}
+measure: {warmup: 5000cycles, window: 10000cycles}
+sweep: {power.policy: [always_on, {idle_timeout: {idle: 200cycles, transition: 2000cycles}}]}
+"""
+
+# A point that would be best in everything, and what makes it none to praise.
+WONDER: dict[str, Any] = {
+    "accepted_load": 0.9,
+    "packet_latency_mean_cycles": 1.0,
+    "energy_per_bit_pj": 1.0,
+    "energy_total_j": 1.0,
+    "energy_always_on_j": 10.0,
+    "packets": 100,
+}
+PLAIN = WONDER | {
+    "accepted_load": 0.1,
+    "packet_latency_mean_cycles": 20.0,
+    "energy_per_bit_pj": 10.0,
+    "energy_total_j": 9.0,
+}
+
+
+def _phase(number: int, saturated: bool | None) -> dict[str, Any]:
+    return {
+        "phase": number,
+        "start_cycle": 0,
+        "from_cycle": 0,
+        "packets": 9,
+        "saturated": saturated,
+        "accepted_load": 0.5,
+        "load": 0.9,
+    }
+
+
+FLAWS: dict[str, dict[str, Any]] = {
+    "saturated": {"saturated": True, "ending": "saturated"},
+    "stalled": {"ending": "stalled"},
+    "interrupted": {"ending": "interrupted"},
+    "saturated in a phase of the load": {"phases": [_phase(1, None), _phase(2, True)]},
+    "without a measured packet": {"packets": 0},
+    "not settled (power states)": {"power_settled": False},
+    "not settled (latencies)": {"warmup_settled": False, "power_settled": True},
+}
+
+
+def points(root: Path, flawed: dict[str, Any]) -> Results:
+    """A plain point, and one that outdoes it in everything."""
+    return made(root, [({"traffic.load": 0.1}, PLAIN), ({"traffic.load": 0.2}, WONDER | flawed)])
+
+
+def test_a_sound_point_is_praised(tmp_path: Path) -> None:
+    told = " ".join(answer.sentences(Sources([points(tmp_path / "sound", {})])))
+    assert told.startswith("2 points, none saturated. Lowest mean packet latency: 1 cycles (load 0.2).")
+    assert "90.0 % less energy at best: 1 J instead of 10 J for the same flits (load 0.2)." in told
+
+
+@pytest.mark.parametrize("words", FLAWS)
+def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
+    results = points(tmp_path / "flawed", FLAWS[words])
+    assert soundness.reason(results.summaries[1]) == words
+    first, left_out, *rest = answer.sentences(Sources([results]))
+    assert first == f"2 points: 1 is {words}."
+    assert "left out" in left_out
+    best = [each for each in rest if each.startswith(("Lowest", "Highest", "Least", "Against"))]
+    assert len(best) == 4
+    assert not any("load 0.2" in sentence for sentence in best), best
+    assert "10.0 % less energy at best: 9 J instead of 10 J for the same flits (load 0.1)." in best[-1]
+    (row,) = answer.curves(Sources([results]))
+    saturated = words.startswith("saturated")
+    assert row["accepted"] == (0.9 if saturated else 0.1)
+    assert row["accepted_flaw"] == (f"{words} (load 0.2)" if saturated else "")
+
+
+@pytest.mark.parametrize("words", FLAWS)
+def test_without_a_sound_point_nothing_is_praised(tmp_path: Path, words: str) -> None:
+    results = made(tmp_path / "flawed", [({}, WONDER | FLAWS[words])])
+    told = answer.sentences(Sources([results]))
+    assert told[1].startswith("So no point can be called best in anything")
+    assert not any(word in " ".join(told) for word in ("Lowest", "Highest", "Least", "less energy"))
+
+
+@pytest.mark.parametrize("words", FLAWS)
+def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
+    drawing = draw.figure("energy_delay", Choice.of([points(tmp_path / "flawed", FLAWS[words])]))
+    (rings,) = [line for line in drawing.axes[0].get_lines() if line.get_label() == "_best"]
+    assert np.asarray(rings.get_xdata()).tolist() == [20.0]
+
+
+@pytest.mark.parametrize("words", FLAWS)
+def test_a_comparison_leaves_flawed_points_out(tmp_path: Path, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    known = {"packet_latency_ci95_cycles": 0.1}
+    a = made(tmp_path / "a", [({"traffic.load": load}, PLAIN | known) for load in (0.1, 0.2, 0.3)])
+    wonder = WONDER | known | FLAWS[words]
+    b = made(tmp_path / "b", [({"traffic.load": 0.1}, PLAIN | known), ({"traffic.load": 0.2}, wonder)])
+    compared = compare(Chosen.all_of(a), Chosen.all_of(b))
+    for row in compared.frame.filter(compared.frame["traffic.load"] == 0.2).iter_rows(named=True):
+        judged = row["quantity"] == "accepted_load" and words.startswith("saturated")
+        assert (row["relative"] is not None) == judged, row
+        assert (row["unequal"] is None) == judged
+        assert row["significant"] is None, "no interval is known, or there is nothing to judge"
+    assert main(["compare", str(a.root), str(b.root)]) == 0
+    told = capsys.readouterr().out
+    assert words in told
+
+
+def test_energies_are_compared_at_equal_work(tmp_path: Path) -> None:
+    a, b = made(tmp_path / "a", [({}, PLAIN)]), made(tmp_path / "b", [({}, PLAIN | {"accepted_load": 0.2})])
+    rows = {row["quantity"]: row for row in a.compare(b).iter_rows(named=True)}
+    assert rows["energy_per_bit_pj"]["unequal"] == "unequal work: accepted loads differ"
+    assert rows["energy_per_bit_pj"]["relative"] is None
+    assert rows["packet_latency_mean_cycles"]["unequal"] is None
+
+
+def test_numbers_that_had_not_settled_are_marked(tmp_path: Path) -> None:
+    results = points(tmp_path / "late", FLAWS["not settled (power states)"])
+    lines = tables.loads(results).splitlines()
+    assert lines[0].endswith("; ~: measured before it had settled")
+    assert lines[-2].split() == ["0.1", "20.0", "0.100", "10.0"]
+    assert lines[-1].split() == ["0.2", "1.0~", "0.900~", "1.0~"]
+
+
+def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
+    of_batch = {"job": "exchange", "packets": 0, "offered_load": 0.0, "completion_cycles": 565}
+    silent = {"job": "silent", "packets": 0, "offered_load": 0.0, "completion_cycles": None}
+    stuck = {"job": "stuck", "packets": 0, "offered_load": 0.3, "completion_cycles": None}
+    times = {"warmup_cycles": 6490, "window_cycles": 1000}
+    phases = [
+        {"phase": 1, "start_cycle": 0, "packets": 0},
+        {"phase": 2, "start_cycle": 6000, "from_cycle": 6490, "packets": 5, "saturated": False},
+        {"phase": 3, "start_cycle": 8000, "packets": 0},
+    ]
+    jobs = [of_batch, silent, stuck, {"job": "solver", "packets": 7}]
+    results = made(tmp_path / "silent", [({}, times | {"jobs": jobs, "phases": phases})])
+    assert notes.lines(results) == [
+        "job exchange measured nothing: its batch was complete in cycle 565, before the window began in cycle 6490",
+        "job silent measured nothing: it created no packet in the window",
+        "job stuck measured nothing: none of the packets that it created in the window was delivered",
+        "phase 1 of the load measured nothing: it ends in cycle 6000, and the window begins in cycle 6490",
+        "phase 3 of the load measured nothing: it begins in cycle 8000, and the window ends in cycle 7490",
+    ]
+    empty = made(tmp_path / "empty", [({}, {"packets": 0, "offered_load": 0.0})])
+    assert notes.lines(empty) == ["nothing was measured: no packet was created in the window"]
+
+
+@pytest.fixture(scope="module")
+def collapsed(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A load that links carry when they are always on, and not when they go off too soon."""
+    return weft.load(COLLAPSE).run(tmp_path_factory.mktemp("collapse") / "collapse")
+
+
+def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
+    awake, asleep = collapsed.summaries
+    assert asleep["saturated"]
+    assert not awake["saturated"]
+    assert 1 - asleep["energy_total_j"] / asleep["energy_always_on_j"] > 0.001, "it would be the greatest saving"
+    told = answer.sentences(Sources([collapsed]))
+    (sentence,) = collapse.sentences(collapsed)
+    assert sentence in told
+    assert sentence in notes.lines(collapsed)
+    for words in (
+        "Collapse at power.policy = idle_timeout(idle 200cycles, transition 2000cycles)",
+        "packets wait for links that sleep, block those behind them",
+        "The same load is carried under always_on",
+        f"`weft plot residency {collapsed.root}`",
+    ):
+        assert words in sentence
+    assert not any("less energy" in each for each in told)
+
+
+def test_the_figure_that_a_collapse_names_is_there(
+    collapsed: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sentence,) = collapse.sentences(collapsed)
+    command = sentence.split("`")[1].split()
+    assert command.pop(0) == "weft"
+    assert main([*command, "--out", str(tmp_path / "states.svg")]) == 0
+    assert (tmp_path / "states.svg").stat().st_size > 5000
+    capsys.readouterr()
+
+
+def test_saturation_with_busy_channels_is_no_collapse(recorded: Results) -> None:
+    assert any(map(soundness.is_over, recorded.summaries))
+    assert collapse.sentences(recorded) == []
+
+
+def test_a_page_carries_the_flaws(tmp_path: Path) -> None:
+    held = collect(Sources([points(tmp_path / "late", FLAWS["saturated in a phase of the load"])]))
+    assert held["curves"][0]["over"] == [False, True]
