@@ -189,7 +189,11 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
 
 def test_prices_of_a_scenario() -> None:
     on = {"static": "0.5W", "per_bit": "0.25nJ/bit"}
-    scenario = {"cycle": "2ps", "flit": "8b", "power": {"prices": {"on": on, "shadow": {**on, "static": "3pJ/bit"}}}}
+    scenario: dict[str, Any] = {
+        "cycle": "2ps",
+        "flit": "8b",
+        "power": {"prices": {"on": on, "shadow": {**on, "static": "3pJ/bit"}}},
+    }
     prices = Prices.of(scenario)
     # 0.5 W for 2 ps is 1 pJ; 3 pJ/bit are 24 pJ for the 8 bits of a cycle
     assert prices.static_fj == pytest.approx({"on": 1000, "shadow": 24_000})

@@ -1,19 +1,19 @@
 """What a network costs in a year: the power of measured points, weighted by a profile of a day or a week.
 
-Between two measured loads power is interpolated linearly. Points that are saturated, stuck, not settled or empty are never
-used, and nothing is extrapolated: a part of a profile that no such points enclose is refused with the reason.
+Between two measured loads power is interpolated linearly. Points that are saturated, stuck, not settled or empty are
+never used, and nothing is extrapolated: a part of a profile that no other points enclose is refused with the reason.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import _engine
-from weft.analysis.bill_points import Reading, Refused, Series, series_of
+from weft.analysis.bill_points import Reading, Series, UnbillableError, series_of
 from weft.errors import ResultsError
 from weft.results.choose import parsed, same
 from weft.results.curves import short
@@ -173,8 +173,10 @@ class YearlyBill:
         kept = bill or Bill.kept(results)
         if kept is None:
             what = f"the scenario of {results.root} has no bill"
-            help = "name a file with --bill FILE, such as examples/bill.yaml, or add a section `bill:` to the scenario"
-            raise ResultsError.saying(what, help)
+            remedy = (
+                "name a file with --bill FILE, such as examples/bill.yaml, or add a section `bill:` to the scenario"
+            )
+            raise ResultsError.saying(what, remedy)
         self.bill = kept
         self.results = results
         self.rows = self._rows()
@@ -188,13 +190,13 @@ class YearlyBill:
         groups = _labels(all_series, [path for path in all_series[0].coordinates if path not in wanted])
         rows = []
         for place, series in enumerate(all_series):
-            common = dict(label=labels[place], group=groups[place], coordinates=series.coordinates)
+            row = Billed(series.coordinates, labels[place], groups[place], readings=(), refused="")
             try:
                 readings = tuple(series.at(part.load, part.phase) for part in self.bill.parts)
-            except Refused as why:
-                rows.append(Billed(**common, readings=(), refused=str(why)))
+            except UnbillableError as why:
+                rows.append(replace(row, refused=str(why)))
                 continue
-            rows.append(Billed(**common, readings=readings, refused="", **self._against(series, readings, all_series)))
+            rows.append(replace(row, readings=readings, **self._against(series, readings, all_series)))
         return rows
 
     def _wanted(self) -> dict[str, Any]:
@@ -222,7 +224,7 @@ class YearlyBill:
         for part, own in zip(self.bill.parts, readings, strict=True):
             try:
                 base = other.at(part.load, part.phase)
-            except Refused as why:
+            except UnbillableError as why:
                 return {"baseline": name, "unequal": f"no savings: the baseline ({name}) at {part.name}: {why}"}
             if not own.same_work(base):
                 work = f"{own.delivered:.4g} flits/terminal/cycle and the baseline ({name}) {base.delivered:.4g}"
@@ -237,8 +239,8 @@ class YearlyBill:
     def frame(self) -> pl.DataFrame:
         """A row per series.
 
-        Columns: the coordinates that were swept, but for load and seed; ``power_kw`` of links and routers, mean over the
-        profile [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
+        Columns: the coordinates that were swept, but for load and seed; ``power_kw`` of links and routers, mean over
+        the profile [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
         ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle]; ``baseline``;
         ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: against it, at the same delivered work;
         ``note``: why a row has no bill or no savings. Null where there is none.

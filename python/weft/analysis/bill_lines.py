@@ -60,10 +60,8 @@ def parts(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
 def notes(yearly: YearlyBill) -> list[str]:
     """What the numbers mean, and what is missing."""
     bill = yearly.bill
-    told = [
-        f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; a year has "
-        f"{HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
-    ]
+    year = f"a year has {HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
+    told = [f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; {year}"]
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.choose import LOAD, NAMED, SEED
 from weft.text.labels import label
 
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
 # Two numbers in floating point that mean the same load.
 _SAME_LOAD = 1e-9
-# Two points do the same work if what they deliver differs by no more than this share, and chance.
-_SAME_WORK = 0.03
 
 
-class Refused(Exception):
+class UnbillableError(Exception):
     """There is no power that could be billed; the text says why."""
 
 
@@ -51,25 +50,23 @@ class Reading:
 
     def same_work(self, other: Reading) -> bool:
         """Whether both deliver the same, up to 3 % and what chance explains (three standard deviations)."""
-        margin = _SAME_WORK + 3 * math.sqrt(1 / self.packets + 1 / other.packets)
+        margin = soundness.SAME_WORK + 3 * math.sqrt(1 / self.packets + 1 / other.packets)
         return abs(self.delivered - other.delivered) <= margin * max(self.delivered, other.delivered)
 
 
-def unusable(summary: Mapping[str, Any]) -> str:
-    """Why a point must not be billed; empty if it may."""
-    if summary[q.ENDING.column] == q.STALLED:
-        return "the network got stuck there"
-    if summary["saturated"]:
-        return "it is saturated there"
-    if summary[q.ENDING.column] != q.DRAINED:
-        return f"the run there was {summary[q.ENDING.column]}"
-    if summary.get("power_settled") is False:
-        return "its power states had not settled there"
-    if summary.get("warmup_settled") is False:
-        return "the warm-up had not settled there"
-    if not summary.get("packets") or not summary.get(q.ACCEPTED.column):
-        return "nothing was measured there"
-    return ""
+def unusable(summary: Mapping[str, Any], *, by_phase: bool = False) -> str:
+    """Why a point must not be billed; empty if it may. `by_phase`: whether its phases are billed one by one."""
+    flaws = soundness.flaws(summary)
+    if by_phase:  # each phase says for itself whether it is saturated
+        flaws = [flaw for flaw in flaws if flaw != soundness.SATURATED_FOR_A_WHILE]
+    if flaws:
+        return f"it is {flaws[0].words} there"
+    if not summary.get(q.ACCEPTED.column):
+        return "it delivered nothing there"
+    if not by_phase and summary.get("phases"):
+        return "the load changes in phases there, so that a profile has to name them (`phase: 1`)"
+    short = (each for each in summary.get("warnings") or [] if each["path"] == "measure.warmup")
+    return next((f"it may not have settled there: {each['what']}" for each in short), "")
 
 
 @dataclass
@@ -98,7 +95,7 @@ class Series:
 
         Raises
         ------
-        Refused
+        UnbillableError
             With the reason.
         """
         return self._over_load(load) if load is not None else self._in_phase(phase or 0)
@@ -109,10 +106,10 @@ class Series:
         below = max((at for at in used if at <= load + _SAME_LOAD), default=None)
         above = min((at for at in used if at >= load - _SAME_LOAD), default=None)
         if below is None or above is None:
-            raise Refused(_outside(load, used, why))
-        between = [at for at in why if below < at < above and any(map(_is_broken, self.points[at]))]
+            raise UnbillableError(_outside(load, used, why))
+        between = [at for at in why if below < at < above and any(map(soundness.is_over, self.points[at]))]
         if between:
-            raise Refused(f"load {load:g} lies beside load {between[0]:g}, and {why[between[0]]}")
+            raise UnbillableError(f"load {load:g} lies beside load {between[0]:g}, and {why[between[0]]}")
         low, high = (_mean(self.points[at]) for at in (below, above))
         weight = (load - below) / (above - below) if above > below else 0.0
 
@@ -130,8 +127,8 @@ class Series:
     def _in_phase(self, phase: int) -> Reading:
         (runs,) = self.points.values()
         for run in runs:
-            if reason := unusable(run):
-                raise Refused(reason.removesuffix(" there"))
+            if reason := unusable(run, by_phase=True):
+                raise UnbillableError(reason.removesuffix(" there"))
         phases = [_phase(run, phase) for run in runs]
         return _mean(phases, of_phase=True)
 
@@ -170,23 +167,19 @@ def _outside(load: float, used: Sequence[float], why: Mapping[float, str]) -> st
     return f"load {load:g} is below load {used[0]:g}, the first that can be billed{below}"
 
 
-def _is_broken(summary: Mapping[str, Any]) -> bool:
-    return bool(summary["saturated"]) or summary[q.ENDING.column] == q.STALLED
-
-
 def _phase(summary: Mapping[str, Any], phase: int) -> Mapping[str, Any]:
     """What a run measured in a phase."""
-    phases = {each["phase"]: each for each in summary.get("phases") or []}
+    phases: dict[int, Mapping[str, Any]] = {each["phase"]: each for each in summary.get("phases") or []}
     if not phases:
-        raise Refused("the run has no phases: the load of its scenario does not change")
+        raise UnbillableError("the run has no phases: the load of its scenario does not change")
     if phase not in phases:
-        raise Refused(f"there is no phase {phase}: the phases are {', '.join(map(str, phases))}")
+        raise UnbillableError(f"there is no phase {phase}: the phases are {', '.join(map(str, phases))}")
     if phases[phase].get(q.ACCEPTED.column) is None:
-        raise Refused(f"the window does not reach phase {phase}")
+        raise UnbillableError(f"the window does not reach phase {phase}")
     if phases[phase]["saturated"]:
-        raise Refused(f"it is saturated in phase {phase}")
+        raise UnbillableError(f"it is saturated in phase {phase}")
     if not phases[phase][q.ACCEPTED.column]:
-        raise Refused(f"nothing was delivered in phase {phase}")
+        raise UnbillableError(f"nothing was delivered in phase {phase}")
     return phases[phase]
 
 
@@ -194,7 +187,7 @@ def _mean(runs: Sequence[Mapping[str, Any]], *, of_phase: bool = False) -> Readi
     """The means over the runs of one load; a run without the reference has none of its links managed."""
     own, always_on = (column for column in ("power_mean_w", "power_always_on_mean_w"))
     if any(run.get(own) is None for run in runs):
-        raise Refused("no power was measured there")
+        raise UnbillableError("no power was measured there")
     load = None if of_phase else _load(runs[0])
     return Reading(
         fmean(run[own] for run in runs),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # A colour that stands for that of the text of the page; the black of a series becomes it, too.
 _TEXT = "#010203"
 _RC: dict[str, Any] = {
-    **{key: _TEXT for key in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")},
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _TEXT),
     "grid.color": "#888888",
     "grid.alpha": 0.35,
 }
