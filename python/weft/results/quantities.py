@@ -96,11 +96,11 @@ def _billed(links: str, column: str, label: str, unit: str) -> Billed:
 
 
 POWERS = (
-    _billed("all links", "power_{}mean_w", "Mean power", "W"),
+    _billed("whole network", "power_{}mean_w", "Mean power", "W"),
     _billed("links between routers", "power_network_{}mean_w", "Mean power", "W"),
 )
 ENERGIES = (
-    _billed("all links", "energy_{}per_bit_pj", ENERGY.label, ENERGY.unit),
+    _billed("whole network", "energy_{}per_bit_pj", ENERGY.label, ENERGY.unit),
     _billed("links between routers", "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
 )
 
