@@ -176,7 +176,7 @@ def test_without_a_measured_baseline_savings_are_against_the_same_flits_on_links
     (row,) = yearly.frame.iter_rows(named=True)
     assert row["baseline"] == REFERENCE
     assert row["saving_share"] == pytest.approx(1 - 1.2 / 2.15)
-    assert any("from the same run, as no point was measured" in line for line in lines(yearly))
+    assert any("from the same run, as no point at power.policy=always_on has" in line for line in lines(yearly))
 
 
 def test_the_baseline_has_the_other_coordinates_of_the_series(tmp_path: Path) -> None:
@@ -190,6 +190,17 @@ def test_the_baseline_has_the_other_coordinates_of_the_series(tmp_path: Path) ->
     assert frame["saving_share"].to_list() == [None, 0.5, None, 0.5]
     with pytest.raises(ResultsError, match="is no coordinate of the sweep"):
         _results(tmp_path / "wrong", *points).bill(KEYS | {"baseline": "colour=blue"})
+
+
+def test_a_baseline_may_have_a_routing_of_its_own(tmp_path: Path) -> None:
+    on, asleep = _point("always_on", 0.1, 2000.0), _point(ASLEEP, 0.1, 1000.0)
+    points = [({"routing": name, **point}, numbers) for name, (point, numbers) in (("minimal", on), ("pal", asleep))]
+    results = _results(tmp_path / "zip", *points)
+    keys = KEYS | {"profile": [{"share": 1, "load": 0.1}]}
+    assert results.bill(keys).frame["baseline"].to_list() == [None, REFERENCE]
+    row = results.bill(keys | {"baseline": "policy=always_on,routing=minimal"}).frame.to_dicts()[1]
+    assert row["baseline"] == "power.policy = always_on, routing = minimal"
+    assert row["saving_share"] == 0.5
 
 
 def _with_phases(root: Path, *phases: dict[str, Any], **more: Any) -> Results:

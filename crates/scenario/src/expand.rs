@@ -128,6 +128,11 @@ fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
     let all: Vec<_> = sweep.iter().chain(&zip).collect();
     for (i, entry) in all.iter().enumerate() {
         values(entry)?;
+        if overlap(&entry.key, "bill") {
+            let what = "a bill changes no result, so there is nothing to sweep";
+            let help = "write one bill, and `weft analyse bill RESULTS --bill FILE` for each of the others";
+            return Err(Diagnostic::at(&entry.key_span, &entry.key, what, help, &[]));
+        }
         if let Some(other) = all[..i].iter().find(|other| overlap(&other.key, &entry.key)) {
             let what = format!("`{}` and `{}` are both swept, and one is part of the other", other.key, entry.key);
             return Err(Diagnostic::at(&entry.key_span, &entry.key, &what, "sweep over one of the two", &[]));

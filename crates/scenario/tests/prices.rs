@@ -165,6 +165,14 @@ fn a_bill_is_no_part_of_the_hash_and_its_defaults_are_written_out() {
     assert_eq!(read_bill("bill.yaml", &format!("name: x\nbill: {BILL}")).expect("sound"), alone);
 }
 
+#[test]
+fn a_bill_is_not_swept() {
+    let sets = [("bill", BILL), ("sweep.bill.pue", "[1, 2]")];
+    let message = refused_in("prices.yaml", FILE, &sets);
+    assert!(message.contains("bill.pue: a bill changes no result, so there is nothing to sweep"), "{message}");
+    assert!(message.contains("weft analyse bill RESULTS --bill FILE"), "{message}");
+}
+
 /// The message about a bill, which is the same in a scenario and in a file of its own.
 fn wrong(text: &str) -> String {
     let message = refused_in("prices.yaml", FILE, &[("bill", text)]);

@@ -110,7 +110,7 @@ class Bill:
     def kept(cls, results: ResultSet) -> Bill | None:
         """The bill that the scenario of the results had when it was run last; ``None`` if it had none."""
         keys = results.bill_keys
-        return None if keys is None else cls.of(keys)
+        return None if keys is None else cls.read(keys)
 
 
 def _part(keys: Mapping[str, Any], whole: float) -> Part:

@@ -65,7 +65,7 @@ def notes(yearly: YearlyBill) -> list[str]:
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:
-            told.append(f"  {REFERENCE}: from the same run, as no point was measured at {bill.baseline}")
+            told.append(f"  {REFERENCE}: from the same run, as no point at {bill.baseline} has its other coordinates")
     told += between(yearly)
     told += [f"{row.label}: {row.refused or row.unequal}" for row in yearly.rows if row.refused or row.unequal]
     return told

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from weft.cli import arguments, folders, overrides, stalls, watched
-from weft.errors import ResultsError
+from weft.errors import WeftError
 
 if TYPE_CHECKING:
     import argparse
@@ -99,5 +99,5 @@ def _bill(results: Results) -> list[str]:
     bill = Bill.kept(results)
     try:
         return lines(YearlyBill(results, bill)) if bill else []
-    except ResultsError as problem:
+    except WeftError as problem:
         return [f"no bill: {problem.what}", f"  {problem.help}"]

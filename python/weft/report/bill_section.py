@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from weft.analysis import bill_lines
 from weft.analysis.bill import PERIODS, REFERENCE, Bill, YearlyBill
-from weft.errors import ResultsError
+from weft.errors import WeftError
 from weft.report import bill_picture
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
     """What the section says of one of the results."""
     try:
         yearly = YearlyBill(results)
-    except ResultsError as problem:
+    except WeftError as problem:
         return {"name": name, "refused": f"{problem.what}: {problem.help}"}
     return {
         "name": name,
