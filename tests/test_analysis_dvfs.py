@@ -189,11 +189,18 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
 
 def test_prices_of_a_scenario() -> None:
     on = {"static": "0.5W", "per_bit": "0.25nJ/bit"}
-    scenario = {"cycle": "2ps", "flit": "8b", "power": {"prices": {"on": on, "shadow": {**on, "static": "3pJ/bit"}}}}
+    scenario: dict[str, Any] = {
+        "cycle": "2ps",
+        "flit": "8b",
+        "power": {"prices": {"on": on, "shadow": {**on, "static": "3pJ/bit"}}},
+    }
     prices = Prices.of(scenario)
     # 0.5 W for 2 ps is 1 pJ; 3 pJ/bit are 24 pJ for the 8 bits of a cycle
     assert prices.static_fj == pytest.approx({"on": 1000, "shadow": 24_000})
     assert prices.flit_fj == pytest.approx(250_000 * 8)
-    assert prices.off_fj == 0
+    channels = pl.DataFrame({"link_class": ["local", "global"]})
+    assert prices.per_cycle("off", channels).tolist() == [0, 0]
+    own = scenario["power"] | {"class_prices": {"global": {"on": on, "off": {**on, "static": "1W"}}}}
+    assert Prices.of(scenario | {"power": own}).per_cycle("off", channels).tolist() == [0, 2000]
     with pytest.raises(ResultsError, match="no prices that can be read"):
         Prices.of({"cycle": "1ns", "flit": "some"})

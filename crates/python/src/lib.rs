@@ -34,6 +34,13 @@ fn read(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     weft_scenario::read(&file).map_err(|problem| errors::scenario_error(py, problem))
 }
 
+/// The keys of `bill` in a text, checked, every default written out.
+#[pyfunction]
+fn read_bill<'py>(py: Python<'py>, text: &str, file_name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let read = weft_scenario::read_bill(file_name, text).map_err(|problem| errors::scenario_error(py, problem))?;
+    value::to_python(py, &read)
+}
+
 /// JSON Schema of a scenario.
 #[pyfunction]
 fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -67,6 +74,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<point::Finished>()?;
     module.add_function(wrap_pyfunction!(expand, module)?)?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
+    module.add_function(wrap_pyfunction!(read_bill, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(recordings, module)?)?;

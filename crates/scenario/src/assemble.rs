@@ -1,14 +1,14 @@
 //! From a scenario to what the engine runs: defaults filled in, times in cycles, prices in femtojoules, cross-checks.
 
+use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
 use crate::links::check_delays;
 use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::power::LinkState;
 use weft_engine::recording::RecordingConfig;
-use weft_engine::spec::{self, MAX_CYCLES, Phases, RouterSpec, StatePrice, Stop};
+use weft_engine::spec::{self, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
@@ -35,7 +35,9 @@ impl Scenario {
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock)?;
         check_delays(&router, &links, graph.class_names())?;
-        let prices = self.power.prices.in_femtojoules(&self.power.policy, self.flit.0, clock.cycle_fs)?;
+        let prices = self.prices(graph.class_names(), &clock)?;
+        let router_price = self.power.router_price.map(|price| price.in_femtojoules(self.flit.0, clock.cycle_fs));
+        self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
         check_energy(&prices, &phases)?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
@@ -50,6 +52,7 @@ impl Scenario {
             managed,
             faults,
             prices,
+            router_price: router_price.transpose()?,
             phases,
             watched: spec::Watched::Nobody,
             recordings: self.measure.recordings.0.iter().map(RecordingConfig::asked).collect(),
@@ -115,6 +118,26 @@ impl Scenario {
         Ok(())
     }
 
+    /// What a channel of each class costs.
+    fn prices(&self, classes: &[String], clock: &Clock) -> Result<Vec<StatePrices>, Refusal> {
+        let power = &self.power;
+        if let Some(unknown) = power.class_prices.keys().find(|name| !classes.contains(name)) {
+            let valid: Vec<_> = classes.iter().map(String::as_str).collect();
+            let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
+            let help = suggestion(unknown, "its classes", &valid);
+            return Err(Refusal::new(format!("power.class_prices.{unknown}"), what, help));
+        }
+        let common = power.prices.in_femtojoules(&power.policy, self.flit.0, clock.cycle_fs)?;
+        let of_class = |class: &String| match power.class_prices.get(class) {
+            None => Ok(common),
+            Some(own) => {
+                let policy = self.manages(class).then_some(&power.policy);
+                own.of_class(class, policy, self.flit.0, clock.cycle_fs)
+            }
+        };
+        classes.iter().map(of_class).collect()
+    }
+
     fn manages(&self, class: &str) -> bool {
         self.power.manages.as_ref().is_some_and(|LinkClasses(names)| names.iter().any(|name| name == class))
     }
@@ -172,13 +195,13 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
 }
 
 /// The energy of a channel is a 64-bit integer in the table of results.
-fn check_energy(prices: &[Option<StatePrice>; LinkState::COUNT], phases: &Phases) -> Result<(), Refusal> {
+fn check_energy(prices: &[StatePrices], phases: &Phases) -> Result<(), Refusal> {
     let window = match phases.stop {
         Stop::Confidence { window, .. } => window,
         Stop::Window | Stop::Complete => phases.window,
     };
     let per_cycle = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj);
-    let most = prices.iter().flatten().map(per_cycle).max().unwrap_or(0);
+    let most = prices.iter().flatten().flatten().map(per_cycle).max().unwrap_or(0);
     if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {
         return Ok(());
     }

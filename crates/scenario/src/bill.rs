@@ -1,28 +1,38 @@
 //! The bill of a run: energy and mean power over the window. Beside it stand two references for the same flits: links
-//! that never sleep, and ideal links, which draw power only while they carry a flit.
+//! that never sleep, and ideal links, which draw power only while they carry a flit. The ports of routers are on and off
+//! with the channels that leave them.
 
 use crate::channels::{Channel, Channels};
-use crate::energy::Energy;
+use crate::energy::{Energy, RouterEnergy};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::outcome::Outcome;
+use weft_engine::outcome::{ChannelCount, Outcome};
 use weft_engine::power::LinkState;
 
-/// What some channels used, and what they would have used in the two reference cases.
-#[derive(Debug, Clone, Copy)]
-struct Bill {
-    used: Energy,
-    always_on: Energy,
+/// What channels or routers used, and what they would have used in the two reference cases.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Bill {
+    pub used: Energy,
+    pub always_on: Energy,
     ideal: Energy,
 }
 
 impl Bill {
     fn of<'a>(rows: impl Iterator<Item = &'a Channel> + Clone, spec: &Spec) -> Self {
+        let prices = |row: &Channel| spec.prices[usize::from(row.count.class)];
         Self {
             used: rows.clone().map(|row| row.energy).sum(),
-            always_on: rows.clone().map(|row| Energy::always_on(&row.count, &spec.prices)).sum(),
-            ideal: rows.map(|row| Energy::ideal(&row.count, &spec.prices)).sum(),
+            always_on: rows.clone().map(|row| Energy::always_on(&row.count, &prices(row))).sum(),
+            ideal: rows.map(|row| Energy::ideal(&row.count, &prices(row))).sum(),
+        }
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            used: self.used + other.used,
+            always_on: self.always_on + other.always_on,
+            ideal: self.ideal + other.ideal,
         }
     }
 
@@ -37,7 +47,8 @@ impl Bill {
 pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
     let managed = |row: &&Channel| is_managed(row, spec);
     let rows = || channels.rows.iter();
-    let all = Bill::of(rows(), spec);
+    let routers = Routers::of(rows().map(|row| &row.count), channels.window, spec);
+    let all = Bill::of(rows(), spec).and(&routers.as_ref().map(Routers::bill).unwrap_or_default());
     let network = Bill::of(rows().filter(|row| row.count.class != 0), spec);
     let mut fields = Map::new();
     let mut put = |key: String, value: Value| fields.insert(key, value);
@@ -69,8 +80,55 @@ pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit
             }
         }
     }
+    fields.extend(routers.iter().flat_map(|routers| routers.fields(seconds)));
     fields.extend(states(channels, spec));
     fields
+}
+
+/// The energy of all routers, as it was and in the two reference cases.
+pub(crate) struct Routers {
+    used: RouterEnergy,
+    always_on: RouterEnergy,
+    ideal: RouterEnergy,
+}
+
+impl Routers {
+    /// By all channels, or the sums of some, over `cycles`; `None` if routers have no price.
+    pub fn of<'a>(
+        channels: impl Iterator<Item = &'a ChannelCount> + Clone,
+        cycles: u64,
+        spec: &Spec,
+    ) -> Option<Self> {
+        let price = spec.router_price.as_ref()?;
+        let leaving = || channels.clone().filter(|count| count.from.is_some());
+        let router_cycles = u128::from(spec.graph.routers()) * u128::from(cycles);
+        let billed = |on: fn(&ChannelCount) -> u64| RouterEnergy::of(leaving(), router_cycles, price, on);
+        Some(Self {
+            used: billed(|port| port.cycles.iter().sum::<u64>() - port.cycles[LinkState::Off as usize]),
+            always_on: billed(|port| port.cycles.iter().sum()),
+            ideal: billed(|port| port.cycles.iter().sum::<u64>().min(port.flits.iter().sum())),
+        })
+    }
+
+    pub fn bill(&self) -> Bill {
+        Bill { used: self.used.into(), always_on: self.always_on.into(), ideal: self.ideal.into() }
+    }
+
+    /// The parts of the energy of routers, and their mean power.
+    fn fields(&self, seconds: f64) -> Map<String, Value> {
+        let RouterEnergy { static_fj, ports_fj, dynamic_fj } = self.used;
+        let total = Energy::from(self.used).total_fj();
+        let mut fields = Map::new();
+        for (part, fj) in [("", total), ("_static", static_fj), ("_ports", ports_fj), ("_dynamic", dynamic_fj)] {
+            fields.insert(format!("energy_routers{part}_fj"), json!(fj.to_string()));
+            fields.insert(format!("energy_routers{part}_j"), json!(joules(fj)));
+        }
+        for (case, energy) in [("", self.used), ("_always_on", self.always_on), ("_ideal", self.ideal)] {
+            let mean = (seconds > 0.0).then(|| joules(Energy::from(energy).total_fj()) / seconds);
+            fields.insert(format!("power_routers{case}_mean_w"), json!(mean));
+        }
+        fields
+    }
 }
 
 fn joules(fj: u128) -> f64 {

@@ -1,5 +1,6 @@
 //! The phases of a load that changes, each with loads, latency and power of its own.
 
+use crate::bill::Routers;
 use crate::energy::Energy;
 use crate::statistics::{latency, per_packet};
 use serde_json::{Map, Value, json};
@@ -51,16 +52,21 @@ fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
     fields
 }
 
-/// Mean power of all channels in the phase, as it was and with links that are always on, and what their links did.
+/// Mean power of all channels and routers in the phase, as it was and with links that are always on, and what their links did.
 fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String, Value>, Refusal> {
     let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
     for class in &phase.classes {
-        used += Energy::of(class, &spec.prices)?.total_fj();
-        always_on += Energy::always_on(class, &spec.prices).total_fj();
+        let prices = &spec.prices[usize::from(class.class)];
+        used += Energy::of(class, prices)?.total_fj();
+        always_on += Energy::always_on(class, prices).total_fj();
         if spec.managed.get(usize::from(class.class)).copied().unwrap_or(false) {
             off += class.cycles[LinkState::Off as usize];
             cycles += class.cycles.iter().sum::<u64>();
         }
+    }
+    if let Some(routers) = Routers::of(phase.classes.iter(), phase.to - phase.from, spec) {
+        used += routers.bill().used.total_fj();
+        always_on += routers.bill().always_on.total_fj();
     }
     let seconds = (spec.cycle_fs * u128::from(phase.to - phase.from)) as f64 / 1e15;
     let watts = |fj: u128| (seconds > 0.0).then(|| fj as f64 * 1e-15 / seconds);

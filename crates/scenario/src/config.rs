@@ -1,8 +1,9 @@
 //! The keys of a scenario: types, defaults and the descriptions that become the JSON Schema.
 
+use crate::bill_config::BillConfig;
 use crate::faults::FaultConfig;
 use crate::measure::Measure;
-use crate::prices::Prices;
+use crate::prices::{Prices, RouterPrice};
 use crate::workload::Traffic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,9 @@ pub struct Scenario {
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
+    /// What the measured power costs in a year. It changes no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bill: Option<BillConfig>,
     /// Links and routers that fail during the run, and may return.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultConfig>,
@@ -132,6 +136,12 @@ pub struct PowerConfig {
     /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of
     /// the full rate in every state but `off`, and 7.81pJ/bit in addition for what is sent.
     pub prices: Prices,
+    /// What a channel of a link class (`terminal`, `dim0`, `global`, ...) costs in each state, in place of all of `prices`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub class_prices: BTreeMap<String, Prices>,
+    /// What every router costs, beside its links. Default: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub router_price: Option<RouterPrice>,
 }
 
 impl Default for Router {
@@ -155,7 +165,7 @@ impl Default for Router {
 impl Default for PowerConfig {
     fn default() -> Self {
         let policy = PolicyConfig::default();
-        Self { policy, manages: None, prices: Prices::default() }
+        Self { policy, manages: None, prices: Prices::default(), class_prices: BTreeMap::new(), router_price: None }
     }
 }
 

@@ -2,16 +2,13 @@
 
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::LinkState;
-use weft_engine::spec::StatePrice;
+use weft_engine::spec::{RouterPrice, StatePrices};
 use weft_units::Refusal;
 
-/// Integer prices by state.
-type Prices = [Option<StatePrice>; LinkState::COUNT];
-
-/// Energy of a channel or of a set of channels over the window [fJ].
+/// Energy of channels, or of routers, over the window [fJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Energy {
-    /// For the time spent in each state.
+    /// For the time spent in each state, whatever was sent.
     pub standing_fj: u128,
     /// For the flits sent.
     pub dynamic_fj: u128,
@@ -23,7 +20,7 @@ impl Energy {
     }
 
     /// Prices the counts of one channel.
-    pub(crate) fn of(channel: &ChannelCount, prices: &Prices) -> Result<Self, Refusal> {
+    pub(crate) fn of(channel: &ChannelCount, prices: &StatePrices) -> Result<Self, Refusal> {
         let mut energy = Self::default();
         for state in LinkState::ALL {
             let (cycles, flits) = (channel.cycles[state as usize], channel.flits[state as usize]);
@@ -41,18 +38,18 @@ impl Energy {
     }
 
     /// What the flits of a channel would have cost if it had been on in every cycle.
-    pub(crate) fn always_on(channel: &ChannelCount, prices: &Prices) -> Self {
+    pub(crate) fn always_on(channel: &ChannelCount, prices: &StatePrices) -> Self {
         Self::on_for(channel.cycles.iter().sum(), channel, prices)
     }
 
     /// What they would have cost if the channel had been on only in the cycles in which it carried a flit. Flits are
     /// counted as they leave for the link, so a full channel may count a few more flits than there were cycles.
-    pub(crate) fn ideal(channel: &ChannelCount, prices: &Prices) -> Self {
+    pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices) -> Self {
         let window: u64 = channel.cycles.iter().sum();
         Self::on_for(window.min(channel.flits.iter().sum()), channel, prices)
     }
 
-    fn on_for(cycles: u64, channel: &ChannelCount, prices: &Prices) -> Self {
+    fn on_for(cycles: u64, channel: &ChannelCount, prices: &StatePrices) -> Self {
         let on = prices[LinkState::On as usize].unwrap_or_default();
         let flits: u64 = channel.flits.iter().sum();
         Self {
@@ -62,11 +59,53 @@ impl Energy {
     }
 }
 
+/// What all routers used over the window, without their links [fJ].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RouterEnergy {
+    /// For being there.
+    pub static_fj: u128,
+    /// For ports that were on.
+    pub ports_fj: u128,
+    /// For flits that crossed them.
+    pub dynamic_fj: u128,
+}
+
+impl RouterEnergy {
+    /// Prices the routers by the channels that leave them: each is a port, and the flits that it was sent have crossed
+    /// the router. `on` says for how many cycles a port was on.
+    pub fn of<'a>(
+        leaving: impl Iterator<Item = &'a ChannelCount>,
+        router_cycles: u128,
+        price: &RouterPrice,
+        on: fn(&ChannelCount) -> u64,
+    ) -> Self {
+        let (cycles, flits) = leaving.fold((0, 0), |(cycles, flits): (u128, u128), channel| {
+            (cycles + u128::from(on(channel)), flits + u128::from(channel.flits.iter().sum::<u64>()))
+        });
+        Self {
+            static_fj: router_cycles * u128::from(price.static_fj_per_cycle),
+            ports_fj: cycles * u128::from(price.port_fj_per_cycle),
+            dynamic_fj: flits * u128::from(price.flit_fj),
+        }
+    }
+}
+
+impl From<RouterEnergy> for Energy {
+    fn from(routers: RouterEnergy) -> Self {
+        Self { standing_fj: routers.static_fj + routers.ports_fj, dynamic_fj: routers.dynamic_fj }
+    }
+}
+
+impl std::ops::Add for Energy {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { standing_fj: self.standing_fj + other.standing_fj, dynamic_fj: self.dynamic_fj + other.dynamic_fj }
+    }
+}
+
 impl std::iter::Sum for Energy {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
-        parts.fold(Self::default(), |sum, part| Self {
-            standing_fj: sum.standing_fj + part.standing_fj,
-            dynamic_fj: sum.dynamic_fj + part.dynamic_fj,
-        })
+        parts.fold(Self::default(), |sum, part| sum + part)
     }
 }

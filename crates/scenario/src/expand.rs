@@ -8,6 +8,7 @@ use crate::point::Point;
 use crate::schema::Schema;
 use crate::tree::{self, Entry, Kind, Node};
 use crate::warnings;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -136,6 +137,11 @@ fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
             return Err(Diagnostic::at(&entry.key_span, &entry.key, &what, &help, &[]));
         }
         values(entry)?;
+        if overlap(&entry.key, "bill") {
+            let what = "a bill changes no result, so there is nothing to sweep";
+            let help = "write one bill, and `weft analyse bill RESULTS --bill FILE` for each of the others";
+            return Err(Diagnostic::at(&entry.key_span, &entry.key, what, help, &[]));
+        }
         if let Some(other) = all[..i].iter().find(|other| overlap(&other.key, &entry.key)) {
             let what = format!("`{}` and `{}` are both swept, and one is part of the other", other.key, entry.key);
             return Err(Diagnostic::at(&entry.key_span, &entry.key, &what, "sweep over one of the two", &[]));
@@ -203,14 +209,14 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     }
     let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
     path::check(&mut tree, &top, &Schema::root(), "")?;
-    let (scenario, inputs) = files.during(|| typed(&tree));
+    let (scenario, inputs) = files.during(|| typed::<Scenario>(&tree));
     let checked = scenario?.assemble().and_then(|(scenario, spec)| Ok((warnings::of(&scenario, &spec)?, scenario)));
     let (warnings, scenario) = checked.map_err(|refusal| explain(&tree, &[], &refusal))?;
     Ok(Point::new(coordinates, scenario, inputs, warnings, Arc::new(tree)))
 }
 
 /// Deserialises a checked tree; an error is shown at its value.
-fn typed(tree: &Node) -> Result<Scenario, Diagnostic> {
+pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
     use serde_path_to_error::Segment;
     serde_path_to_error::deserialize(tree.value()).map_err(|error| {
         let segments = error.path().iter().filter_map(|segment| match segment {

@@ -37,7 +37,11 @@ impl Finished {
         let classes: Vec<Arc<str>> = spec.graph.class_names().iter().map(|name| name.as_str().into()).collect();
         let row = |count: &weft_engine::outcome::ChannelCount| {
             let link_class = classes.get(usize::from(count.class)).cloned().unwrap_or_else(|| "?".into());
-            Ok(Channel { energy: Energy::of(count, &spec.prices)?, link_class, count: count.clone() })
+            Ok(Channel {
+                energy: Energy::of(count, &spec.prices[usize::from(count.class)])?,
+                link_class,
+                count: count.clone(),
+            })
         };
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
         let channels = Channels { rows, window: outcome.window };
@@ -71,7 +75,7 @@ impl Finished {
             )),
             _ => None,
         };
-        let (scenario_yaml, inputs) = (point.resolved_yaml(), point.inputs.clone());
+        let (scenario_yaml, inputs) = (point.kept_yaml(), point.inputs.clone());
         Ok(Self {
             summary: Value::Object(summary),
             channels,

@@ -11,6 +11,7 @@
 
 mod assemble;
 mod bill;
+mod bill_config;
 mod by_phase;
 mod channels;
 mod config;
@@ -41,6 +42,7 @@ mod warnings;
 mod workload;
 mod yaml;
 
+pub use bill_config::{BillConfig, ProfileShare, read_bill};
 pub use channels::{Channel, Channels};
 pub use config::{FlowControl, Link, PowerConfig, Router, Scenario};
 pub use diagnostic::Diagnostic;
@@ -51,7 +53,7 @@ pub use finished::Finished;
 pub use measure::{Complete, Confidence, Measure, StopConfig, Warmup};
 pub use placement::{Count, Placement, Rest};
 pub use point::Point;
-pub use prices::{Price, Prices, Standing};
+pub use prices::{Price, Prices, RouterPrice, Standing};
 pub use recordings::{Recordings, recordings};
 pub use schema::{examples, models, schema};
 pub use warnings::Warning;

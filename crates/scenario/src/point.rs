@@ -22,7 +22,8 @@ pub struct Point {
     pub scenario: Scenario,
     /// The scenario as JSON, every default written out.
     pub resolved: Value,
-    /// 16 hexadecimal digits over `resolved` and the version of the result model: the name of the result folder.
+    /// 16 hexadecimal digits over `resolved` (but for its bill, on which no result depends) and the version of the result
+    /// model: the name of the result folder.
     pub hash: String,
     /// Files that the scenario names.
     pub inputs: Vec<InputFile>,
@@ -57,6 +58,11 @@ impl Point {
     /// The resolved scenario as the text of a file that gives this point again.
     pub fn resolved_yaml(&self) -> String {
         yaml::write(&self.resolved)
+    }
+
+    /// As [`Point::resolved_yaml`], for the folder of the results: without the bill, which may change when they don't.
+    pub(crate) fn kept_yaml(&self) -> String {
+        yaml::write(&without_bill(&self.resolved))
     }
 
     /// What the scenario implies before it runs; refused if it can't run. A number that would take too long for so
@@ -136,10 +142,19 @@ impl Point {
 
 fn hash(resolved: &Value) -> String {
     // Sorted keys: the hash covers what the scenario says, not the order of the fields in our types.
-    let mut hashed = json!({ "result_model": RESULT_MODEL_VERSION, "scenario": resolved });
+    let mut hashed = json!({ "result_model": RESULT_MODEL_VERSION, "scenario": without_bill(resolved) });
     hashed.sort_all_objects();
     let digest = Sha256::digest(hashed.to_string());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The part of a resolved scenario on which results depend.
+fn without_bill(resolved: &Value) -> Value {
+    let mut kept = resolved.clone();
+    if let Value::Object(keys) = &mut kept {
+        keys.remove("bill");
+    }
+    kept
 }
 
 /// Most flits per cycle that one VC of each link class can carry: its buffer divided by the round trip of a credit (a

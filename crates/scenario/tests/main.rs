@@ -10,6 +10,7 @@ mod finished;
 mod links;
 mod network;
 mod newcomers;
+mod prices;
 mod recordings;
 mod refusal;
 mod remedies;

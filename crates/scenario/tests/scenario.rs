@@ -170,6 +170,8 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
     ("power.manages", "[dim0]"),
     ("power.prices", "{on: {static: 0.342W, per_bit: 1pJ/bit}}"),
+    ("power.class_prices", "{dim0: {on: {static: 1W, per_bit: 1pJ/bit}}}"),
+    ("power.router_price", "{static: 50W}"),
     ("measure.warmup", "1us"),
     ("measure.window", "1us"),
     ("measure.stop", "{confidence: {half_width: 0.02}}"),
@@ -235,9 +237,9 @@ fn every_documented_key_is_read() {
             let recorded = recordings().iter().any(|(known, _)| *known == path);
             let tested = recorded
                 || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
-            // faults go with one policy only (`faults.rs`)
+            // faults go with one policy only (`faults.rs`); a bill changes no run (`prices.rs`)
             assert!(
-                tested || ["sweep", "zip", "warmup_limit", "faults"].contains(&key.as_str()),
+                tested || ["sweep", "zip", "warmup_limit", "faults", "bill"].contains(&key.as_str()),
                 "{path} has no alternative in this test"
             );
         }
@@ -247,11 +249,11 @@ fn every_documented_key_is_read() {
 #[test]
 fn the_default_price_is_exact() {
     // 23.44 pJ/bit * 48 b = 1125.12 pJ; 7.81 pJ/bit * 48 b = 374.88 pJ.
-    let price = point(SMALL, &[]).spec().expect("sound").prices[0].expect("on has a price");
+    let price = point(SMALL, &[]).spec().expect("sound").prices[0][0].expect("on has a price");
     assert_eq!((price.static_fj_per_cycle, price.flit_fj), (1_125_120, 374_880));
     // 0.342 W * 1 ns = 342 pJ; a third of a nanowatt-cycle rounds half up.
     let watts = [("power.prices", "{on: {static: 0.342W, per_bit: 0pJ/bit}}")];
-    assert_eq!(point(SMALL, &watts).spec().expect("sound").prices[0].expect("on").static_fj_per_cycle, 342_000);
+    assert_eq!(point(SMALL, &watts).spec().expect("sound").prices[0][0].expect("on").static_fj_per_cycle, 342_000);
 }
 
 #[test]

@@ -129,7 +129,7 @@ def rate_scaled(
 def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> dict[str, Any]:
     summary, prices = results.summaries[point], Prices.of(results.scenario(point))
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])
-    dark = float((channels["cycles_off"] * prices.off_fj).sum())  # what is off has no rate
+    dark = float((channels["cycles_off"] * prices.per_cycle("off", channels)).sum())  # what is off has no rate
     counted = _of_samples(results, point, channels, prices) if over_time else _of_window(channels, prices)
     scaled, cycles = rates.scale(*counted)
     flits = summary["accepted_bits"] / prices.flit_bits
@@ -151,7 +151,7 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:
     """Flits of each channel, cycles in which it drew power, and the energy that it used in them [fJ]."""
     cycles = channels.select(pl.col("^cycles_.*$").exclude("cycles_off")).sum_horizontal()
-    energy = channels["energy_fj"] - channels["cycles_off"] * prices.off_fj
+    energy = channels["energy_fj"] - channels["cycles_off"] * prices.per_cycle("off", channels)
     flits, powered, used = (column.to_numpy().astype(float) for column in (channels["flits"], cycles, energy))
     return flits, powered, used
 
@@ -186,7 +186,7 @@ def _of_samples(
     powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)
     for state in cycles.keys() - {"off"}:
         powered += cycles[state]
-        energy += prices.static_fj[state] * cycles[state]
+        energy += prices.per_cycle(state, channels) * cycles[state]
     return flits, powered, energy
 
 

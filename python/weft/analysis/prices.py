@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from weft.errors import ResultsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
 
 # The units of a resolved scenario, in femtojoules per bit, watts, femtoseconds and bits.
 _PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
@@ -20,7 +27,7 @@ _BITS = {"b": 1.0, "B": 8.0}
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a channel between routers.
+    """Prices of channels between routers.
 
     Attributes
     ----------
@@ -28,6 +35,8 @@ class Prices:
         Bits of a flit.
     static_fj : dict of str to float
         Energy per cycle in each power state that has a price [fJ].
+    class_static_fj : dict of str to dict
+        The same for link classes with prices of their own.
     flit_fj : float
         Energy that each flit costs in addition in the state ``on`` [fJ].
     """
@@ -35,11 +44,14 @@ class Prices:
     flit_bits: float
     static_fj: dict[str, float]
     flit_fj: float
+    class_static_fj: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    @property
-    def off_fj(self) -> float:
-        """Energy per cycle of a channel that is off [fJ]."""
-        return self.static_fj.get("off", 0.0)
+    def per_cycle(self, state: str, channels: pl.DataFrame) -> Numbers:
+        """Energy per cycle of each channel in a power state [fJ]; 0 where it has no price and can't be."""
+        if not self.class_static_fj:
+            return np.full(channels.height, self.static_fj.get(state, 0.0))
+        tables = (self.class_static_fj.get(name, self.static_fj) for name in channels["link_class"])
+        return np.array([table.get(state, 0.0) for table in tables], dtype=float)
 
     @classmethod
     def of(cls, scenario: Mapping[str, Any]) -> Prices:
@@ -52,9 +64,14 @@ class Prices:
         """
         try:
             bits, cycle = number(scenario["flit"], _BITS), number(scenario["cycle"], TIME)
-            prices = scenario["power"]["prices"]
-            static = {state: _static(price["static"], bits, cycle) for state, price in prices.items()}
-            return cls(bits, static, number(prices["on"]["per_bit"], _PER_BIT) * bits)
+            power = scenario["power"]
+
+            def static(prices: Mapping[str, Any]) -> dict[str, float]:
+                return {state: _static(price["static"], bits, cycle) for state, price in prices.items()}
+
+            of_classes = {name: static(prices) for name, prices in power.get("class_prices", {}).items()}
+            flit = number(power["prices"]["on"]["per_bit"], _PER_BIT) * bits
+            return cls(bits, static(power["prices"]), flit, of_classes)
         except (KeyError, TypeError, ValueError) as problem:
             what = f"the scenario of the point has no prices that can be read: {problem}"
             raise ResultsError.saying(what, "run the point again") from problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
 from weft.results.result_set import ResultSet
@@ -12,12 +12,13 @@ from weft.text import given
 from weft.text.file_names import as_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
     import polars as pl
 
+    from weft.analysis.bill import YearlyBill
     from weft.analysis.dvfs import Rates
     from weft.plot.accessor import Plots
 
@@ -149,6 +150,29 @@ class Results(ResultSet):
             remedy = "leave it out for the usual ones"
             given.instance(rates, dvfs.Rates, "rates", "weft.analysis.dvfs.Rates", remedy)
         return dvfs.rate_scaled(self, rates, over_time=over_time)
+
+    def bill(self, keys: str | Path | Mapping[str, Any] | None = None) -> YearlyBill:
+        """What the network costs in a year, over a profile of loads or phases.
+
+        Parameters
+        ----------
+        keys : path or mapping, optional
+            A file with the keys of ``bill``, or the keys; by default those of the scenario.
+
+        Returns
+        -------
+        weft.analysis.bill.YearlyBill
+            Its ``frame`` has a row per series of points [kW, kWh/year, money/year], its ``parts`` one per series and
+            part of the profile.
+
+        Raises
+        ------
+        ResultsError
+            If there is no bill, or no series has usable points around the loads of the profile.
+        """
+        from weft.analysis.bill import Bill, YearlyBill
+
+        return YearlyBill(self, None if keys is None else Bill.read(keys))
 
     @cached_property
     def plot(self) -> Plots:

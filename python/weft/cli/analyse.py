@@ -61,6 +61,7 @@ def add(commands: Commands) -> None:
     _add_dvfs(kinds)
     _add_oracle(kinds)
     _add_recovery(kinds)
+    _add_bill(kinds)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -72,7 +73,7 @@ def main(options: argparse.Namespace) -> int:
     elif options.csv:
         print(frame.write_csv(), end="")
     else:
-        print("\n".join([*_table(frame), "", *notes]))
+        print("\n".join([*options.table(frame), *notes]))
     return DONE
 
 
@@ -83,7 +84,7 @@ def _kind(
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--csv", action="store_true", help="print comma-separated values")
-    parser.set_defaults(analyse=analyse)
+    parser.set_defaults(analyse=analyse, table=_table)
     return parser
 
 
@@ -267,13 +268,32 @@ def _recovery(options: argparse.Namespace) -> Answered:
     return frame, [*notes, *frame["note"].drop_nulls()]
 
 
+def _add_bill(kinds: Commands) -> None:
+    about = "kilowatts, kilowatt-hours and money per year of a finished run, over a profile of loads or phases"
+    parser = _kind(kinds, "bill", about, "results/bill --bill prices.yaml", _bill)
+    parser.add_argument("results", metavar="DIR", help="folder of results")
+    bill = "file with the keys of `bill`, or with a section `bill:` (default: that of the scenario)"
+    parser.add_argument("--bill", metavar="FILE", help=bill)
+    parser.add_argument("--parts", action="store_true", help="with --json or --csv: a row per part of the profile")
+    parser.set_defaults(table=lambda _: [])
+
+
+def _bill(options: argparse.Namespace) -> Answered:
+    from weft.analysis.bill import Bill, YearlyBill
+    from weft.analysis.bill_lines import lines
+    from weft.cli import folders
+
+    yearly = YearlyBill(folders.opened(options.results), Bill.read(options.bill) if options.bill else None)
+    return (yearly.parts if options.parts else yearly.frame), lines(yearly)
+
+
 def _table(frame: pl.DataFrame) -> list[str]:
     from weft.text.columns import columns
 
     shown = frame.select(column for column in frame.columns if _HEADS.get(column, column))
     words = [place for place, kind in enumerate(shown.dtypes) if not kind.is_numeric()]
     heads = [_HEADS.get(column, column) for column in shown.columns]
-    return columns(heads, [[_cell(value) for value in row] for row in shown.iter_rows()], left=words)
+    return [*columns(heads, [[_cell(value) for value in row] for row in shown.iter_rows()], left=words), ""]
 
 
 def _cell(value: Any) -> str:

@@ -7,10 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from weft.cli import arguments, folders, overrides, stalls, warned, watched
+from weft.errors import WeftError
 
 if TYPE_CHECKING:
     import argparse
 
+    from weft.api.results import Results
     from weft.cli.arguments import Commands
 
 
@@ -80,6 +82,8 @@ def main(options: argparse.Namespace) -> int:
         store.replace("phases.csv", results.phases.write_csv())
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
+    if billed := _bill(results):
+        print("\n".join(["", *billed]))
     if told:
         print("\n".join(["", *told]))
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
@@ -88,3 +92,15 @@ def main(options: argparse.Namespace) -> int:
     if options.report is not None:
         print(f"report   {results.report(None if options.report is True else options.report)}")
     return stalls.report(results)
+
+
+def _bill(results: Results) -> list[str]:
+    """Lines of the bill of the scenario, or why there is none; no line if the scenario has none."""
+    from weft.analysis.bill import Bill, YearlyBill
+    from weft.analysis.bill_lines import lines
+
+    bill = Bill.kept(results)
+    try:
+        return lines(YearlyBill(results, bill)) if bill else []
+    except WeftError as problem:
+        return [f"no bill: {problem.what}", f"  {problem.help}"]

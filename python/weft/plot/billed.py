@@ -29,7 +29,7 @@ _IDEAL: dict[str, Any] = {"linestyle": (0, (1, 1.2)), "linewidth": 0.9}
 
 
 def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
-    """A row per pattern, a column for all links and one for those between routers."""
+    """A row per pattern, a column for all links (and routers with a price), and one for links between routers."""
     views = [
         over_load.View(
             cost.actual, log=log, extra=_references(cost), title=cost.links, beside=(cost.always_on, cost.ideal)

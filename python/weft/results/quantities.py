@@ -52,7 +52,7 @@ P99 = Quantity("packet_latency_p99_cycles", "99 % of packet latencies", "cycles"
 HOPS = Quantity("hops_mean", "Hops per packet", "links", "hops", 2)
 MINIMAL = Quantity("minimal_share", "Share of minimal routes", "", "minimal", 2)
 ENERGY = Quantity("energy_per_bit_pj", "Energy per delivered bit", "pJ/bit", "energy", 1)
-POWER = Quantity("power_mean_w", "Mean power of all links", "W", "power", 2)
+POWER = Quantity("power_mean_w", "Mean power of links, and of routers with a price", "W", "power", 2)
 # Not in the summary: `weft.results.curves` divides by the length of the window.
 TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/s", "transitions", 0)
 
@@ -96,11 +96,11 @@ def _billed(links: str, column: str, label: str, unit: str) -> Billed:
 
 
 POWERS = (
-    _billed("all links", "power_{}mean_w", "Mean power", "W"),
+    _billed("whole network", "power_{}mean_w", "Mean power", "W"),
     _billed("links between routers", "power_network_{}mean_w", "Mean power", "W"),
 )
 ENERGIES = (
-    _billed("all links", "energy_{}per_bit_pj", ENERGY.label, ENERGY.unit),
+    _billed("whole network", "energy_{}per_bit_pj", ENERGY.label, ENERGY.unit),
     _billed("links between routers", "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
 )
 

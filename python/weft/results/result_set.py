@@ -129,6 +129,12 @@ class ResultSet:
         words = self._store.manifest().get("command")
         return shlex.join(["weft", *map(str, words), "--out", str(self.root)]) if words else None
 
+    @property
+    def bill_keys(self) -> dict[str, Any] | None:
+        """The section ``bill`` of the scenario that was run last, defaults included; ``None`` if it had none."""
+        keys = self._store.manifest().get("bill")
+        return keys if isinstance(keys, dict) else None
+
     @cached_property
     def frame(self) -> pl.DataFrame:
         """One row per point: coordinates by dotted path, then the scalars of the summary.

@@ -190,6 +190,8 @@ class Store:
             "command": command,
             "points": listed,
         }
+        if points and (bill := points[0].resolved.get("bill")):
+            manifest["bill"] = bill  # no part of the hashes: another one makes no point run again
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
         for place in (self.root, self._points):
             unfinished.clear(place)

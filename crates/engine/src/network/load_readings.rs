@@ -10,7 +10,8 @@ pub struct Reading {
     pub cycle: u64,
     /// Flits accepted: all that reach their terminals less than [`LoadReadings::landing`] cycles later.
     pub accepted: u64,
-    /// Sums of the accounts of the channels of each link class.
+    /// Sums of the accounts of the channels of each link class: at 2 * class of those that leave routers, behind it of
+    /// those that leave terminals.
     pub classes: Vec<Account>,
 }
 

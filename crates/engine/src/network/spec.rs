@@ -50,6 +50,20 @@ pub struct StatePrice {
     pub flit_fj: u64,
 }
 
+/// Prices of a channel by power state, indexed by `LinkState as usize`; `None` where the power model names no price.
+pub type StatePrices = [Option<StatePrice>; LinkState::COUNT];
+
+/// What each router costs beside its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RouterPrice {
+    /// Energy per cycle, whatever the router does [fJ].
+    pub static_fj_per_cycle: u64,
+    /// Energy per cycle of each port whose outgoing channel is not off [fJ].
+    pub port_fj_per_cycle: u64,
+    /// Energy per flit that crosses the router [fJ].
+    pub flit_fj: u64,
+}
+
 /// Default seed.
 const SEED: u64 = 1;
 
@@ -68,8 +82,10 @@ pub struct Spec {
     pub managed: Vec<bool>,
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
-    /// Price per power state, indexed by `LinkState as usize`; `None` where the power model names no price.
-    pub prices: [Option<StatePrice>; LinkState::COUNT],
+    /// What a channel costs, one table per class of the graph.
+    pub prices: Vec<StatePrices>,
+    /// What a router costs; `None`: routers are not billed.
+    pub router_price: Option<RouterPrice>,
     pub phases: Phases,
     /// Tables to record, beside the sums of the window.
     pub recordings: Vec<Asked>,
@@ -104,18 +120,19 @@ impl Spec {
         Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),
             faults: Vec::new(),
-            links,
             router: RouterSpec::default(),
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
             policy: PolicyConfig::default(),
-            prices: [None; LinkState::COUNT],
+            prices: vec![[None; LinkState::COUNT]; links.len()],
+            router_price: None,
             phases: Phases::default(),
             recordings: Vec::new(),
             watched: Watched::Nobody,
             seed: SEED,
             cycle_fs: 1_000_000,
             allow_dependency_cycle: false,
+            links,
             graph: Arc::new(graph),
         })
     }

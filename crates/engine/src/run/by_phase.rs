@@ -16,9 +16,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         for block in &self.blocks {
             let accounts = block.power.close(&block.outs, self.now);
             for (out, account) in block.outs.iter().zip(&accounts).filter(|(out, _)| out.kind != ChannelEnd::Unused) {
-                let class = usize::from(out.class);
-                classes.resize(classes.len().max(class + 1), Account::default());
-                classes[class].add(account);
+                let place = 2 * usize::from(out.class) + usize::from(out.kind == ChannelEnd::Injection);
+                classes.resize(classes.len().max(place + 1), Account::default());
+                classes[place].add(account);
             }
         }
         Reading { cycle: self.now, accepted: self.accepted(), classes }
@@ -61,10 +61,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             known.map_or(&[][..], |reading| &reading.classes)
         };
         let (before, after) = (accounts(span.from), accounts(span.to));
-        let class = |(class, account): (usize, &Account)| {
+        let class = |(place, account): (usize, &Account)| {
             let mut account = *account;
-            before.get(class).into_iter().for_each(|before| account.remove(before));
-            of_class(class as u8, &account)
+            before.get(place).into_iter().for_each(|before| account.remove(before));
+            of_class(place, &account)
         };
         let packets = packets.expect("a span of every phase");
         let phases: Vec<(&Job, &[f64])> = spec.traffic.jobs.iter().map(|job| (job, loads(job, span.start))).collect();
@@ -111,14 +111,15 @@ fn falls_behind(accepted: u64, offered: Amount) -> bool {
     (accepted as f64) < ACCEPTED_SHARE * flits - 3.0 * length * packets.sqrt()
 }
 
-/// The sums over the channels of a link class, which have no ends.
-fn of_class(class: u8, account: &Account) -> ChannelCount {
+/// The sums over the channels of a link class that leave routers, or terminals: which of both is all that is known of
+/// their ends.
+fn of_class(place: usize, account: &Account) -> ChannelCount {
     ChannelCount {
-        from: None,
+        from: (place % 2 == 0).then_some(0),
         from_port: 0,
         to: None,
         to_port: 0,
-        class,
+        class: (place / 2) as u8,
         cycles: account.cycles,
         flits: account.flits,
         transitions: account.transitions,

@@ -181,7 +181,8 @@ pub struct PhaseOutcome {
     pub saturated: Option<bool>,
     /// Packets created in the phase, without batches.
     pub packets: Measured,
-    /// Sums over the channels of each link class.
+    /// Sums over the channels of each link class, apart for those that leave routers (`from` is some number) and those
+    /// that leave terminals (`from` is none).
     pub classes: Vec<ChannelCount>,
 }
 

@@ -30,3 +30,9 @@ pub fn refused(edits: &[(&str, &str)], sets: &[(&str, &str)]) -> String {
 pub fn refused_file(text: &str) -> String {
     expand("bad.yaml", text, &[]).expect_err("the scenario is bad").text
 }
+
+/// The error for this file after `--set` arguments.
+pub fn refused_in(name: &str, text: &str, sets: &[(&str, &str)]) -> String {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    expand(name, text, &sets).expect_err("the scenario is bad").text
+}

@@ -1,0 +1,231 @@
+//! The keys of `bill`: what turns mean power into kilowatt-hours and money per year. They change no result, so they are no
+//! part of the hash; `python/weft/analysis/bill.py` applies them to measured points.
+
+use crate::diagnostic::{Diagnostic, Source};
+use crate::expand::{explain, typed};
+use crate::path;
+use crate::schema::Schema;
+use crate::tree::{self, Entry, Kind, Node};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// By how much the shares of a profile may miss 1: thirds are written with a few digits.
+const SHARES_TOLERANCE: f64 = 1e-3;
+
+/// What the measured power costs in a year of 8760 hours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BillConfig {
+    /// Power usage effectiveness: power that the site draws per power of the network, for cooling and conversion; 1 or
+    /// more.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1.0))]
+    pub pue: f64,
+    /// Price of a kilowatt-hour: an amount and the code of its currency ("0.25EUR").
+    pub price_per_kwh: Money,
+    /// How long the profile is, for the axis of its picture.
+    #[serde(default)]
+    pub period: Period,
+    /// Loads or phases of a day or a week in their order, with their shares of its time.
+    pub profile: Vec<ProfileShare>,
+    /// Coordinates of the points that savings are against, such as `power.policy=always_on,routing=minimal`.
+    #[serde(default = "always_on")]
+    pub baseline: String,
+}
+
+/// How long a profile is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Period {
+    /// 24 hours.
+    #[default]
+    Day,
+    /// 168 hours.
+    Week,
+}
+
+/// A part of the time, and what is offered in it: a load, or a phase of the scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileShare {
+    /// Name in tables, such as `night`; default: its load or phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Share of the time, above 0; the shares of a profile add up to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: f64,
+    /// Load as `traffic.load` sets it [flits/cycle per terminal], above 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub load: Option<f64>,
+    /// Number of a phase, in place of a load: 1 until the first of `traffic.phases` begins, then 2, 3, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<u32>,
+}
+
+/// An amount of a currency: "0.25EUR".
+#[derive(Debug, Clone, PartialEq)]
+pub struct Money {
+    pub amount: f64,
+    /// Three capital letters.
+    pub currency: String,
+}
+
+impl BillConfig {
+    /// Refuses a bill that can't be computed.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        if !(self.pue >= 1.0 && self.pue.is_finite()) {
+            let what = format!("a PUE of {} is below 1: a site draws at least what its network draws", self.pue);
+            return Err(Refusal::new("bill.pue", what, "write 1 or more, such as 1.3"));
+        }
+        for (number, part) in self.profile.iter().enumerate() {
+            part.check(&format!("bill.profile.{number}"))?;
+        }
+        if self.profile.is_empty() {
+            let help = "write e.g. `profile: [{share: 0.5, load: 0.05}, {share: 0.5, load: 0.2}]`";
+            return Err(Refusal::new("bill.profile", "a profile without parts has no power", help));
+        }
+        if self.profile.iter().any(|part| part.load.is_some()) && self.profile.iter().any(|part| part.phase.is_some()) {
+            let what = "some parts name a load and some a phase, which no point has both of";
+            return Err(Refusal::new("bill.profile", what, "write `load` in all parts, or `phase` in all parts"));
+        }
+        let sum: f64 = self.profile.iter().map(|part| part.share).sum();
+        if (sum - 1.0).abs() > SHARES_TOLERANCE {
+            let shares: Vec<_> = self.profile.iter().map(|part| part.share.to_string()).collect();
+            let sum = (sum * 1e6).round() / 1e6;
+            let what = format!("the shares of the profile add up to {} = {sum}, not to 1", shares.join(" + "));
+            let last = self.profile.last().map_or(0.0, |part| part.share) + 1.0 - sum;
+            let last = (last * 1e6).round() / 1e6;
+            let help = match last > 0.0 {
+                true => format!("a last share of {last} would make it 1"),
+                false => "write smaller shares".to_owned(),
+            };
+            return Err(Refusal::new("bill.profile", what, help));
+        }
+        Ok(())
+    }
+}
+
+impl ProfileShare {
+    fn check(&self, path: &str) -> Result<(), Refusal> {
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            let what = format!("a share of {} is no part of the time", self.share);
+            return Err(Refusal::new(format!("{path}.share"), what, "write a number above 0, up to 1"));
+        }
+        match (self.load, self.phase) {
+            (Some(load), None) if load > 0.0 && load <= 1.0 => Ok(()),
+            (Some(load), None) => {
+                let what = format!("a load of {load} is not above 0 and up to 1");
+                let help = "write 0.001 or so for idle time, and sweep `traffic.load` down to it";
+                Err(Refusal::new(format!("{path}.load"), what, help))
+            }
+            (None, Some(0)) => {
+                let what = "phases are counted from 1: the time before the first of `traffic.phases` begins";
+                Err(Refusal::new(format!("{path}.phase"), what, "write 1 or more"))
+            }
+            (None, Some(_)) => Ok(()),
+            (load, _) => {
+                let what = if load.is_some() { "both a load and a phase" } else { "neither a load nor a phase" };
+                Err(Refusal::new(path, format!("the part has {what}"), "write `load: 0.1` or `phase: 1`"))
+            }
+        }
+    }
+}
+
+/// Reads a file whose keys are those of `bill`, or that has them under `bill`; every default is written out.
+pub fn read_bill(file_name: &str, text: &str) -> Result<serde_json::Value, Diagnostic> {
+    #[derive(Deserialize)]
+    struct File {
+        bill: BillConfig,
+    }
+    let source = Arc::new(Source { name: file_name.to_owned(), text: text.to_owned(), is_file: true });
+    let document = tree::parse(&source, 0..text.len())?;
+    let span = document.span.clone();
+    let entry = match document.kind {
+        Kind::Mapping(mut entries) if entries.iter().any(|entry| entry.key == "bill") => {
+            entries.retain(|entry| entry.key == "bill");
+            entries.remove(0)
+        }
+        kind => {
+            let value = Node { kind, span: span.clone(), swept: None };
+            Entry { key: "bill".to_owned(), key_span: span.clone(), value }
+        }
+    };
+    let mut root = Node { kind: Kind::Mapping(vec![entry]), span, swept: None };
+    if let (Kind::Mapping(entries), Some(schema)) = (&mut root.kind, Schema::root().child("bill")) {
+        for Entry { key, key_span, value } in entries {
+            path::check(value, key_span, &schema, key)?;
+        }
+    }
+    let File { bill } = typed(&root)?;
+    bill.check().map_err(|refusal| explain(&root, &[], &refusal))?;
+    Ok(serde_json::to_value(bill).unwrap_or_default())
+}
+
+impl FromStr for Money {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no price\nwrite an amount and the code of its currency, such as 0.25EUR");
+        let at = text.find(|letter: char| letter.is_ascii_alphabetic()).ok_or_else(wrong)?;
+        let (amount, currency) = (text[..at].trim_end(), &text[at..]);
+        let digits = amount.chars().all(|digit| digit.is_ascii_digit() || digit == '.');
+        let code = currency.len() == 3 && currency.chars().all(|letter| letter.is_ascii_uppercase());
+        match amount.parse() {
+            Ok(value) if digits && code => Ok(Self { amount: value, currency: currency.to_owned() }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}{}", self.amount, self.currency)
+    }
+}
+
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Money {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(text) => text.parse(),
+            other => Err(format!("{other} has no currency\nwrite its code behind the amount, such as {other}EUR")),
+        };
+        read.map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Money {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Money".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "An amount of a currency.",
+            "pattern": r"^[0-9]+(\.[0-9]+)? ?[A-Z]{3}$",
+            "examples": ["0.25EUR", "0.12USD"]
+        })
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn always_on() -> String {
+    "power.policy=always_on".to_owned()
+}

@@ -1,0 +1,237 @@
+//! Prices of link classes and of routers, and the keys of a bill: what they cost, and what is refused.
+
+use crate::refusal::refused_in;
+use serde_json::Value;
+use weft_engine::Progress;
+use weft_engine::spec::Execution;
+use weft_scenario::{Finished, Point, expand, read_bill};
+
+/// Two routers of two terminals. A flit has 10 bits, a cycle lasts 1 ns, so that a microwatt is a femtojoule per cycle.
+const FILE: &str = "\
+flit: 10b
+topology: {hyperx: {widths: [2], terminals_per_router: 2}}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.02}
+power:
+  policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}
+  prices:
+    on: {static: 7uW, per_bit: 1fJ/bit}
+    draining: {static: 7uW, per_bit: 0fJ/bit}
+    waking: {static: 7uW, per_bit: 0fJ/bit}
+    off: {static: 1uW, per_bit: 0fJ/bit}
+measure: {warmup: 100cycles, window: 1000cycles}
+";
+const ROUTERS: (&str, &str) = ("power.router_price", "{static: 1mW, per_port: 30uW, per_bit: 2fJ/bit}");
+const TERMINALS: (&str, &str) = ("power.class_prices", "{terminal: {on: {static: 3uW, per_bit: 5fJ/bit}}}");
+
+struct Quiet;
+
+impl Progress for Quiet {
+    fn tick(&self, _: u64, _: u64) -> bool {
+        true
+    }
+}
+
+fn point(sets: &[(&str, &str)]) -> Point {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    expand("prices.yaml", FILE, &sets).unwrap_or_else(|error| panic!("{error}")).remove(0)
+}
+
+fn run(sets: &[(&str, &str)]) -> Finished {
+    point(sets).run(Execution { threads: 1, blocks: 0 }, &Quiet).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn fj(summary: &Value, key: &str) -> u128 {
+    summary[key].as_str().unwrap_or_else(|| panic!("no {key}")).parse().expect("a whole number")
+}
+
+#[test]
+fn without_prices_of_classes_and_routers_nothing_changes() {
+    let plain = point(&[]);
+    assert!(!plain.resolved_yaml().contains("class_prices") && !plain.resolved_yaml().contains("router_price"));
+    let summary = run(&[]).summary;
+    assert!(summary.as_object().expect("a mapping").keys().all(|key| !key.contains("routers")));
+    let free = run(&[("power.router_price", "{}")]).summary;
+    assert_eq!((fj(&free, "energy_routers_fj"), &free["energy_total_fj"]), (0, &summary["energy_total_fj"]));
+}
+
+#[test]
+fn a_class_with_prices_of_its_own_pays_these_and_the_others_the_common_ones() {
+    let (common, own) = (run(&[]), run(&[TERMINALS]));
+    for (a, b) in common.channels.rows.iter().zip(&own.channels.rows) {
+        assert_eq!(a.count, b.count, "prices change no behaviour");
+        let flits: u64 = b.count.flits.iter().sum();
+        match b.count.class {
+            // 5 fJ/bit of 10 bits
+            0 => assert_eq!((b.energy.standing_fj, b.energy.dynamic_fj), (1000 * 3, u128::from(flits) * 50)),
+            _ => assert_eq!(a.energy, b.energy),
+        }
+    }
+    // the references have the same prices: terminals never sleep, so the difference is theirs alone
+    let difference = |key: &str| fj(&common.summary, key).abs_diff(fj(&own.summary, key));
+    assert_eq!(difference("energy_always_on_fj"), difference("energy_total_fj"));
+    assert!(difference("energy_total_fj") > 0);
+}
+
+#[test]
+fn the_energy_of_routers_is_the_arithmetic_of_the_accounts_and_the_sum_closes() {
+    let plain = run(&[TERMINALS]);
+    let finished = run(&[TERMINALS, ROUTERS]);
+    let s = &finished.summary;
+    let leaving: Vec<_> = finished.channels.rows.iter().map(|row| &row.count).filter(|c| c.from.is_some()).collect();
+    assert_eq!(leaving.len(), 2 + 4, "two directions of the link, four terminals");
+    let flits: u64 = leaving.iter().flat_map(|count| count.flits).sum();
+    let off: u64 = leaving.iter().map(|count| count.cycles[3]).sum();
+    assert!(off > 0 && flits > 0);
+    assert_eq!(fj(s, "energy_routers_static_fj"), 2 * 1000 * 1000);
+    assert_eq!(fj(s, "energy_routers_ports_fj"), u128::from(6 * 1000 - off) * 30);
+    assert_eq!(fj(s, "energy_routers_dynamic_fj"), u128::from(flits) * 20);
+    let parts = ["static", "ports", "dynamic"].map(|part| fj(s, &format!("energy_routers_{part}_fj")));
+    assert_eq!(fj(s, "energy_routers_fj"), parts.iter().sum::<u128>());
+    let rows: u128 = finished.channels.rows.iter().map(|row| row.energy.total_fj()).sum();
+    assert_eq!(fj(s, "energy_total_fj"), rows + fj(s, "energy_routers_fj"));
+    assert_eq!(fj(s, "energy_total_fj"), fj(s, "energy_static_fj") + fj(s, "energy_dynamic_fj"));
+    assert_eq!(fj(&plain.summary, "energy_total_fj"), rows, "routers come in addition");
+    // with links always on every port is on, and on ideal links it is on for each flit
+    let more = |key: &str| fj(s, key) - fj(&plain.summary, key);
+    assert_eq!(more("energy_always_on_fj"), parts[0] + 6 * 1000 * 30 + parts[2]);
+    assert_eq!(more("energy_ideal_fj"), parts[0] + u128::from(flits) * 30 + parts[2]);
+    let watts = |key: &str| s[key].as_f64().expect("a number");
+    assert!((watts("power_routers_mean_w") / (fj(s, "energy_routers_fj") as f64 * 1e-15 / 1e-6) - 1.0).abs() < 1e-12);
+    assert_eq!(s["energy_network_j"], plain.summary["energy_network_j"], "the network is the links between routers");
+}
+
+#[test]
+fn the_power_of_phases_includes_that_of_routers() {
+    let phases = ("traffic.phases", "[{from: 600cycles, load: 0.2}]");
+    let (plain, finished) = (run(&[TERMINALS, phases]).summary, run(&[TERMINALS, ROUTERS, phases]).summary);
+    let watts = |of: &Value, key: &str| of[key].as_f64().expect("a number");
+    // from cycle 100 to 600 and to 1100: the mean power of the window is that of its halves
+    for key in ["power_mean_w", "power_always_on_mean_w"] {
+        for summary in [&plain, &finished] {
+            let mean = (0..2).map(|phase| watts(&summary["phases"][phase], key)).sum::<f64>() / 2.0;
+            assert!((mean / watts(summary, key) - 1.0).abs() < 1e-12, "{key}: {mean}");
+        }
+    }
+    let routers = watts(&finished, "power_mean_w") - watts(&plain, "power_mean_w");
+    assert!((routers / watts(&finished, "power_routers_mean_w") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn routers_of_links_that_never_sleep_cost_as_much_as_always_on() {
+    let s = run(&[ROUTERS, ("power.policy", "always_on")]).summary;
+    assert_eq!(s["energy_total_fj"], s["energy_always_on_fj"]);
+    assert_eq!(s["power_routers_mean_w"], s["power_routers_always_on_mean_w"]);
+}
+
+#[test]
+fn a_class_without_a_price_for_a_state_that_it_enters_is_refused_and_the_remedy_works() {
+    let refused = |path: &str, value: &str| refused_in("prices.yaml", FILE, &[(path, value)]);
+    let message = refused("power.class_prices", "{dim0: {on: {static: 3W, per_bit: 5fJ/bit}}}");
+    assert!(message.starts_with(
+        "error: power.class_prices.dim0: a `dim0` link has no price in the state `draining`, and the policy \
+         `idle_timeout` puts it in it"
+    ));
+    assert!(
+        message.contains("help: add `draining: {static: ..., per_bit: ...}`: the prices of a class replace all of")
+    );
+    let more = "{dim0: {on: {static: 3uW, per_bit: 5fJ/bit}, draining: {static: 3uW, per_bit: 0fJ/bit}, \
+                off: {static: 0W, per_bit: 0fJ/bit}, waking: {static: 3uW, per_bit: 0fJ/bit}}}";
+    point(&[("power.class_prices", more)]).spec().expect("every state has a price");
+    let message = refused("power.class_prices", "{terminal: {off: {static: 0W, per_bit: 0fJ/bit}}}");
+    assert!(message.contains("a `terminal` link has no price in the state `on`, and it is always in it"), "{message}");
+    let message = refused("power.class_prices", "{dim1: {on: {static: 3W, per_bit: 5fJ/bit}}}");
+    assert!(
+        message.contains("the topology `hyperx` has no link class `dim1`") && message.contains("`dim0`"),
+        "{message}"
+    );
+    let message = refused("power.router_price", "{static: 50}");
+    assert!(message.contains("power.router_price.static") && message.contains("units: W, mW"), "{message}");
+}
+
+const BILL: &str = "{price_per_kwh: 0.25EUR, profile: [{share: 0.5, load: 0.1}, {share: 0.5, load: 0.2}]}";
+
+#[test]
+fn a_bill_is_no_part_of_the_hash_and_its_defaults_are_written_out() {
+    let (with, without) = (point(&[("bill", BILL)]), point(&[]));
+    assert_eq!(with.hash, without.hash);
+    let bill = &with.resolved["bill"];
+    assert_eq!(
+        (bill["pue"].as_f64(), &bill["period"], &bill["baseline"]),
+        (Some(1.0), &"day".into(), &"power.policy=always_on".into())
+    );
+    let alone = read_bill("bill.yaml", BILL).expect("sound");
+    assert_eq!(&alone, bill);
+    assert_eq!(read_bill("bill.yaml", &format!("name: x\nbill: {BILL}")).expect("sound"), alone);
+}
+
+#[test]
+fn a_bill_is_not_swept() {
+    let sets = [("bill", BILL), ("sweep.bill.pue", "[1, 2]")];
+    let message = refused_in("prices.yaml", FILE, &sets);
+    assert!(message.contains("bill.pue: a bill changes no result, so there is nothing to sweep"), "{message}");
+    assert!(message.contains("weft analyse bill RESULTS --bill FILE"), "{message}");
+}
+
+/// The message about a bill, which is the same in a scenario and in a file of its own.
+fn wrong(text: &str) -> String {
+    let message = refused_in("prices.yaml", FILE, &[("bill", text)]);
+    let alone = read_bill("bill.yaml", text).expect_err("refused, too").to_string();
+    assert_eq!(alone.lines().next(), message.lines().next());
+    message
+}
+
+#[test]
+fn a_bill_that_can_not_be_computed_is_refused() {
+    let profile = |parts: &str| format!("{{price_per_kwh: 0.25EUR, profile: {parts}}}");
+    let one = "[{share: 1, load: 0.1}]";
+    for (text, place, words, help) in [
+        (
+            profile("[{share: 0.5, load: 0.1}, {share: 0.3, load: 0.2}]"),
+            "bill.profile:",
+            "add up to 0.5 + 0.3 = 0.8, not to 1",
+            "a last share of 0.5 would make it 1",
+        ),
+        (profile("[{share: 1, load: 0}]"), "bill.profile.0.load:", "a load of 0 is not above 0", "write 0.001 or so"),
+        (profile("[{share: 1}]"), "bill.profile.0:", "neither a load nor a phase", "write `load: 0.1` or `phase: 1`"),
+        (profile("[{share: 1, phase: 0}]"), "bill.profile.0.phase:", "counted from 1", "write 1 or more"),
+        (profile("[{share: 0, load: 0.1}]"), "bill.profile.0.share:", "0 is no part of the time", "above 0"),
+        (
+            profile("[{share: 0.5, load: 0.1}, {share: 0.5, phase: 1}]"),
+            "bill.profile:",
+            "some parts name a load and some a phase",
+            "write `load` in all parts",
+        ),
+        (profile("[]"), "bill.profile:", "a profile without parts", "write e.g."),
+        (
+            format!("{{price_per_kwh: 0.25, profile: {one}}}"),
+            "bill.price_per_kwh:",
+            "0.25 has no currency",
+            "such as 0.25EUR",
+        ),
+        (
+            format!("{{price_per_kwh: 0.25eur, profile: {one}}}"),
+            "bill.price_per_kwh:",
+            "\"0.25eur\" is no price",
+            "such as 0.25EUR",
+        ),
+        (
+            format!("{{pue: 0.9, price_per_kwh: 0.25EUR, profile: {one}}}"),
+            "bill.pue:",
+            "a PUE of 0.9 is below 1",
+            "such as 1.3",
+        ),
+        (format!("{{profile: {one}}}"), "bill.price_per_kwh:", "`price_per_kwh` is missing", "0.25EUR"),
+    ] {
+        let message = wrong(&text);
+        for part in [place, words, help] {
+            assert!(message.contains(part), "{text} is said to be\n{message}");
+        }
+    }
+    // the remedies
+    for parts in
+        ["[{share: 0.5, load: 0.1}, {share: 0.5, load: 0.2}]", "[{share: 1, load: 0.001}]", "[{share: 1, phase: 1}]"]
+    {
+        point(&[("bill", &profile(parts))]);
+    }
+}

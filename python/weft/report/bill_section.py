@@ -1,0 +1,70 @@
+"""The section of a page on what the network costs in a year: two tables, and power over the day or week."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from weft.analysis import bill_lines
+from weft.analysis.bill import PERIODS, REFERENCE, Bill, YearlyBill
+from weft.errors import WeftError
+from weft.report import bill_picture
+
+if TYPE_CHECKING:
+    from weft.report.sources import Sources
+    from weft.results.result_set import ResultSet
+
+
+def html(sources: Sources) -> Markup:
+    """The section; empty if no scenario has a bill."""
+    pairs = zip(sources.results, sources.names, strict=True)
+    parts = [_part(each, name) for each, name in pairs if len(each) and Bill.kept(each)]
+    if not parts:
+        return Markup("")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    text = files("weft.report").joinpath("assets", "bill.html.jinja").read_text(encoding="utf-8")
+    return Markup(environment.from_string(text).render(parts=parts, several=len(parts) > 1))
+
+
+def _part(results: ResultSet, name: str) -> dict[str, Any]:
+    """What the section says of one of the results."""
+    try:
+        yearly = YearlyBill(results)
+    except WeftError as problem:
+        return {"name": name, "refused": f"{problem.what}: {problem.help}"}
+    return {
+        "name": name,
+        "refused": "",
+        "tables": [
+            (f"Cost per year, over the profile of a {yearly.bill.period}", *bill_lines.totals(yearly)),
+            (f"Power over the {yearly.bill.period}", *bill_lines.parts(yearly)),
+        ],
+        "notes": [line.strip() for line in bill_lines.notes(yearly)],
+        "picture": Markup(_picture(yearly)),
+    }
+
+
+def _picture(yearly: YearlyBill) -> str:
+    """Power over the profile: a panel for each group of series that share a baseline."""
+    hours = PERIODS[yearly.bill.period]
+    edges = [hours * edge for edge in accumulate((part.share for part in yearly.bill.parts), initial=0.0)]
+    panels: dict[str, dict[str, list[float]]] = {}
+    for row in yearly.rows:
+        lines = panels.setdefault(row.group, {})
+        if row.readings:
+            own = row.label.removesuffix(row.group).removesuffix(", ") or row.label
+            lines[own] = _site(yearly, [each.power_w for each in row.readings])
+        if row.readings and row.baseline == REFERENCE:
+            lines[REFERENCE if len(panels) > 1 or len(yearly.rows) == 1 else f"{own}: {REFERENCE}"] = _site(
+                yearly, row.baseline_powers_w
+            )
+    return bill_picture.svg({group: lines for group, lines in panels.items() if lines}, edges, yearly.bill.period)
+
+
+def _site(yearly: YearlyBill, watts: Any) -> list[float]:
+    """Power of the site in each part [kW]."""
+    return [each * yearly.bill.pue / 1e3 for each in watts]

@@ -1,0 +1,348 @@
+"""The bill of a year, against arithmetic by hand; what is refused; where it is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from conftest import made
+from weft.analysis.bill import HOURS_PER_YEAR, REFERENCE, Bill
+from weft.analysis.bill_lines import lines
+from weft.cli import main
+from weft.errors import ResultsError, ScenarioError
+
+if TYPE_CHECKING:
+    from weft.api.results import Results
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "bill.yaml"
+ASLEEP: dict[str, Any] = {"tcep": {}}
+# Half of the time at 0.1, and half of it halfway between 0.1 and 0.3.
+KEYS: dict[str, Any] = {
+    "pue": 1.5,
+    "price_per_kwh": "0.2EUR",
+    "profile": [{"name": "night", "share": 0.5, "load": 0.1}, {"name": "day", "share": 0.5, "load": 0.2}],
+}
+# A steady point of one policy: packets, power in use and with links always on [W].
+PACKETS = 100_000
+
+
+def _point(policy: Any, load: float, power_w: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    numbers = {
+        "load": load,
+        "offered_load": load,
+        "accepted_load": load,
+        "packets": PACKETS,
+        "policy": policy if isinstance(policy, str) else next(iter(policy)),
+        "power_mean_w": power_w,
+        "power_always_on_mean_w": 2000.0 + 1000 * load,
+    }
+    return {"power.policy": policy, "traffic.load": load}, numbers | more
+
+
+def _results(root: Path, *points: tuple[dict[str, Any], dict[str, Any]]) -> Results:
+    return made(root, list(points))
+
+
+@pytest.fixture
+def steady(tmp_path: Path) -> Results:
+    """Links always on, and asleep, at the loads 0.1 and 0.3."""
+    on = [_point("always_on", load, 2000 + 1000 * load) for load in (0.1, 0.3)]
+    return _results(tmp_path / "steady", *on, _point(ASLEEP, 0.1, 1000.0), _point(ASLEEP, 0.3, 1800.0))
+
+
+def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results) -> None:
+    on, asleep = steady.bill(KEYS).frame.iter_rows(named=True)
+    # asleep: 1 kW at night, and by day halfway between 1 kW and 1.8 kW; always on: 2.1 and 2.2 kW
+    assert asleep["power_kw"] == pytest.approx((1.0 + 1.4) / 2)
+    assert asleep["site_power_kw"] == pytest.approx(1.2 * 1.5)
+    assert asleep["site_energy_kwh_per_year"] == pytest.approx(1.8 * HOURS_PER_YEAR)
+    assert asleep["cost_eur_per_year"] == pytest.approx(1.8 * HOURS_PER_YEAR * 0.2)
+    assert asleep["delivered_load"] == pytest.approx(0.15)
+    assert asleep["saved_kwh_per_year"] == pytest.approx((2.15 - 1.2) * 1.5 * HOURS_PER_YEAR)
+    assert asleep["saved_eur_per_year"] == pytest.approx((2.15 - 1.2) * 1.5 * HOURS_PER_YEAR * 0.2)
+    assert asleep["saving_share"] == pytest.approx(1 - 1.2 / 2.15)
+    assert (asleep["baseline"], asleep["note"]) == ("power.policy = always_on", None)
+    assert on["power_kw"] == pytest.approx(2.15)
+    assert (on["baseline"], on["saved_kwh_per_year"]) == (None, None)
+
+
+def test_the_parts_of_the_profile_add_up_to_the_year(steady: Results) -> None:
+    yearly = steady.bill(KEYS)
+    asleep = yearly.parts.filter(yearly.parts["power.policy"] == "tcep")
+    assert asleep["part"].to_list() == ["night", "day"]
+    assert asleep["site_energy_kwh_per_year"].sum() == pytest.approx(yearly.frame["site_energy_kwh_per_year"][1])
+    assert asleep["from_load"].to_list() == [0.1, 0.1]
+    assert asleep["to_load"].to_list() == [0.1, 0.3]
+    assert asleep["baseline_site_power_kw"].to_list() == pytest.approx([2.1 * 1.5, 2.2 * 1.5])
+    assert "day: power interpolated linearly between the loads 0.1 and 0.3" in lines(yearly)
+
+
+def test_shares_of_thirds_count_as_the_whole_time(steady: Results) -> None:
+    keys = KEYS | {"profile": [{"share": 0.333, "load": 0.1}] * 3}
+    assert steady.bill(keys).frame["power_kw"][1] == pytest.approx(1.0)
+
+
+def test_seeds_are_means_and_the_same_run_counts_once(tmp_path: Path) -> None:
+    points = []
+    for seed, power in ((1, 1000.0), (2, 1200.0)):
+        coordinates, numbers = _point("always_on", 0.1, power)
+        points.append(({**coordinates, "seed": seed}, numbers))
+    results = _results(tmp_path / "seeds", *points)
+    keys = KEYS | {"profile": [{"share": 1, "load": 0.1}]}
+    assert results.bill(keys).frame["power_kw"].to_list() == pytest.approx([1.1])
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ({"saturated": True, "ending": "saturated"}, "load 0.2 is beyond load 0.1, .*: at load 0.3 it is saturated"),
+        ({"ending": "stalled"}, "at load 0.3 it is stalled"),
+        ({"ending": "interrupted"}, "at load 0.3 it is interrupted"),
+        ({"power_settled": False}, r"at load 0.3 it is not settled \(power states\)"),
+        ({"warmup_settled": False}, r"at load 0.3 it is not settled \(latencies\)"),
+        ({"phases": [{"phase": 1}]}, "at load 0.3 the load changes in phases there"),
+        ({"warnings": [{"path": "measure.warmup", "what": "too short", "help": ""}]}, "settled there: too short"),
+        ({"packets": 0}, "at load 0.3 it is without a measured packet"),
+    ],
+)
+def test_a_point_that_is_not_sound_is_never_used(tmp_path: Path, broken: dict[str, Any], words: str) -> None:
+    points = [_point(ASLEEP, 0.1, 1000.0), _point(ASLEEP, 0.3, 1800.0, **broken)]
+    results = _results(tmp_path / "broken", *points)
+    with pytest.raises(ResultsError, match=words):
+        results.bill(KEYS)
+    # the remedy: a load that the sound points enclose
+    kept = results.bill(KEYS | {"profile": [{"share": 1, "load": 0.1}]}).frame
+    assert kept["power_kw"].to_list() == [1.0]
+
+
+def test_nothing_is_interpolated_across_a_saturated_point_nor_extrapolated(tmp_path: Path) -> None:
+    full = _point(ASLEEP, 0.15, 900.0, saturated=True, ending="saturated")
+    unsettled = _point(ASLEEP, 0.35, 900.0, power_settled=False)
+    measured = [_point(ASLEEP, load, 1000.0) for load in (0.1, 0.3, 0.4)]
+    results = _results(tmp_path / "gap", *measured, full, unsettled)
+
+    def at(load: float) -> Any:
+        return results.bill(KEYS | {"profile": [{"share": 1, "load": load}]}).frame["power_kw"].to_list()
+
+    with pytest.raises(ResultsError, match=r"load 0.2 lies beside load 0.15, and it is saturated"):
+        at(0.2)
+    with pytest.raises(ResultsError, match=r"load 0.05 is below load 0.1, the first that can be billed; none below"):
+        at(0.05)
+    with pytest.raises(ResultsError, match=r"load 0.5 is beyond load 0.4, the last that can be billed; none above"):
+        at(0.5)
+    assert at(0.3) == at(0.35) == [1.0]
+
+
+def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> None:
+    on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
+    full = _point(ASLEEP, 0.3, 1.0, saturated=True, ending="saturated")
+    yearly = _results(tmp_path / "one", *on, _point(ASLEEP, 0.1, 1000.0), full).bill(KEYS)
+    on_row, asleep = yearly.frame.iter_rows(named=True)
+    assert on_row["cost_eur_per_year"] is not None
+    assert (asleep["cost_eur_per_year"], asleep["saving_share"]) == (None, None)
+    assert "it is saturated there" in asleep["note"]
+    assert any(line.startswith("tcep: load 0.2 is beyond") for line in lines(yearly))
+
+
+def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path) -> None:
+    full = _point("always_on", 0.3, 2000.0, saturated=True, ending="saturated")
+    asleep = [_point(ASLEEP, 0.1, 1000.0), _point(ASLEEP, 0.3, 1800.0)]
+    row = _results(tmp_path / "base", _point("always_on", 0.1, 2000.0), full, *asleep).bill(KEYS).frame.to_dicts()[1]
+    assert (row["saved_kwh_per_year"], row["saving_share"]) == (None, None)
+    assert row["cost_eur_per_year"] is not None
+    assert row["note"].startswith("no savings: the baseline (power.policy = always_on) at day: load 0.2 is beyond")
+
+
+def test_savings_are_at_equal_delivered_work(tmp_path: Path) -> None:
+    on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
+    idle = _point(ASLEEP, 0.1, 1000.0, accepted_load=0.05)
+    row = _results(tmp_path / "work", *on, idle, _point(ASLEEP, 0.3, 1800.0)).bill(KEYS).frame.to_dicts()[1]
+    assert row["saving_share"] is None
+    assert "not the same work" in row["note"]
+    # what chance explains is the same work: 1/sqrt(50) of 100 packets
+    few = [_point("always_on", load, 2000.0, packets=100) for load in (0.1, 0.3)]
+    chance = _point(ASLEEP, 0.1, 1000.0, accepted_load=0.09, packets=100)
+    more = _point(ASLEEP, 0.3, 1800.0, packets=100)
+    assert _results(tmp_path / "few", *few, chance, more).bill(KEYS).frame["saving_share"][1] is not None
+
+
+def test_without_a_measured_baseline_savings_are_against_the_same_flits_on_links_always_on(tmp_path: Path) -> None:
+    results = _results(tmp_path / "alone", _point(ASLEEP, 0.1, 1000.0), _point(ASLEEP, 0.3, 1800.0))
+    yearly = results.bill(KEYS)
+    (row,) = yearly.frame.iter_rows(named=True)
+    assert row["baseline"] == REFERENCE
+    assert row["saving_share"] == pytest.approx(1 - 1.2 / 2.15)
+    assert any("from the same run, as no point at power.policy=always_on has" in line for line in lines(yearly))
+
+
+def test_the_baseline_has_the_other_coordinates_of_the_series(tmp_path: Path) -> None:
+    points = []
+    for pattern, factor in (("uniform", 1), ("tornado", 2)):
+        for policy, power in (("always_on", 2000.0), (ASLEEP, 1000.0)):
+            coordinates, numbers = _point(policy, 0.1, power * factor)
+            points.append(({"traffic.pattern": pattern, **coordinates}, numbers))
+    frame = _results(tmp_path / "patterns", *points).bill(KEYS | {"profile": [{"share": 1, "load": 0.1}]}).frame
+    assert frame["power_kw"].to_list() == [2, 1, 4, 2]
+    assert frame["saving_share"].to_list() == [None, 0.5, None, 0.5]
+    with pytest.raises(ResultsError, match="is no coordinate of the sweep"):
+        _results(tmp_path / "wrong", *points).bill(KEYS | {"baseline": "colour=blue"})
+
+
+def test_a_baseline_may_have_a_routing_of_its_own(tmp_path: Path) -> None:
+    on, asleep = _point("always_on", 0.1, 2000.0), _point(ASLEEP, 0.1, 1000.0)
+    points = [({"routing": name, **point}, numbers) for name, (point, numbers) in (("minimal", on), ("pal", asleep))]
+    results = _results(tmp_path / "zip", *points)
+    keys = KEYS | {"profile": [{"share": 1, "load": 0.1}]}
+    assert results.bill(keys).frame["baseline"].to_list() == [None, REFERENCE]
+    row = results.bill(keys | {"baseline": "policy=always_on,routing=minimal"}).frame.to_dicts()[1]
+    assert row["baseline"] == "power.policy = always_on, routing = minimal"
+    assert row["saving_share"] == 0.5
+
+
+def _with_phases(root: Path, *phases: dict[str, Any], **more: Any) -> Results:
+    coordinates, numbers = _point(ASLEEP, 0.1, 1.0, **more)
+    told = [{"phase": 1 + number, "power_always_on_mean_w": 2000.0} | phase for number, phase in enumerate(phases)]
+    return _results(root, (coordinates, {**numbers, "phases": told}))
+
+
+def test_a_profile_of_phases_weights_what_each_phase_drew(tmp_path: Path) -> None:
+    keys = KEYS | {"profile": [{"share": 0.25, "phase": 1}, {"share": 0.75, "phase": 2}]}
+    calm = {"power_mean_w": 1000.0, "accepted_load": 0.1, "saturated": False, "packets": PACKETS}
+    busy = {"power_mean_w": 1800.0, "accepted_load": 0.3, "saturated": None, "packets": PACKETS}
+    (row,) = _with_phases(tmp_path / "phases", calm, busy).bill(keys).frame.iter_rows(named=True)
+    assert row["power_kw"] == pytest.approx(0.25 * 1.0 + 0.75 * 1.8)
+    assert row["saving_share"] == pytest.approx(1 - 1.6 / 2.0)
+    for phases, words in (
+        ((calm, busy | {"saturated": True}), "it is saturated in phase 2"),
+        ((calm, {"packets": 0}), "the window does not reach phase 2"),
+        ((calm, busy | {"accepted_load": 0.0, "packets": 0}), "nothing was delivered in phase 2"),
+        ((calm,), "there is no phase 2: the phases are 1"),
+        ((), "the run has no phases"),
+    ):
+        with pytest.raises(ResultsError, match=words):
+            _with_phases(tmp_path / words.replace(" ", "-"), *phases).bill(keys)
+    with pytest.raises(ResultsError, match="not settled"):
+        _with_phases(tmp_path / "unsettled", calm, busy, power_settled=False).bill(keys)
+
+
+DAY = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+links: {default: {latency: 2cycles, vcs: 4, buffer: 16flits}}
+routing: minimal
+traffic: {pattern: uniform, load: 0.05, phases: [{from: 3000cycles, load: 0.3}]}
+power: {policy: {idle_timeout: {idle: 50cycles, transition: 10cycles}}, router_price: {static: 1W, per_port: 0.1W}}
+measure: {warmup: 1000cycles, window: 4000cycles}
+bill: {price_per_kwh: 0.2USD, profile: [{share: 0.5, phase: 1}, {share: 0.5, phase: 2}]}
+"""
+
+
+def test_phases_of_a_run_are_billed(tmp_path: Path) -> None:
+    results = weft.load(DAY).run(tmp_path / "day")
+    (row,) = results.bill().frame.iter_rows(named=True)
+    phases = results.summaries[0]["phases"]
+    # both phases last 2000 cycles of the window, so that the mean of the profile is that of the window
+    assert row["power_kw"] * 1e3 == pytest.approx(results.summaries[0]["power_mean_w"])
+    assert phases[0]["power_mean_w"] < phases[1]["power_mean_w"]
+    assert row["cost_usd_per_year"] > 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"profile": [{"share": 0.5, "load": 0.1}]}, "bill.profile"),
+        ({"price_per_kwh": "0.2"}, "bill.price_per_kwh"),
+        ({"pue": 0.5}, "bill.pue"),
+        ({"colour": "blue"}, "bill.colour"),
+        ({"baseline": 3}, "bill.baseline"),
+    ],
+)
+def test_a_wrong_bill_says_where(keys: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        Bill.read(KEYS | keys)
+    file = tmp_path / "bill.yaml"
+    file.write_text(json.dumps(KEYS | keys))
+    with pytest.raises(ScenarioError, match=words) as told:
+        Bill.read(file)
+    assert "bill.yaml:1" in told.value.text
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The results of the example."""
+    return weft.load(EXAMPLE).run(tmp_path_factory.mktemp("bill") / "bill")
+
+
+def test_the_example_is_settled_and_saves(example: Results) -> None:
+    frame = example.bill().frame
+    assert frame["note"].to_list() == [None, None]
+    assert frame["saving_share"][1] > 0.1
+    assert frame["baseline"][1] == "power.policy = always_on"
+
+
+def test_the_command_prints_tables_and_gives_programs_rows(
+    example: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["analyse", "bill", str(example.root)]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("per year")
+    assert "cost [EUR]" in told
+    assert "night (9 h, load 0.01)" in told
+    assert main(["analyse", "bill", str(example.root), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["power.policy"] == "always_on"
+    assert main(["analyse", "bill", str(example.root), "--csv", "--parts"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 2 * 3
+    other = tmp_path / "other.yaml"
+    other.write_text("{price_per_kwh: 1CHF, profile: [{share: 1, load: 0.9}]}")
+    assert main(["analyse", "bill", str(example.root), "--bill", str(other)]) == 2
+    assert "load 0.9 is beyond load 0.3" in capsys.readouterr().err
+    other.write_text("bill: {price_per_kwh: 1CHF, period: week, profile: [{share: 1, load: 0.3}]}")
+    assert main(["analyse", "bill", str(example.root), "--bill", str(other)]) == 0
+    assert "load 0.3 (168 h)" in capsys.readouterr().out
+
+
+def test_without_a_bill_the_remedies_work(steady: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", "bill", str(steady.root)]) == 2
+    told = capsys.readouterr().err
+    assert "has no bill" in told
+    assert "examples/bill.yaml" in told
+    assert Bill.read(EXAMPLE).currency == "EUR"
+
+
+def test_run_ends_with_the_bill_and_another_bill_runs_nothing_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "day.yaml", tmp_path / "out"
+    file.write_text(DAY)
+    assert main(["run", str(file), "--out", str(out), "--no-picture"]) == 0
+    assert "cost [USD]" in capsys.readouterr().out
+    (point,) = (out / "points").iterdir()
+    written = (point / "summary.json").stat().st_mtime_ns
+    assert "bill" not in (point / "scenario.yaml").read_text()
+    file.write_text(DAY.replace("0.2USD", "0.4USD"))
+    assert main(["run", str(file), "--out", str(out), "--no-picture"]) == 0
+    assert "0.4 USD/kWh" in capsys.readouterr().out
+    assert (point / "summary.json").stat().st_mtime_ns == written
+    # a bill that can't be computed is told, and the run is none the worse
+    file.write_text(DAY.replace("phase: 2", "phase: 9"))
+    assert main(["run", str(file), "--out", str(out), "--no-picture"]) == 0
+    assert "no bill: nothing can be billed: out: there is no phase 9" in capsys.readouterr().out.replace("day:", "out:")
+
+
+def test_the_report_shows_the_bill_with_a_picture(example: Results, tmp_path: Path) -> None:
+    page = example.report(tmp_path / "bill.html").read_text(encoding="utf-8")
+    section = page.split('<section id="bill">')[1].split("</section>")[0]
+    assert "cost [EUR]" in section
+    assert "<svg role=" in section
+    assert "currentColor" in section
+    assert "#010203" not in section
+    assert "power interpolated linearly" in section
+    assert '<a href="#bill">' in page
+
+
+def test_a_report_without_a_bill_has_no_such_section(tmp_path: Path) -> None:
+    results = weft.load(DAY.partition("bill:")[0]).run(tmp_path / "none")
+    assert '"bill"' not in results.report(tmp_path / "none.html").read_text(encoding="utf-8")
