@@ -3,6 +3,7 @@ pub mod bubbles;
 pub mod dependency;
 pub mod faults;
 pub mod jobs;
+pub mod memory;
 pub mod pairs;
 pub mod policy;
 pub mod recordings;
