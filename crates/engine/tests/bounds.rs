@@ -10,7 +10,7 @@
 use crate::common::*;
 use weft_engine::examples::{Accepts, Example};
 use weft_engine::routing::RoutingConfig;
-use weft_engine::{Spec, imply};
+use weft_engine::{Implied, Sampled, Spec, imply};
 use weft_traffic::PatternConfig;
 
 /// (accepted, offered) at `load` [flits/terminal/cycle].
@@ -124,4 +124,50 @@ fn what_routers_post_too_late_finds_no_detours() {
     // minimal paths of a group share one link: 1 flit per cycle of 8 terminals
     let (soon, never) = (accepted(10), accepted(50_000));
     assert!(soon > 2.0 * never && never > 0.9 / 8.0, "{soon} soon, {never} never");
+}
+
+/// The routing on the network, sampled: the numbers and their errors.
+fn sampled(topology: &str, routing: &str) -> (Implied, Sampled) {
+    let implied = imply(&spec(topology, routing)).expect("a legal pair");
+    let sampled = implied.sampled.expect("more paths than are followed");
+    (implied, sampled)
+}
+
+#[test]
+fn paths_of_large_networks_are_sampled_with_an_error() {
+    // Each leg of Valiant's crosses a dimension of width 2 with probability 1/2, so a channel of the 256 x 8 carries
+    // 2 * 256 * 8 / 2 / (256 * 8) = 1 flit per cycle.
+    let (cube, error) =
+        sampled(r#"{"hyperx": {"widths": [2, 2, 2, 2, 2, 2, 2, 2], "terminals_per_router": 1}}"#, VALIANT);
+    let (hops, bound) = (cube.mean_hops.unwrap(), cube.channel_load_bound.unwrap());
+    assert!((hops - 8.0).abs() < 4.0 * error.mean_hops_error.max(1e-3) && error.mean_hops_error < 0.08, "{cube:?}");
+    assert!(error.channel_load_bound.0 <= bound && bound <= error.channel_load_bound.1, "{cube:?}");
+    assert!(error.channel_load_bound.1 >= 0.99 && error.channel_load_bound.0 > 0.9, "{cube:?}");
+    // A leaf's 4 links up carry its 4 terminals, less what stays on the leaf; 0.75 of the packets go to the top.
+    let tree = r#"{"k_ary_n_tree": {"k": 4, "n": 5}}"#;
+    let (tree, error) = sampled(tree, r#"{"up_down": {"ascent": "adaptive"}}"#);
+    let levels = (1..5).map(|level| 2.0 * (1.0 - f64::powi(4.0, level - 5)));
+    let hops: f64 = levels.sum::<f64>() * 1024.0 / 1023.0;
+    assert!((tree.mean_hops.unwrap() - hops).abs() < 4.0 * error.mean_hops_error.max(1e-3), "{hops} {tree:?}");
+    assert!(error.channel_load_bound.1 >= 1.0 - 1e-9 && error.channel_load_bound.0 > 0.9, "{tree:?}");
+}
+
+#[test]
+fn a_sample_of_a_dragonfly_agrees_with_theory() {
+    const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6,
+        "global_links_per_router": 6}}"#;
+    let (large, error) = sampled(DRAGONFLY, r#"{"dragonfly_valiant": {}}"#);
+    // 72 terminals of each of 73 groups send 72 / 73 of their flits to other groups, twice over 72 global links
+    let expected = 73.0 / 144.0;
+    let (low, high) = error.channel_load_bound;
+    assert!(low <= expected * 1.001 && high >= expected * 0.999 && high - low < 0.25 * expected, "{large:?}");
+    assert!(error.mean_hops_error < 0.02 && error.zero_load_latency_error < 1.0, "{large:?}");
+}
+
+#[test]
+fn without_packets_there_is_nothing_to_bound() {
+    let mut spec = spec(r#"{"k_ary_n_tree": {"k": 2, "n": 2}}"#, r#"{"up_down": {}}"#);
+    spec.set_load(0.0);
+    let implied = imply(&spec).unwrap();
+    assert_eq!((implied.channel_load_bound, implied.mean_hops, implied.sampled), (None, None, None));
 }

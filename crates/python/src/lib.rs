@@ -6,6 +6,7 @@
 
 mod control;
 mod errors;
+mod heap;
 mod point;
 mod value;
 mod words;

@@ -68,6 +68,13 @@ impl Point {
         value::to_python(py, &implied)
     }
 
+    /// How much memory a run takes [bytes]: at most, and at its load while queues are short. Nothing is built for it but
+    /// the graph.
+    fn memory<'py>(&self, py: Python<'py>, threads: usize, blocks: usize) -> PyResult<Bound<'py, PyAny>> {
+        let estimated = py.detach(|| self.inner.memory(Execution { threads, blocks }));
+        value::to_python(py, &estimated.map_err(|problem| errors::scenario_error(py, problem))?)
+    }
+
     /// Facts of the network: degrees, distances, bisection, links.
     fn explain_topology<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_topology());

@@ -65,8 +65,9 @@ impl Point {
         yaml::write(&without_bill(&self.resolved))
     }
 
-    /// What the scenario implies before it runs; refused if it can't run. A number that would take too long for so
-    /// large a network is null.
+    /// What the scenario implies before it runs; refused if it can't run. Numbers that follow from paths are null if no
+    /// terminal sends in the first phase. `sampled` is null if all paths were followed; else it says how many were, and
+    /// how far these numbers may be off.
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -84,10 +85,22 @@ impl Point {
             "mean_hops": implied.mean_hops,
             "zero_load_latency_cycles": implied.zero_load_latency,
             "channel_load_bound": implied.channel_load_bound,
+            "sampled": implied.sampled.map(|sampled| json!({
+                "paths": sampled.paths,
+                "mean_hops_standard_error": sampled.mean_hops_error,
+                "zero_load_latency_standard_error_cycles": sampled.zero_load_latency_error,
+                "channel_load_bound_interval": [sampled.channel_load_bound.0, sampled.channel_load_bound.1],
+            })),
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
             "hints": hints,
         }))
+    }
+
+    /// How much memory a run takes at most, with all buffers full, and at its load, while queues are short [bytes].
+    pub fn memory(&self, how: Execution) -> Result<Value, Diagnostic> {
+        let memory = weft_engine::memory(&self.spec()?, how);
+        Ok(json!({ "most_bytes": memory.most(), "at_load_bytes": memory.at_load() }))
     }
 
     /// Facts of the network: degrees, distances, bisection, links.

@@ -11,7 +11,7 @@ from weft.api.results import Results
 from weft.errors import ScenarioError
 from weft.results.quantities import TOLERANCE
 from weft.results.store import Store
-from weft.runs import saturation_search, watch
+from weft.runs import memory, saturation_search, watch
 from weft.runs.beacon import Beacon
 from weft.runs.execute import execute
 from weft.runs.notebook_bar import shown
@@ -43,7 +43,11 @@ class Implied:
     facts : dict
         ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
         ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ``hints`` (settings
-        of buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ...
+        of buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ``memory_most_bytes`` (all
+        buffers full), ``memory_at_load_bytes`` (queues short, the first point), ... Hops, latency and bound are
+        ``None`` if no terminal sends in the first phase. ``sampled`` is ``None`` if they come from all paths, else a
+        dict of the errors of a sample: ``paths`` followed, ``mean_hops_standard_error``,
+        ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95 %).
     """
 
     points: list[Point]
@@ -121,15 +125,24 @@ class Sweep:
         """Folder of its results, if no other is named: it has the name of the scenario's file."""
         return Path("results") / self.named.folder
 
-    def check(self) -> list[Implied]:
+    def check(self, *, jobs: int | None = None, force_memory: bool = False) -> list[Implied]:
         """Check every point, and say what each combination of network, routing, power policy and pattern implies.
+
+        Parameters
+        ----------
+        jobs : int, optional
+            Points at a time, as for `run`: their memory together is compared with what is left.
+        force_memory : bool
+            Do not refuse points that need more memory than there is left.
 
         Raises
         ------
         ScenarioError
-            For the first point that can't run.
+            For the first point that can't run, or if the points need too much memory.
         """
-        return [Implied(points, points[0].imply()) for points in self._alike()]
+        if not force_memory:
+            memory.refuse_too_much(self.points, jobs=jobs, threads=1, blocks=0)
+        return [Implied(points, points[0].imply() | _memory(points[0])) for points in self._alike()]
 
     def _alike(self) -> list[list[Point]]:
         """Points in groups with the same network, routing, power policy and pattern."""
@@ -146,6 +159,7 @@ class Sweep:
         threads: int = 1,
         blocks: int = 0,
         force: bool = False,
+        force_memory: bool = False,
         watch: Callable[[Status], None] | Literal[False] | None = None,
     ) -> Results:
         """Run every point that has no results yet.
@@ -161,6 +175,8 @@ class Sweep:
             Threads and blocks of routers inside a run; results do not depend on them. Blocks 0: chosen.
         force : bool
             Run all points again.
+        force_memory : bool
+            Run even if the points at a time need more memory than there is left.
         watch : callable or False, optional
             Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
             shows none.
@@ -168,11 +184,13 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            Before anything runs if a point can't run.
+            Before anything runs if a point can't run, or if points need too much memory.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
         given.execution(jobs, threads, blocks, watch)
+        if not force_memory:
+            memory.refuse_too_much(self.points, jobs=jobs, threads=threads, blocks=blocks)
         for points in self._alike():
             points[0].check_network()
         store = Store(self.folder if out is None else out)
@@ -207,6 +225,7 @@ class Sweep:
         jobs: int | None = None,
         threads: int = 1,
         blocks: int = 0,
+        force_memory: bool = False,
         watch: Callable[[Status], None] | Literal[False] | None = None,
     ) -> pl.DataFrame:
         """Search the saturation load of every curve (combination of what is swept besides ``traffic.load``).
@@ -225,7 +244,7 @@ class Sweep:
             Range of the search [flits/terminal/cycle], by default from `tolerance` to 1.
         seeds : int
             Runs of each load, with the seed of the scenario and those after it; half of them decide.
-        jobs, threads, blocks, watch
+        jobs, threads, blocks, force_memory, watch
             As for `run`.
 
         Returns
@@ -257,9 +276,15 @@ class Sweep:
                 jobs=jobs,
                 threads=threads,
                 blocks=blocks,
+                force_memory=force_memory,
                 watch=watching,
             )
         return frame
+
+
+def _memory(point: Point) -> dict[str, int]:
+    """The memory of a point, as facts."""
+    return {f"memory_{key}": size for key, size in point.memory(1, 0).items()}
 
 
 def _essence(resolved: dict[str, Any]) -> str:

@@ -66,6 +66,14 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="blocks of routers into which a point is divided (default: Weft chooses)",
     )
+    add_force_memory(parser)
+
+
+def add_force_memory(parser: argparse.ArgumentParser) -> None:
+    """Add the option against the refusal of what needs too much memory."""
+    parser.add_argument(
+        "--force-memory", action="store_true", help="go on even if the points need more memory than there is left"
+    )
 
 
 def add_points(parser: argparse.ArgumentParser) -> None:

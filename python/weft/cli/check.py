@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides, warned
+from weft.runs.memory import text as size
 from weft.text.columns import columns
 from weft.text.labels import label
 
@@ -27,7 +28,19 @@ _HEADS = {
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
     "channel_load_bound": "channel-load bound of the paths chosen with empty queues [flits/terminal/cycle]",
+    "memory_at_load_bytes": "memory of a run at its load, while queues are short",
+    "memory_most_bytes": "memory of a run with all buffers full, at most",
 }
+# What a sample of the paths says of the error of a fact.
+_ERRORS = {
+    "mean_hops": "mean_hops_standard_error",
+    "zero_load_latency_cycles": "zero_load_latency_standard_error_cycles",
+}
+_SAMPLED = (
+    "There are too many paths to follow all of them: hops, latency and bound come from a sample of {:,} or more, hops "
+    "and\nlatency with their standard errors, the bound with its 95 % confidence interval."
+)
+_NOBODY_SENDS = "none: no terminal sends when the run begins"
 
 
 def add(commands: Commands) -> None:
@@ -39,12 +52,19 @@ def add(commands: Commands) -> None:
         "weft check examples/torus.yaml --set routing.dimension_order.dateline=entry",
     )
     arguments.add_scenario(parser)
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=arguments.positive,
+        help="points that would run at the same time, for their memory (default: as many as cores)",
+    )
+    arguments.add_force_memory(parser)
 
 
 def main(options: argparse.Namespace) -> int:
     """Check and print; returns the exit status."""
     sweep = overrides.sweep(options)
-    implied = sweep.check()
+    implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory)
     print(sweep.points[0].resolved_yaml().rstrip())
     print("\n".join(["", *_sweep(sweep), "", *_implied(implied)]))
     if told := [*warned.lines(sweep), *warned.hints(each.facts for each in implied)]:
@@ -67,10 +87,12 @@ def _sweep(sweep: Sweep) -> list[str]:
 
 def _implied(implied: list[Implied]) -> list[str]:
     """A list of facts that are the same for all points, and a table of the others with a line per combination."""
-    rows = [{key: _text(value) for key, value in each.facts.items() if key in _HEADS} for each in implied]
+    rows = [{key: _fact(each.facts, key) for key in each.facts if key in _HEADS} for each in implied]
     shared = [key for key in _HEADS if len({row.get(key) for row in rows}) == 1]
     width = max((len(_HEADS[key]) for key in shared), default=0)
     lines = ["implied", *(f"  {_HEADS[key].ljust(width)}  {rows[0].get(key, '-')}" for key in shared)]
+    if paths := [each.facts["sampled"]["paths"] for each in implied if each.facts["sampled"]]:
+        lines += ["", _SAMPLED.format(min(paths))]
     if len(shared) == len(_HEADS):
         return lines
     apart = [key for key in _HEADS if key not in shared]
@@ -99,11 +121,22 @@ def _coordinate(point: Point, path: str) -> str:
     return label(point.coordinates[path], path)
 
 
+def _fact(facts: dict[str, Any], key: str) -> str:
+    """A fact in words, with its error if it comes from a sample of the paths."""
+    value, sampled = facts[key], facts["sampled"]
+    if value is None:
+        return _NOBODY_SENDS
+    if key in _ERRORS and sampled:
+        return f"{value:.4g} +- {sampled[_ERRORS[key]]:.1g}"
+    if key == "channel_load_bound" and sampled:
+        low, high = (f"{end:.3g}" for end in sampled["channel_load_bound_interval"])
+        return f"{value:.3g}" if low == high else f"{value:.3g} ({low} to {high})"
+    return size(value) if key.endswith("_bytes") else _text(value)
+
+
 def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
     if isinstance(value, list):
         return "; ".join(map(str, value))
-    if value is None:
-        return "not worked out for a network of this size"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -60,8 +60,9 @@ def main(options: argparse.Namespace) -> int:
         _print(title, [note for note in imported.notes if note.kind == kind])
     for paragraph in COUNTING:
         print("\n" + fill(paragraph, WIDTH))
+    error = f" +- {imported.zero_load_error:.1g}" if imported.zero_load_error else ""
     known = imported.zero_load is not None
-    zero_load = f"{imported.zero_load:.2f} cycles" if known else "is not computed: packets have too many possible paths"
+    zero_load = f"{imported.zero_load:.2f}{error} cycles" if known else "is not known: no terminal sends"
     print(f"\nzero-load latency {zero_load}\nnext: weft run {out}")
     return DONE
 

@@ -70,6 +70,7 @@ def main(options: argparse.Namespace) -> int:
             threads=options.threads,
             blocks=options.blocks,
             force=options.force,
+            force_memory=options.force_memory,
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())

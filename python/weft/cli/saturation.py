@@ -65,6 +65,7 @@ def main(options: argparse.Namespace) -> int:
             jobs=options.jobs,
             threads=options.threads,
             blocks=options.blocks,
+            force_memory=options.force_memory,
             watch=bar,
         )
     results = Results(store)

@@ -21,6 +21,7 @@ from weft.results.choose import LOAD, SEED
 from weft.results.quantities import TOLERANCE
 from weft.results.rows import frame_of
 from weft.results.store import Store
+from weft.runs import memory
 from weft.runs.beacon import Beacon
 from weft.runs.bisection import Search
 from weft.runs.execute import Status, execute
@@ -72,6 +73,7 @@ def find(
     jobs: int | None = None,
     threads: int = 1,
     blocks: int = 0,
+    force_memory: bool = False,
     watch: Callable[[Status], None] | None = None,
 ) -> tuple[pl.DataFrame, Store]:
     """Search the saturation load of every curve; `weft.Sweep.saturation` says what the parameters are.
@@ -88,6 +90,8 @@ def find(
     loads = steps(tolerance if lower is None else lower, upper, tolerance)
     first = scenario.points([*sets, (LOAD, json.dumps(loads[0]))])
     curves = _curves(first, loads)
+    if not force_memory:  # a round runs both ends of each curve, or two loads, with all seeds
+        memory.refuse_too_much(2 * seeds * first, jobs=jobs, threads=threads, blocks=blocks)
     for point in first:
         _check(point)
         point.check_network()

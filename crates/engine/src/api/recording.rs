@@ -245,6 +245,12 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// The part for a block. Refuses parameters that it can't work with, at `path`; this must not depend on the block.
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
 
+    /// Memory of all its parts and its table at most [bytes], where that is much: it is known before the run because
+    /// it does not depend on what happens.
+    fn bytes(&self, _network: &NetworkSite) -> u64 {
+        0
+    }
+
     /// Makes the table of the parts, which are in the order of their blocks.
     fn table(&self, parts: Vec<Self::Part>, run: &Recorded) -> Table;
 
@@ -257,6 +263,8 @@ pub trait RecordingModel: Debug + Send + Sync {
     fn hears_deliveries(&self) -> bool;
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Box<dyn Recorder>, Refusal>;
     fn table(&self, parts: Vec<Box<dyn Recorder>>, run: &Recorded) -> Table;
+    /// See [`Recording::bytes`].
+    fn bytes(&self, network: &NetworkSite) -> u64;
     fn share(&self) -> Arc<dyn RecordingModel>;
     /// See [`Recording::examples`].
     fn examples() -> Vec<Self>
@@ -279,6 +287,10 @@ impl<R: Recording> RecordingModel for R {
             *part.downcast::<R::Part>().expect("the parts that this recording made")
         };
         Recording::table(self, parts.into_iter().map(own).collect(), run)
+    }
+
+    fn bytes(&self, network: &NetworkSite) -> u64 {
+        Recording::bytes(self, network)
     }
 
     fn share(&self) -> Arc<dyn RecordingModel> {

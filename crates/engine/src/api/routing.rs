@@ -273,6 +273,11 @@ pub trait RoutingModel {
     /// Whether it routes this graph.
     fn fits(graph: &Graph) -> bool;
 
+    /// Bytes of the tables that `build` makes, if their size grows faster than the number of ports.
+    fn table_bytes(&self, _graph: &Graph) -> u64 {
+        0
+    }
+
     /// The routing on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Self::Routing, Refusal>;
 
@@ -286,6 +291,8 @@ pub trait RoutingModel {
 /// A [`RoutingModel`] whose type is hidden: the registry holds routings in this form.
 pub trait AnyRoutingModel {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal>;
+    /// See [`RoutingModel::table_bytes`].
+    fn table_bytes_any(&self, graph: &Graph) -> u64;
     fn examples() -> Vec<Example<Self>>
     where
         Self: Sized;
@@ -294,6 +301,10 @@ pub trait AnyRoutingModel {
 impl<M: RoutingModel> AnyRoutingModel for M {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         Ok(Box::new(self.build(graph)?))
+    }
+
+    fn table_bytes_any(&self, graph: &Graph) -> u64 {
+        self.table_bytes(graph)
     }
 
     fn examples() -> Vec<Example<Self>> {

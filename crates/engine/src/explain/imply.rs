@@ -1,21 +1,28 @@
 //! What a spec implies before it runs: zero-load latency, mean hops, and the load at which a channel is full. They
 //! follow from the traffic patterns of the first phases and the paths of the routing (for an adaptive routing, the
 //! paths that it takes in an idle network). Means are over flits; replies are left out.
+//!
+//! All paths are followed if that takes few enough steps. Otherwise a sample of them is ([`sample`]), and the numbers
+//! come with their errors.
 
 mod cuts;
+mod sample;
 
 use crate::api::routing::{Classes, Decides, Hop};
 use crate::network::assemble;
 use crate::network::policy;
-use crate::network::spec::Spec;
+use crate::network::spec::{Job, Spec};
 use crate::pipeline::net::Net;
 use crate::state::Packet;
 use cuts::Cuts;
+use rand_pcg::Pcg32;
+pub use sample::Sampled;
 use std::sync::Arc;
 use weft_topology::Peer;
+use weft_traffic::below;
 use weft_units::Refusal;
 
-/// Most steps, of about 30 ns each. Numbers that need more steps are left out.
+/// Most steps, of about 30 ns each. If all paths need more, a sample of them is followed.
 const MAX_STEPS: u64 = 1 << 23;
 /// How many steps a hop counts as, if packets draw at every router.
 const STEPS_OF_CHOICE: u64 = 4;
@@ -24,12 +31,14 @@ const STEPS_OF_CHOICE: u64 = 4;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Implied {
     /// Mean packet latency without contention over the pattern's pairs [cycles], where buffers cover the credit round
-    /// trip; `None` if the network is too large.
+    /// trip; `None` if no terminal sends in the first phase.
     pub zero_load_latency: Option<f64>,
-    /// Mean links between routers crossed by the pattern's packets without contention.
+    /// Mean links between routers crossed by the pattern's packets without contention; `None` as above.
     pub mean_hops: Option<f64>,
-    /// Load [flits/terminal/cycle] of the busiest terminal at which the busiest channel is full.
+    /// Load [flits/terminal/cycle] of the busiest terminal at which the busiest channel is full; `None` as above.
     pub channel_load_bound: Option<f64>,
+    /// How far these numbers may be off; `None` if all paths were followed, or no terminal sends.
+    pub sampled: Option<Sampled>,
     /// VC classes of the routing per link class, in the order of the graph's classes; two that share their VCs are one.
     pub vc_classes: Vec<u8>,
     /// Whether the routing reads queues to choose a path.
@@ -47,13 +56,15 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
     // an idle network has the fewest links on; at high load all of them may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
-        implied.channel_load_bound = Walker::new(spec, &net).imply(Vec::new()).channel_load_bound;
+        let full = Walker::new(spec, &net).imply(Vec::new());
+        implied.channel_load_bound = full.channel_load_bound;
+        implied.sampled = Sampled::with_bound_of(implied.sampled, full.sampled, implied.channel_load_bound);
     }
     Ok(implied)
 }
 
 /// Weighted sums over the pairs so far.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Means {
     weight: f64,
     hops: f64,
@@ -72,9 +83,18 @@ impl Means {
     }
 }
 
+/// Packets from a router to another, or from a terminal to another where paths depend on terminals.
+struct Flow {
+    packet: Packet,
+    /// Flits per cycle when the busiest terminal offers 1.
+    rate: f64,
+}
+
 struct Walker<'a> {
     spec: &'a Spec,
     net: &'a Net,
+    /// Load of the busiest terminal in the first phases.
+    peak: f64,
     /// The random choices that packets make once, for their whole path.
     draws: Vec<u32>,
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
@@ -85,6 +105,9 @@ struct Walker<'a> {
     /// Steps so far, and most steps allowed.
     steps: u64,
     allowed: u64,
+    /// A packet that draws again at a router is split into at most so many parts; beyond that it draws.
+    parts: usize,
+    rng: Pcg32,
 }
 
 impl<'a> Walker<'a> {
@@ -93,7 +116,10 @@ impl<'a> Walker<'a> {
         let draws = net.routing.draws().outcomes(Packet::default(), net.seed);
         let chooses = net.needs.decides == Decides::EachStep && net.routing.is_minimal();
         let cuts = if chooses { Cuts::of(&spec.graph) } else { None };
-        Self { spec, net, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0 }
+        let first_loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
+        let peak = first_loads.copied().fold(0.0, f64::max);
+        let rng = sample::stream();
+        Self { spec, net, peak, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0, parts: usize::MAX, rng }
     }
 
     fn imply(mut self, vc_classes: Classes) -> Implied {
@@ -101,77 +127,89 @@ impl<'a> Walker<'a> {
             zero_load_latency: None,
             mean_hops: None,
             channel_load_bound: None,
+            sampled: None,
             vc_classes,
             reads_queues: self.net.needs.sensor.is_some(),
         };
-        let jobs = &self.spec.traffic.jobs;
-        let first_loads = jobs.iter().flat_map(|job| &job.phases[0].load);
-        let peak = first_loads.copied().fold(0.0, f64::max);
-        let mut of_jobs = vec![0.0; jobs.len()];
-        let Some(means) = (peak > 0.0).then(|| self.walk_all(peak, &mut of_jobs)).flatten() else { return unknown };
-        let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
-        let lengths = jobs.iter().zip(&of_jobs).map(|(job, rate)| f64::from(job.packet_flits) * rate);
-        let length = match jobs.as_slice() {
-            [job] => f64::from(job.packet_flits),
-            _ => lengths.sum::<f64>() / of_jobs.iter().sum::<f64>(),
+        if self.peak == 0.0 {
+            return unknown;
+        }
+        let Some(means) = self.walk_all() else {
+            return Walker::new(self.spec, self.net).sample(unknown.vc_classes);
         };
         // an injection channel of the busiest terminal carries 1
         let over_cuts = self.cuts.as_ref().map_or(1.0, Cuts::busiest);
         let busiest = self.load.iter().copied().fold(over_cuts.max(1.0), f64::max);
         Implied {
-            zero_load_latency: Some(
-                means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + (fixed as f64 + length),
-            ),
+            zero_load_latency: Some(self.latency(means)),
             mean_hops: Some(means.hops),
             channel_load_bound: Some(1.0 / busiest),
             ..unknown
         }
     }
 
+    /// Mean packet latency without contention over paths with these means [cycles].
+    fn latency(&self, means: Means) -> f64 {
+        let jobs = &self.spec.traffic.jobs;
+        let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
+        let length = match jobs.as_slice() {
+            [job] => f64::from(job.packet_flits),
+            _ => {
+                let rate = |job: &Job| job.phases[0].load.iter().sum::<f64>();
+                let flits: f64 = jobs.iter().map(|job| f64::from(job.packet_flits) * rate(job)).sum();
+                flits / jobs.iter().map(rate).sum::<f64>()
+            }
+        };
+        means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + (fixed as f64 + length)
+    }
+
     /// Follows the packets of every router that sends; `None` if that takes too many steps.
-    fn walk_all(&mut self, peak: f64, of_jobs: &mut [f64]) -> Option<Means> {
-        let spec = self.spec;
-        let routers = spec.graph.routers();
-        let senders = (0..routers).filter(|&r| self.sources(r).any(|(_, _, load)| load > 0.0)).count() as u64;
-        let mut done = 0;
+    fn walk_all(&mut self) -> Option<Means> {
+        let senders = self.senders();
         let mut means = Means::default();
-        let mut to_router = vec![0.0; routers as usize];
-        for from in 0..routers {
-            to_router.fill(0.0);
-            let mut sends = false;
+        for (done, &from) in (1..).zip(&senders) {
             // each sender gets an equal share of the steps, so that the walk stops early if the network is too large
-            self.allowed = MAX_STEPS / senders.max(1) * (done + 1);
-            for (source, j, load) in self.sources(from).collect::<Vec<_>>() {
-                let rate = load / peak;
-                sends |= rate > 0.0;
-                of_jobs[j] += rate;
-                let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(self.net.ranks[source as usize]);
-                self.steps += targets.len() as u64 / 8;
-                for (target, share) in targets {
-                    let target = spec.traffic.jobs[j].terminals[target as usize];
-                    let (router, port) = spec.graph.terminal_at(target);
-                    to_router[router as usize] += rate * share;
-                    self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate * share;
-                    if self.net.needs.sees_terminals {
-                        let mean = self.walk_pair(from, self.packet(source, target), rate * share)?;
-                        means.add(rate * share, mean);
-                    }
-                }
+            self.allowed = MAX_STEPS / senders.len() as u64 * done;
+            for Flow { packet, rate } in self.flows(from) {
+                let mean = self.walk_pair(from, packet, rate)?;
+                means.add(rate, mean);
             }
-            for to in (0..routers).filter(|_| !self.net.needs.sees_terminals) {
-                let rate = to_router[to as usize];
-                if rate > 0.0 {
-                    let target = self.net.coords[to as usize];
-                    let mean = self.walk_pair(from, Packet { target, dest: target, ..Packet::default() }, rate)?;
-                    means.add(rate, mean);
-                }
-            }
-            done += u64::from(sends);
             if self.steps > self.allowed {
                 return None;
             }
         }
         Some(means)
+    }
+
+    /// Routers with terminals that send.
+    fn senders(&self) -> Vec<u32> {
+        let sends = |&router: &u32| self.sources(router).any(|(_, _, load)| load > 0.0);
+        (0..self.spec.graph.routers()).filter(sends).collect()
+    }
+
+    /// What the terminals of a router send; adds it to the loads of the channels to the terminals that receive it.
+    fn flows(&mut self, from: u32) -> Vec<Flow> {
+        let (spec, net) = (self.spec, self.net);
+        let mut flows = Vec::new();
+        let mut to_router = vec![0.0; spec.graph.routers() as usize];
+        for (source, j, load) in self.sources(from) {
+            let rate = load / self.peak;
+            let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(net.ranks[source as usize]);
+            self.steps += targets.len() as u64 / 8;
+            for (target, share) in targets {
+                let target = spec.traffic.jobs[j].terminals[target as usize];
+                let (router, port) = spec.graph.terminal_at(target);
+                self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate * share;
+                if net.needs.sees_terminals {
+                    flows.push(Flow { packet: self.packet(source, target), rate: rate * share });
+                } else {
+                    to_router[router as usize] += rate * share;
+                }
+            }
+        }
+        let to_routers = to_router.into_iter().zip(&net.coords).filter(|&(rate, _)| rate > 0.0);
+        flows.extend(to_routers.map(|(rate, &dest)| Flow { packet: between_routers(dest), rate }));
+        flows
     }
 
     /// Terminals of a router that belong to a job, with that job and their load in its first phase.
@@ -203,7 +241,7 @@ impl<'a> Walker<'a> {
             self.steps += 1 + hops as u64 / 8;
             return Some((hops, wire));
         }
-        let starts = self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws);
+        let starts = self.starts(from, packet);
         let share = 1.0 / starts.len() as f64;
         for start in starts {
             let (h, w) = self.walk(from, start, rate * share);
@@ -216,6 +254,11 @@ impl<'a> Walker<'a> {
         Some((hops, wire))
     }
 
+    /// The packet as it may leave its source, all equally likely.
+    fn starts(&self, from: u32, packet: Packet) -> Vec<Packet> {
+        self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws)
+    }
+
     /// Follows a packet whose random choices at the source are made, and adds it to the loads of its paths. Where the
     /// packet draws again at a router, it is split into parts. Parts that meet at a router after the same number of
     /// hops are joined.
@@ -225,6 +268,7 @@ impl<'a> Walker<'a> {
         let mut parts: Vec<(u32, Packet, f64)> = vec![(from, packet, 1.0)];
         let mut next: Vec<(u32, Packet, f64)> = Vec::new();
         while !parts.is_empty() {
+            let room = self.parts / parts.len().min(self.parts);
             for (at, packet, part) in parts.drain(..) {
                 let mut go = |hop: Hop, after: Packet, part: f64, steps: u64| {
                     self.steps += steps + next.len() as u64 / 8;
@@ -244,7 +288,10 @@ impl<'a> Walker<'a> {
                 match net.routing.take_next(here, &mut after, net.seed) {
                     Some(hop) if !net.routing.draws_hops() => go(hop, after, part, 1),
                     _ => {
-                        let choices = net.routing.idle_steps(here, &packet, net.seed);
+                        let mut choices = net.routing.idle_steps(here, &packet, net.seed);
+                        if choices.len() > room {
+                            choices = vec![choices.swap_remove(below(&mut self.rng, choices.len() as u32) as usize)];
+                        }
                         let part = part / choices.len() as f64;
                         choices.into_iter().for_each(|c| go(c.hop, c.after, part, STEPS_OF_CHOICE));
                     }
@@ -254,4 +301,9 @@ impl<'a> Walker<'a> {
         }
         (hops, wire)
     }
+}
+
+/// A packet to the router at these coordinates, where paths do not depend on terminals.
+fn between_routers(dest: u64) -> Packet {
+    Packet { target: dest, dest, ..Packet::default() }
 }

@@ -4,6 +4,7 @@ pub mod dependency;
 pub mod faults;
 pub mod jobs;
 pub mod load_readings;
+pub mod memory;
 pub mod pairs;
 pub mod policy;
 pub mod recordings;

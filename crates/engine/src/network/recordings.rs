@@ -23,7 +23,7 @@ fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Bo
 }
 
 /// What recordings know of the network.
-fn site(spec: &Spec) -> NetworkSite {
+pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let links = *first_links(&spec.graph).last().unwrap_or(&0);
     NetworkSite {

@@ -50,13 +50,15 @@ class Imported:
     notes : list of Note
         Keys that have no effect, and what is approximated.
     zero_load : float or None
-        Mean packet latency of the first point without contention [cycles]; ``None`` if packets have too many possible
-        paths.
+        Mean packet latency of the first point without contention [cycles]; ``None`` if no terminal sends.
+    zero_load_error : float
+        Its standard error [cycles]: 0 unless packets have so many possible paths that a sample of these was followed.
     """
 
     scenario: Scenario
     notes: list[Note]
     zero_load: float | None
+    zero_load_error: float
 
     def save(self, path: Path) -> list[Path]:
         """Write the scenario and its files, all or none; returns what was written.
@@ -180,7 +182,7 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
             zero_load = _check(found)
     except ScenarioError as problem:
         raise _refused(draft.config, behind, problem, source) from problem
-    return Imported(found, draft.notes, zero_load)
+    return Imported(found, draft.notes, *zero_load)
 
 
 def _refused(
@@ -199,9 +201,11 @@ def _refused(
     return PeerError.saying(f"{shown}: {problem.what}", f"{remedy}, {problem.help}", config.place(keys[0]))
 
 
-def _check(scenario: Scenario) -> float | None:
-    found: float | None = scenario.points()[0].imply()["zero_load_latency_cycles"]
-    return found
+def _check(scenario: Scenario) -> tuple[float | None, float]:
+    """Zero-load latency of the first point, and its standard error."""
+    facts = scenario.points()[0].imply()
+    sampled = facts["sampled"] or {}
+    return facts["zero_load_latency_cycles"], sampled.get("zero_load_latency_standard_error_cycles", 0.0)
 
 
 def name_of(word: str) -> str:

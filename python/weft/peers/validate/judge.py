@@ -32,14 +32,15 @@ class Ours:
     ----------
     runs : sequence of Numbers
         One per seed.
-    bound : float
-        Channel-load bound of the route [flits/terminal/cycle].
+    bound : float or None
+        Channel-load bound of the route [flits/terminal/cycle], the upper end of its interval where it comes from a
+        sample of the paths; ``None`` if no terminal sends.
     stalled : int
         Runs that got stuck.
     """
 
     runs: Sequence[Numbers]
-    bound: float
+    bound: float | None
     stalled: int = 0
 
 
@@ -127,7 +128,7 @@ def _compare(peer: float | None, ours: Sequence[float | None], band: float) -> C
 def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]:
     if accepted.peer is None or accepted.ours is None:
         return ["no accepted load to compare"]
-    bound = min(case.load, ours.bound) if case.oblivious else case.load
+    bound = min(case.load, ours.bound) if case.oblivious and ours.bound is not None else case.load
     error = 3 * accepted.sigma / sqrt(runs)
     reasons = []
     if accepted.ours > bound + error:

@@ -5,6 +5,7 @@ use crate::models::routing::on_grid::{Grid, Line};
 use weft_topology::Graph;
 
 /// Load of every cut. A cut is the set of channels of one dimension and direction that leave routers of one coordinate.
+#[derive(Clone)]
 pub(super) struct Cuts {
     grid: Grid,
     /// Class of the links of each dimension.

@@ -76,10 +76,18 @@ impl Recording for Series {
             SeriesOf::Class => (network.classes.len(), network.classes.len()),
             SeriesOf::Channel => (linked().count(), network.channels),
         };
-        let samples = (ROWS / all.max(1)).clamp(2, SAMPLES) & !1;
+        let samples = samples(all);
         let rows = Vec::with_capacity(samples * width);
         let channels = linked().map(|(row, _)| row).collect();
         Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
+    }
+
+    /// The rows, and their columns of 8 bytes: those of the table, one per link state among them, and once more as it is
+    /// written.
+    fn bytes(&self, network: &NetworkSite) -> u64 {
+        let width = if self.of == SeriesOf::Class { network.classes.len() } else { network.channels };
+        let of_row = size_of::<Sample>() + 2 * 8 * headings().len();
+        (samples(width) * width * of_row) as u64
     }
 
     fn table(&self, parts: Vec<Samples>, run: &Recorded) -> Table {
@@ -122,6 +130,11 @@ impl Recording for Series {
         let of = |of| Self { every: Time::Cycles(100), of };
         vec![of(SeriesOf::Channel), of(SeriesOf::Class), Self { every: Time::Cycles(1), of: SeriesOf::Channel }]
     }
+}
+
+/// Samples that are kept of so many rows each: an even number.
+fn samples(width: usize) -> usize {
+    (ROWS / width.max(1)).clamp(2, SAMPLES) & !1
 }
 
 fn headings() -> Vec<Heading> {

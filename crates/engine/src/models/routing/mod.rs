@@ -63,6 +63,11 @@ impl RoutingConfig {
         self.declares().links
     }
 
+    /// Bytes of its tables for this graph, if their size grows faster than the number of ports.
+    pub(crate) fn table_bytes(&self, graph: &Graph) -> u64 {
+        self.model().table_bytes_any(graph)
+    }
+
     /// The routing for this graph; refuses a graph that it can't route.
     pub(crate) fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         if !self.fits(graph) {

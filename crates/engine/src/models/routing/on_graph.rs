@@ -90,6 +90,12 @@ impl Wiring {
     }
 }
 
+/// Bytes of a table with so many bytes for each router and destination.
+pub(super) fn table_bytes(graph: &Graph, bytes: u64) -> u64 {
+    let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
+    hosts * u64::from(graph.routers()) * bytes
+}
+
 impl Distances {
     pub fn of(graph: &Graph, name: &str) -> Result<Self, Refusal> {
         let wiring = Wiring::of(graph);

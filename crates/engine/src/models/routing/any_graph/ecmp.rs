@@ -18,7 +18,7 @@
 
 use super::shortest_path::hop_classes;
 use crate::api::coordinates;
-use crate::models::routing::on_graph::Distances;
+use crate::models::routing::on_graph::{self, Distances};
 use crate::models::routing::{
     Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
 };
@@ -61,6 +61,10 @@ impl RoutingModel for Ecmp {
 
     fn fits(_: &Graph) -> bool {
         true
+    }
+
+    fn table_bytes(&self, graph: &Graph) -> u64 {
+        on_graph::table_bytes(graph, 1)
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {

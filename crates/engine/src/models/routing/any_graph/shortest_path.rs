@@ -18,7 +18,7 @@
 //! rings and butterflies are reached. No rows of a peer.
 
 use crate::api::coordinates;
-use crate::models::routing::on_graph::Distances;
+use crate::models::routing::on_graph::{self, Distances};
 use crate::models::routing::{
     Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
 };
@@ -79,6 +79,10 @@ impl RoutingModel for ShortestPath {
 
     fn fits(_: &Graph) -> bool {
         true
+    }
+
+    fn table_bytes(&self, graph: &Graph) -> u64 {
+        on_graph::table_bytes(graph, 1)
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {

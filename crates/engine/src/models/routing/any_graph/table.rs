@@ -19,7 +19,7 @@
 //! bound of dimension order is reached. No rows of a peer.
 
 use crate::api::coordinates;
-use crate::models::routing::on_graph::Wiring;
+use crate::models::routing::on_graph::{self, Wiring};
 use crate::models::routing::{Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -70,6 +70,10 @@ impl RoutingModel for Table {
 
     fn fits(_: &Graph) -> bool {
         true
+    }
+
+    fn table_bytes(&self, graph: &Graph) -> u64 {
+        on_graph::table_bytes(graph, size_of::<Entry>() as u64)
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {

@@ -1,0 +1,288 @@
+//! A sample of the paths, where all of them are too many to follow.
+//!
+//! The sample is taken eight times, each time from every router that sends. Its destinations and intermediates lie at
+//! equal distances on the list of all of them, and move on from router to router by a fixed step (a rank-1 lattice,
+//! shifted at random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). So all destinations and
+//! intermediates come about equally often, and channels see far less noise than with independent draws. The spread of
+//! the eight samples says how far their mean may be off.
+//!
+//! The busiest channel of a sample is busy by chance, too: its load is too high on average. The channel that is busiest
+//! in seven samples has, in the eighth, a load that is too low on average, since another channel may be busier still.
+//! The estimate is half way between the two, and its interval reaches beyond both.
+
+use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Walker, between_routers};
+use crate::api::routing::Classes;
+use rand_pcg::Pcg32;
+use weft_traffic::below;
+
+const SAMPLES: usize = 8;
+/// Student's t for 95 % and the 7 degrees of freedom of 8 samples.
+const T95: f64 = 2.365;
+/// Most parts into which a packet is split that draws again at a router.
+const MAX_PARTS: u64 = 256;
+/// Routers whose destinations are counted, to see whether the lists of all are short enough.
+const PROBES: usize = 4;
+
+/// The random numbers of all samples: the same numbers for the same scenario.
+pub(super) fn stream() -> Pcg32 {
+    weft_traffic::stream(0x5a, 0, 0)
+}
+
+/// How far numbers may be off that come from a sample of the paths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sampled {
+    /// Paths that were followed.
+    pub paths: u64,
+    /// Standard error of the zero-load latency [cycles].
+    pub zero_load_latency_error: f64,
+    /// Standard error of the mean hops.
+    pub mean_hops_error: f64,
+    /// 95 % confidence interval of the channel-load bound [flits/terminal/cycle].
+    pub channel_load_bound: (f64, f64),
+}
+
+impl Sampled {
+    /// The errors where the bound comes from another walk than the means.
+    pub(super) fn with_bound_of(means: Option<Self>, bound: Option<Self>, value: Option<f64>) -> Option<Self> {
+        let some = means.or(bound)?;
+        let exact = value.unwrap_or(1.0);
+        Some(Self {
+            paths: some.paths,
+            zero_load_latency_error: means.map_or(0.0, |sampled| sampled.zero_load_latency_error),
+            mean_hops_error: means.map_or(0.0, |sampled| sampled.mean_hops_error),
+            channel_load_bound: bound.map_or((exact, exact), |sampled| sampled.channel_load_bound),
+        })
+    }
+}
+
+/// What one sample found.
+#[derive(Clone)]
+struct Sample {
+    means: Means,
+    load: Vec<f64>,
+    cuts: Option<Cuts>,
+    /// Where its lattice begins, and by how much it moves on from router to router.
+    shift: f64,
+    step: usize,
+}
+
+/// How much has been followed.
+#[derive(Default)]
+struct Followed {
+    pairs: u64,
+    /// Paths that there are between these pairs, and those that were followed.
+    starts: u64,
+    paths: u64,
+}
+
+impl Walker<'_> {
+    /// What a sample of the paths implies.
+    pub(super) fn sample(mut self, vc_classes: Classes) -> Implied {
+        let senders = self.senders();
+        let lists = self.can_list(&senders);
+        let share = MAX_STEPS / (SAMPLES * senders.len()) as u64;
+        (self.allowed, self.parts) = (u64::MAX, (share / 16).clamp(1, MAX_PARTS) as usize);
+        let (pairs, paths) = self.plan(&senders, lists, share);
+        let mut samples: Vec<Sample> = (0..SAMPLES).map(|k| self.begin(k, senders.len())).collect();
+        let mut followed = Followed::default();
+        for (place, &from) in senders.iter().enumerate() {
+            let listed = if lists { self.flows(from) } else { Vec::new() };
+            for sample in &mut samples {
+                self.swap(sample);
+                let drawn = if lists { Vec::new() } else { self.draw_flows(from, pairs) };
+                let offset = sample.shift + (place * sample.step % senders.len()) as f64 / senders.len() as f64;
+                for (flow, rate) in pick(if lists { &listed } else { &drawn }, pairs, offset.fract()) {
+                    let mean = self.follow(from, flow, rate, (paths, offset), &mut followed);
+                    sample.means.add(rate, mean);
+                }
+                self.swap(sample);
+            }
+        }
+        let (hops, hops_error) = mean_and_error(samples.iter().map(|sample| sample.means.hops));
+        let (latency, latency_error) = mean_and_error(samples.iter().map(|sample| self.latency(sample.means)));
+        let (bound, interval) = self.bound(&samples);
+        Implied {
+            zero_load_latency: Some(latency),
+            mean_hops: Some(hops),
+            channel_load_bound: Some(bound),
+            sampled: Some(Sampled {
+                paths: followed.paths,
+                zero_load_latency_error: latency_error,
+                mean_hops_error: hops_error,
+                channel_load_bound: interval,
+            }),
+            vc_classes,
+            reads_queues: self.net.needs.sensor.is_some(),
+        }
+    }
+
+    /// How many destinations of a router to take in a sample, and how many paths to each, so that they cost about so many
+    /// steps. Both are about equally many: too few destinations are as bad for the loads of channels as too few paths.
+    fn plan(&mut self, senders: &[u32], lists: bool, steps: u64) -> (usize, usize) {
+        let mut scratch = self.begin(0, senders.len());
+        self.swap(&mut scratch);
+        let (mut followed, mut walked) = (Followed::default(), 0);
+        for &from in senders.iter().step_by(senders.len().div_ceil(PROBES)) {
+            let flows = if lists { self.flows(from) } else { self.draw_flows(from, PROBES) };
+            let before = self.steps;
+            for (flow, rate) in pick(&flows, PROBES, 0.5) {
+                self.follow(from, flow, rate, (PROBES, 0.0), &mut followed);
+            }
+            walked += self.steps - before;
+        }
+        self.swap(&mut scratch);
+        let all = (steps * followed.paths / walked.max(1)).max(1);
+        let paths = all.isqrt().clamp(1, (followed.starts / followed.pairs.max(1)).max(1));
+        ((all / paths) as usize, paths as usize)
+    }
+
+    fn begin(&mut self, k: usize, senders: usize) -> Sample {
+        // steps near multiples of the golden ratio spread few points evenly
+        let golden = (k + 1) as f64 * 0.618_033_988_749_895;
+        let mut step = (golden.fract() * senders as f64) as usize;
+        while gcd(step, senders) != 1 {
+            step += 1;
+        }
+        let shift = (k as f64 + self.fraction()) / SAMPLES as f64;
+        Sample { means: Means::default(), load: vec![0.0; self.load.len()], cuts: self.cuts.clone(), shift, step }
+    }
+
+    /// Exchanges the loads of the walker with those of a sample.
+    fn swap(&mut self, sample: &mut Sample) {
+        std::mem::swap(&mut self.load, &mut sample.load);
+        std::mem::swap(&mut self.cuts, &mut sample.cuts);
+    }
+
+    /// Whether the destinations of all terminals can be listed in few enough steps.
+    fn can_list(&self, senders: &[u32]) -> bool {
+        let (mut probed, mut destinations, mut sources) = (0, 0, 0);
+        for &router in senders.iter().step_by(senders.len().div_ceil(PROBES)) {
+            for (source, j, _) in self.sources(router) {
+                let pattern = &self.spec.traffic.jobs[j].phases[0].pattern;
+                destinations += pattern.distribution(self.net.ranks[source as usize]).len() as u64;
+                sources += 1;
+            }
+            probed += 1;
+        }
+        let in_all = sources * senders.len() as u64 / probed;
+        destinations / sources.max(1) * in_all / 8 <= MAX_STEPS
+    }
+
+    /// Packets of random terminals of a router to random destinations, where they can't be listed.
+    fn draw_flows(&mut self, from: u32, count: usize) -> Vec<Flow> {
+        let (spec, net) = (self.spec, self.net);
+        let sources: Vec<_> = self.sources(from).collect();
+        let total: f64 = sources.iter().map(|(_, _, load)| load).sum();
+        let rate = total / self.peak / count as f64;
+        let mut flows = Vec::with_capacity(count);
+        for _ in 0..count {
+            let mut rest = self.fraction() * total;
+            let drawn = sources.iter().find(|(_, _, load)| {
+                rest -= load;
+                rest < 0.0
+            });
+            let &(source, j, _) = drawn.unwrap_or(&sources[0]);
+            let job = &spec.traffic.jobs[j];
+            let target = job.phases[0].pattern.destination(net.ranks[source as usize], &mut self.rng);
+            let Some(target) = target.map(|target| job.terminals[target as usize]) else { continue };
+            let (router, port) = spec.graph.terminal_at(target);
+            self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate;
+            let by_terminal = net.needs.sees_terminals;
+            let packet =
+                if by_terminal { self.packet(source, target) } else { between_routers(net.coords[router as usize]) };
+            flows.push(Flow { packet, rate });
+        }
+        flows
+    }
+
+    /// Follows at most so many of the paths of a flow; returns their mean hops and mean cycles on links.
+    fn follow(
+        &mut self,
+        from: u32,
+        flow: &Flow,
+        rate: f64,
+        (paths, offset): (usize, f64),
+        followed: &mut Followed,
+    ) -> (f64, f64) {
+        let mut mean = (0.0, 0.0);
+        followed.pairs += 1;
+        if self.cuts.is_some() {
+            mean = self.walk_pair(from, flow.packet, rate).unwrap_or(mean);
+            (followed.starts, followed.paths) = (followed.starts + 1, followed.paths + 1);
+        } else {
+            let starts = self.starts(from, flow.packet);
+            let count = starts.len().min(paths);
+            self.steps += starts.len() as u64 / 8;
+            // intermediates begin elsewhere on their list for each pair
+            let begin = (offset + followed.pairs as f64 * 0.618_033_988_749_895).fract();
+            for k in 0..count {
+                let start = starts[((k as f64 + begin) * starts.len() as f64 / count as f64) as usize];
+                let (hops, wire) = self.walk(from, start, rate / count as f64);
+                mean = (mean.0 + hops / count as f64, mean.1 + wire / count as f64);
+            }
+            followed.starts += starts.len() as u64;
+            followed.paths += count as u64;
+        }
+        mean
+    }
+
+    /// The bound and its interval: see the head of this file.
+    fn bound(&self, samples: &[Sample]) -> (f64, (f64, f64)) {
+        let (low, load, high) = if self.cuts.is_some() {
+            let busiest = samples.iter().map(|sample| sample.cuts.as_ref().map_or(0.0, Cuts::busiest));
+            let (mean, error) = mean_and_error(busiest);
+            (mean - T95 * error, mean, mean + T95 * error)
+        } else {
+            busiest(samples)
+        };
+        // an injection channel of the busiest terminal carries 1, and these channels were not sampled
+        let exact = self.load.iter().copied().fold(1.0, f64::max);
+        let bound = |load: f64| 1.0 / load.max(exact);
+        (bound(load), (bound(high), bound(low)))
+    }
+
+    /// A random number from 0 to 1.
+    fn fraction(&mut self) -> f64 {
+        f64::from(below(&mut self.rng, 1 << 24)) / f64::from(1 << 24)
+    }
+}
+
+/// The load of the busiest channel, between its least and its highest likely value.
+fn busiest(samples: &[Sample]) -> (f64, f64, f64) {
+    let channels = samples[0].load.len();
+    let sums: Vec<f64> = (0..channels).map(|c| samples.iter().map(|sample| sample.load[c]).sum()).collect();
+    let most = |load: &dyn Fn(usize) -> f64| (0..channels).max_by(|&a, &b| load(a).total_cmp(&load(b))).unwrap_or(0);
+    let by_chance = most(&|c| sums[c]);
+    let (naive, naive_error) = mean_and_error(samples.iter().map(|sample| sample.load[by_chance]));
+    let elsewhere = |sample: &Sample| sample.load[most(&|c| sums[c] - sample.load[c])];
+    let (other, other_error) = mean_and_error(samples.iter().map(elsewhere));
+    let load = (naive + other) / 2.0;
+    ((other - T95 * other_error).min(load), load, (naive + T95 * naive_error).max(load))
+}
+
+/// Flows at equal distances in the sum of all rates, each with an equal share of it.
+fn pick(flows: &[Flow], count: usize, offset: f64) -> Vec<(&Flow, f64)> {
+    let total: f64 = flows.iter().map(|flow| flow.rate).sum();
+    let each = total / count as f64;
+    let (mut passed, mut picked) = (0.0, Vec::with_capacity(count));
+    for (place, flow) in flows.iter().enumerate() {
+        passed += flow.rate;
+        let is_last = place + 1 == flows.len();
+        while picked.len() < count && (passed > (picked.len() as f64 + offset) * each || is_last) {
+            picked.push((flow, each));
+        }
+    }
+    picked
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Mean and its standard error.
+fn mean_and_error(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let count = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    let squares: f64 = values.map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0) / count).sqrt())
+}

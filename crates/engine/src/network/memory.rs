@@ -1,0 +1,186 @@
+//! How much memory a run will take, from counts of routers, ports, VCs, terminals and flits in flight.
+//!
+//! Fixed parts are counted by the size of their records. What is in flight follows from Little's law: load times the
+//! time that a packet spends in an idle network, times [`QUEUES`]; at most it is what the pools hold when all buffers
+//! are full. Not counted: traffic matrices, and recordings whose rows are events.
+
+use crate::api::recording::NetworkSite;
+use crate::base::bits::Bits;
+use crate::network::assemble::{blocks_by_size, partition};
+use crate::network::policy;
+use crate::network::recordings;
+use crate::network::spec::{Execution, LinkClass, Spec};
+use crate::pipeline::block::Cut;
+use crate::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
+use weft_topology::{Graph, Peer, Port};
+
+/// Flits in flight under load, as a multiple of those that would be in flight without queues.
+const QUEUES: f64 = 1.5;
+/// Histograms and scratch of a block; mail between two blocks: pages that are touched, however little is in them.
+const BLOCK: u64 = 1 << 20;
+const MAIL: u64 = 9 << 12;
+/// Wheels and queues of control packets, of a policy that sends them.
+const CONTROL: u64 = 7 << 20;
+/// What a channel takes while the tables of results are made and written.
+const RESULTS: u64 = 400;
+/// Routers from which distances are measured.
+const PROBES: u32 = 16;
+
+/// Memory of a run [bytes].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// The graph, and the tables of the routing.
+    pub tables: u64,
+    /// The check of channel dependencies; it is over before the network is built.
+    pub check: u64,
+    /// Routers, ports, terminals, and what each block of routers has of its own.
+    pub network: u64,
+    /// Packets and flits under way at the load of the spec, and with all buffers full.
+    pub in_flight: u64,
+    pub in_flight_most: u64,
+    /// Recordings, and the tables of results.
+    pub results: u64,
+}
+
+impl Memory {
+    /// The peak while queues are short.
+    pub fn at_load(&self) -> u64 {
+        self.tables + self.check.max(self.network + self.in_flight + self.results)
+    }
+
+    /// The peak when all buffers are full, as in a saturated network.
+    pub fn most(&self) -> u64 {
+        self.tables + self.check.max(self.network + self.in_flight_most + self.results)
+    }
+}
+
+/// Estimates the memory of a run without building it.
+pub fn memory(spec: &Spec, how: Execution) -> Memory {
+    let vcs = spec.links.iter().map(|link| link.vcs).max().unwrap_or(1);
+    if spec.graph.radix() <= 64 && vcs <= 8 { estimate::<1, 8>(spec, how) } else { estimate::<2, 16>(spec, how) }
+}
+
+fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memory {
+    let graph = &*spec.graph;
+    let (routers, terminals) = (u64::from(graph.routers()), u64::from(graph.terminals()));
+    let ports = u64::from(graph.port_base(graph.routers()));
+    let channels = ports + terminals;
+    // a routing has at most as many VC classes as its links have VCs
+    let classes = u64::from(spec.links.iter().map(|link| link.vcs).max().unwrap_or(1)).next_power_of_two();
+    let words = (u64::from(graph.radix()) * classes).div_ceil(64);
+    let of_port = size::<InputUnit<V>>() + size::<Bits<W>>() * classes + size::<u32>();
+    let of_channel = size::<OutputUnit<V>>() + size::<Account>() + 2 * size::<u16>();
+    let sources: u64 =
+        spec.traffic.jobs.iter().map(|job| (job.terminals.len() * (64 + 8 * job.phases.len())) as u64).sum();
+    let blocks = Blocks::of(spec, how);
+    let has_control = policy::build(spec).is_ok_and(|policy| policy.control().is_some());
+    let control = if has_control { CONTROL + blocks.count * routers * 8 } else { 0 };
+    let (in_flight, in_flight_most) = in_flight(spec, &blocks);
+    let site: NetworkSite = recordings::site(spec);
+    Memory {
+        tables: ports * size::<Port>() + routers * 24 + terminals * 8 + spec.routing.table_bytes(graph),
+        check: ports * classes * words * 8,
+        network: ports * of_port
+            + channels * of_channel
+            + routers * (size::<Router<W>>() + 16)
+            + terminals * (size::<Terminal>() + 16)
+            + sources
+            + blocks.count * BLOCK
+            + (blocks.count * blocks.count - 1) * MAIL
+            + control,
+        in_flight,
+        in_flight_most,
+        results: channels * RESULTS + spec.recordings.iter().map(|asked| asked.model.bytes(&site)).sum::<u64>(),
+    }
+}
+
+fn size<T>() -> u64 {
+    size_of::<T>() as u64
+}
+
+/// How the network is divided.
+struct Blocks {
+    count: u64,
+    /// Channels between blocks, and the shortest of their latencies [cycles].
+    cuts: u64,
+    window: u64,
+}
+
+impl Blocks {
+    fn of(spec: &Spec, how: Execution) -> Self {
+        let graph = &*spec.graph;
+        let wanted = if how.blocks == 0 { blocks_by_size(graph).max(how.threads) } else { how.blocks };
+        let bounds = partition(graph, wanted, false);
+        let block = |router: u32| bounds.partition_point(|&first| first <= router);
+        let (mut cuts, mut window) = (0, u64::MAX);
+        for link in graph.links().filter(|link| block(link.ends[0].0) != block(link.ends[1].0)) {
+            let LinkClass { latency, credit_latency, .. } = spec.links[usize::from(link.class)];
+            cuts += 2;
+            window = window.min(latency + spec.router.delay).min(credit_latency.max(1));
+        }
+        Self { count: bounds.len() as u64 - 1, cuts, window: if cuts > 0 { window } else { 0 } }
+    }
+}
+
+/// Bytes of packets and flits under way: at the load of the spec, and with all buffers full.
+fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
+    let graph = &*spec.graph;
+    let terminals = f64::from(graph.terminals());
+    let jobs = &spec.traffic.jobs;
+    let of_job = |loads: &[f64]| loads.iter().sum::<f64>();
+    let rate: f64 = jobs.iter().map(|job| job.phases.iter().map(|phase| of_job(&phase.load)).fold(0.0, f64::max)).sum();
+    let rate = rate.min(terminals);
+    let lengths: Vec<u32> = spec.traffic.lengths().collect();
+    let shortest = f64::from(lengths.iter().copied().min().unwrap_or(1).max(1));
+    let (hops, wire) = (mean_hops(graph), mean_latency(spec));
+    let delay = spec.router.delay as f64;
+    let cycles = 2.0 * spec.links[0].latency as f64
+        + hops * (wire + delay)
+        + delay
+        + spec.router.ejection_delay as f64
+        + f64::from(spec.traffic.longest());
+    let flits = rate * cycles * QUEUES;
+    let capacity =
+        |class: u8| f64::from(spec.links[usize::from(class)].vcs) * f64::from(spec.links[usize::from(class)].buffer);
+    let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
+    let buffers: f64 = ports.clone().map(|port| capacity(port.class)).sum();
+    // the pools are no larger than this (`assemble/builder.rs`)
+    let pool = blocks.count as f64 * f64::from(1 << 20) + 64.0 * terminals;
+    let wires: f64 =
+        ports.map(|port| (spec.links[usize::from(port.class)].latency as f64 + delay).min(capacity(port.class))).sum();
+    let of_packet = (size::<Packet>() + size::<Segment>()) as f64;
+    let of_wire = (size::<Flit>() + size::<u32>()) as f64;
+    // mail is kept three times: the one that is written, and one of each parity
+    let of_mail = 3.0 * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);
+    let between = blocks.cuts as f64 / 2.0 / graph.links().count().max(1) as f64;
+    let mail = (rate * hops * between * blocks.window as f64).min((blocks.cuts * blocks.window) as f64);
+    let most_mail = (blocks.cuts * blocks.window) as f64;
+    let packets = (flits / shortest).min(pool).min(buffers / shortest + wires);
+    let most_packets = (buffers / shortest + wires).min(pool).max(packets);
+    let now = packets * of_packet + flits.min(wires) * of_wire + mail * of_mail;
+    let most = most_packets * of_packet + wires.max(flits.min(wires)) * of_wire + most_mail * of_mail;
+    let cuts = blocks.cuts * size::<Cut>();
+    (now as u64 + cuts, most.max(now) as u64 + cuts)
+}
+
+/// Mean distance from some routers to all, in links.
+fn mean_hops(graph: &Graph) -> f64 {
+    let probes = (0..graph.routers()).step_by(graph.routers().div_ceil(PROBES) as usize);
+    let (mut links, mut pairs) = (0.0, 0.0);
+    for distance in probes.flat_map(|router| graph.distances_from(router)).filter(|&distance| distance < u32::MAX) {
+        links += f64::from(distance);
+        pairs += 1.0;
+    }
+    links / f64::max(pairs, 1.0)
+}
+
+/// Mean latency of the links between routers [cycles].
+fn mean_latency(spec: &Spec) -> f64 {
+    let ports = (0..spec.graph.routers()).flat_map(|router| spec.graph.ports(router));
+    let (mut cycles, mut count) = (0.0, 0.0);
+    for port in ports.filter(|port| matches!(port.peer, Peer::Router { .. })) {
+        cycles += spec.links[usize::from(port.class)].latency as f64;
+        count += 1.0;
+    }
+    cycles / f64::max(count, 1.0)
+}

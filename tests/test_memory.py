@@ -1,0 +1,169 @@
+"""Memory: the estimate beside what runs take, what is refused, and the end of a process that gets no more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from weft.cli import main
+from weft.errors import ScenarioError
+from weft.runs import memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Runs the first point of a scenario; prints by how much that raised the peak of the process [bytes].
+_MEASURE = """
+import gc, resource, sys
+import weft
+from weft._engine import Control
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+point = weft.load(sys.argv[1]).points[0]
+before = peak()
+finished = point.run(1, 0, Control())
+finished.save(sys.argv[2])
+print(peak() - before)
+"""
+_NETWORKS = {
+    "torus": ({"torus": {"widths": [16, 16, 8], "terminals_per_router": 1}}, "dimension_order"),
+    "butterfly": ({"hyperx": {"widths": [16, 16], "terminals_per_router": 16}}, "minimal"),
+    "tree": ({"k_ary_n_tree": {"k": 8, "n": 4}}, "up_down"),
+    "dragonfly": (
+        {"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6}},
+        "dragonfly_minimal",
+    ),
+    "any_graph": ({"torus": {"widths": [20, 20, 10], "terminals_per_router": 1}}, {"ecmp": {"classes": "one"}}),
+}
+
+
+def scenario(topology: Any, routing: Any, **more: Any) -> dict[str, Any]:
+    links: dict[str, Any] = {"default": {"latency": "10cycles", "vcs": 8, "buffer": "64flits"}}
+    measure = {"warmup": "100cycles", "window": "300cycles", "drain_limit": "1000cycles"}
+    given = {"topology": topology, "routing": routing, "links": links, "measure": measure}
+    return given | {"traffic": {"pattern": "uniform", "load": 0.3}, "allow_dependency_cycle": True} | more
+
+
+def written(folder: Path, given: dict[str, Any]) -> Path:
+    file = folder / "scenario.yaml"
+    file.write_text(json.dumps(given), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("name", list(_NETWORKS))
+def test_a_run_takes_about_as_much_as_was_estimated(name: str, tmp_path: Path) -> None:
+    file = written(tmp_path, scenario(*_NETWORKS[name]))
+    command = [sys.executable, "-c", _MEASURE, str(file), str(tmp_path / "point")]
+    measured = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    estimated = weft.load(file).points[0].memory(1, 0)
+    told = f"measured {measured:,}, estimated {estimated}"
+    assert 0.5 * measured < estimated["at_load_bytes"] < 2 * measured + 8e6, told
+    assert estimated["most_bytes"] > 0.9 * measured, told
+
+
+def test_tables_of_routings_and_recordings_count() -> None:
+    topology = {"torus": {"widths": [40, 40], "terminals_per_router": 1}}
+
+    def most(**more: Any) -> int:
+        (needs,) = memory.estimates(weft.load(scenario(topology, "dimension_order") | more).points)
+        return needs
+
+    own = most()
+    assert most(routing={"ecmp": {"classes": "one"}}) - own == 1600 * 1600
+    measure = {"series": {"every": "100cycles", "of": "channel"}}
+    assert most(measure=measure) > own + 1e8
+
+
+def test_the_least_limit_counts(tmp_path: Path) -> None:
+    def write(name: str, content: str) -> None:
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+
+    assert memory.left(tmp_path) is None or "ulimit" in memory.left(tmp_path).of  # type: ignore[union-attr]
+    write("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n")
+    assert memory.left(tmp_path) == memory.Left(5_120_000, "the machine")
+    write("proc/self/cgroup", "0::/user/job\n")
+    write("sys/fs/cgroup/user/memory.max", "4000000\n")
+    write("sys/fs/cgroup/user/memory.current", "3000000\n")
+    write("sys/fs/cgroup/user/memory.stat", "anon 7\ninactive_file 500000\n")
+    write("sys/fs/cgroup/user/job/memory.max", "max\n")
+    write("sys/fs/cgroup/user/job/memory.current", "10\n")
+    group = memory.left(tmp_path)
+    assert group is not None
+    assert (group.bytes, "cgroup" in group.of) == (1_500_000, True), "the parent of the group has a limit"
+    write("proc/self/cgroup", "4:cpu,memory:/job\n0::/\n")
+    write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2000000\n")
+    write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1999000\n")
+    old = memory.left(tmp_path)
+    assert old is not None
+    assert old.bytes == 1000
+
+
+@pytest.fixture
+def one_fits(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A sweep of which one point at a time fits into memory, and two do not."""
+    needs = memory.estimates(weft.load(small).points)
+    monkeypatch.setattr(memory, "left", lambda: memory.Left(int(1.5 * max(needs)), "the machine"))
+    return small
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_too_much_is_refused_and_each_way_out_works(
+    command: str, one_fits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--out", str(tmp_path / "out")] if command == "run" else []
+    assert main([command, str(one_fits), "--jobs", "4", *out]) == 2
+    told = capsys.readouterr().err
+    assert "4 points at a time take up to" in told
+    assert "the machine has" in told
+    assert not (tmp_path / "out").exists()
+    assert "--jobs 1" in told
+    assert main([command, str(one_fits), "--jobs", "1", *out]) == 0
+    assert "--force-memory" in told
+    assert main([command, str(one_fits), "--jobs", "4", "--force-memory", *out]) == 0
+
+
+def test_a_search_for_saturation_is_refused_alike(one_fits: Path, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="4 points at a time take up to"):
+        weft.load(one_fits).saturation(out=tmp_path / "out", jobs=4, seeds=2)
+
+
+def test_where_not_even_one_fits_a_smaller_network_is_the_remedy(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(memory, "left", lambda: memory.Left(1000, "the machine"))
+    assert main(["check", str(small), "--jobs", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "a point takes up to" in told
+    assert "the machine has 1 kB left" in told
+    assert "take a smaller network, or run all the same with --force-memory" in told
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is that of Linux")
+def test_a_process_that_gets_no_more_memory_ends_with_one_line(tmp_path: Path) -> None:
+    """Under `ulimit -v`; without --force-memory the run is refused before."""
+    topology = {"dragonfly": {"routers_per_group": 16, "terminals_per_router": 8, "global_links_per_router": 8}}
+    file = written(tmp_path, scenario(topology, "dragonfly_minimal"))
+    limited = (
+        "import resource, sys; from weft.cli import main; import weft.api.sweep, weft.results.tables;"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (96 << 20);"
+        "resource.setrlimit(resource.RLIMIT_AS, (size, size)); sys.exit(main(sys.argv[1:]))"
+    )
+    run = ["run", str(file), "--out", str(tmp_path / "out"), "--no-picture", "--jobs", "1"]
+    refused = subprocess.run([sys.executable, "-c", limited, *run], capture_output=True, text=True, check=False)
+    assert (refused.returncode, "ulimit -v" in refused.stderr) == (2, True), refused.stderr
+    run.append("--force-memory")
+    ended = subprocess.run([sys.executable, "-c", limited, *run], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2, ended.stderr
+    (line,) = [line for line in ended.stderr.splitlines() if "out of memory" in line]
+    assert line.startswith("error: out of memory: the system refused another"), ended.stderr
+    assert "panicked" not in ended.stderr
+    assert "backtrace" not in ended.stderr
