@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.results import notes, tables
+    from weft.results import notes, savings, tables
     from weft.results.store import Store
     from weft.runs.progress import Bar
 
@@ -76,6 +76,8 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(["", *remarks]))
     if told:
         print("\n".join(["", *told]))
+    if compared := savings.lines(results):
+        print("\n".join(["", *compared]))
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
