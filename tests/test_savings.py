@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import made
 
+from conftest import made
 from weft.cli import main
 from weft.results import savings
 
@@ -44,16 +44,22 @@ def told(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None)
 
 def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
     text = told(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
+    most = (
+        "Where it saves most (load 0.1): 25 % of the links that it manages are on; all links draw 1500 W instead of"
+        " 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %) on"
+        " average."
+    )
+    least = (
+        "Where it saves least (load 0.2): 75 % of the links that it manages are on; all links draw 1900 W instead of"
+        " 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
+    )
     assert text.splitlines() == [
         "gated beside on, for the same traffic",
         "  links on (load 0.1):",
         f"  on     {'#' * 40} 100 %",
         f"  gated  {'#' * 10}{'.' * 30} 25 %",
-        "  Where it saves most (load 0.1): 25 % of the links that it manages are on; all links draw 1500 W instead of"
-        " 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %) on"
-        " average.",
-        "  Where it saves least (load 0.2): 75 % of the links that it manages are on; all links draw 1900 W instead of"
-        " 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average.",
+        f"  {most}",
+        f"  {least}",
     ]
 
 
@@ -83,8 +89,21 @@ def test_a_point_that_says_nothing_is_not_praised_but_counted(
 def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:
     text = told(tmp_path, {}, {}, on={"saturated": True, "ending": "saturated"})
     assert text == (
-        "gated beside on, for the same traffic: no point can be compared. Not compared, of 2 pairs of points: 2 saturated."
+        "gated beside on, for the same traffic: no point can be compared. "
+        "Not compared, of 2 pairs of points: 2 saturated."
     )
+
+
+def test_the_way_out_of_a_fixed_warm_up_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    two = "[always_on, {idle_timeout: {idle: 200cycles, transition: 100cycles}}]"
+    run = ["run", str(QUICKSTART), "--no-picture", "--set", "sweep.traffic.load=[0.02]", "--set", "routing=ugal_p"]
+    run += ["--set", f"sweep.power.policy={two}", "--set", "topology.hyperx.widths=[2, 2]"]
+    assert main([*run, "--set", "measure.warmup=2000cycles", "--out", str(tmp_path / "fixed")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "no point can be compared" in told
+    assert "`measure.warmup: auto` waits until they have." in told
+    assert main([*run, "--set", "measure.warmup=auto", "--out", str(tmp_path / "auto")]) == 0
+    assert "idle_timeout beside always_on, for the same traffic links on" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_policy_that_costs_more_is_said_to(tmp_path: Path) -> None:

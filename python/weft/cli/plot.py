@@ -20,7 +20,7 @@ def add(commands: Commands) -> None:
         commands,
         "plot",
         "draw a figure of results; without KIND, list the kinds",
-        "weft plot latency_cdf results/quickstart --point load=0.3,routing=ugal_p --out cdf.pdf",
+        "weft plot latency_cdf results/quickstart --point load=0.1,policy=tcep --out cdf.pdf",
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "\n".join([f"{parser.epilog}", "", *_listing()])

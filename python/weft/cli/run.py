@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
         commands,
         "run",
         "run the points of a scenario that have no results yet",
-        "weft run examples/quickstart.yaml --set traffic.load=0.3",
+        "weft run examples/quickstart.yaml --set traffic.load=0.1",
     )
     arguments.add_scenario(parser)
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")

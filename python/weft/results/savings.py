@@ -1,7 +1,7 @@
 """What policies that switch links save against links that are always on, and what it costs in latency, in sentences.
 
-Points are compared in pairs at the same traffic, and only where both deliver it and have settled: the others are counted
-with the reason.
+Points are compared in pairs at the same traffic, and only where both deliver it and have settled: the others are
+counted with the reason.
 """
 
 from __future__ import annotations
@@ -136,7 +136,9 @@ def _left_out(pairs: Sequence[Pair]) -> str:
     if not reasons:
         return "No two points have the same traffic."
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    remedy = " `measure.warmup: auto` waits until they have." if _UNKNOWN in reasons else ""
+    remedy = (
+        " Where the load never changes, `measure.warmup: auto` waits until they have." if _UNKNOWN in reasons else ""
+    )
     return f"Not compared, of {len(pairs)} pairs of points: {why}.{remedy}"
 
 
