@@ -44,7 +44,7 @@ SHORTER = {
     "reproduce": "--only 3",
     "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
     "saturation": "--tolerance 0.1",
-    "run examples/quickstart.yaml --report": "--set 'sweep.traffic.load=[0.02, 0.1]'",
+    "run examples/quickstart.yaml --report": "--set 'sweep.traffic.load=[0.02, 0.1]' --out results/quickstart",
 }
 
 
