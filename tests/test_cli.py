@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from weft import _engine
 from weft.cli import _COMMANDS, main
+from weft.scenario import parameters
 
 
 def test_run_ends_with_the_path_of_the_picture(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,6 +310,35 @@ def test_the_parameters_of_a_list_are_those_of_its_items(capsys: pytest.CaptureF
     told = capsys.readouterr().out
     assert "for each item" in told
     assert {"weight", "pattern"} <= {line.split()[0] for line in told.splitlines() if line.strip()}
+
+
+def test_the_keys_inside_a_parameter_that_is_a_list_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "power.policy", "timetable"]) == 0
+    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert rows["off"][:2] == ["list", "required"]
+    assert rows["off[].from"][:3] == ["e.g.", "4cycles", "required"]
+    assert {"off[].until", "off[].classes"} <= set(rows)
+
+
+def test_no_model_takes_a_key_that_list_does_not_show(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is written in a scenario below a model has a row: keys of words, of items and of mappings."""
+    schema = _engine.schema()
+    families = {frozenset(model["name"] for model in models) for models in _engine.models().values()}
+
+    def named(place: dict[str, Any]) -> set[str]:
+        place = parameters.target(schema, place)
+        parts = [place, *place.get("oneOf", [])]
+        if frozenset(word for part in parts for word in part.get("properties", {})) & set().union(*families):
+            return set()  # a model of a family, which is listed by itself
+        below = [each for part in parts for each in part.get("properties", {}).values()]
+        own = {word for part in parts for word in part.get("properties", {})}
+        return own.union(*map(named, [*below, *([place["items"]] if "items" in place else [])]))
+
+    for family, models in _engine.models().items():
+        for model in models:
+            assert main(["list", family, model["name"]]) == 0
+            shown = re.findall(r"[\w]+", capsys.readouterr().out)
+            assert named(parameters.model(schema, family, model["name"])) <= set(shown), model["name"]
 
 
 def test_every_model_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:

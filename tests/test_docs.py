@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -10,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from weft import _engine
+import weft
+from test_docs_site import commands as commands_of
+from weft import _engine, cli
 from weft.cli import EXIT_STATUS
 from weft_docs.models import source
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = Path(weft.__file__).parent
 # the command that belongs to this interpreter, whatever the search path says
 WEFT = Path(sys.executable).parent / "weft"
 HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled", "# Validation")
@@ -35,17 +39,70 @@ def _tracked(pattern: str) -> list[Path]:
     return [ROOT / name for name in listed.stdout.split()] or sorted(ROOT.glob(f"**/{pattern}"))
 
 
-@pytest.mark.parametrize("command", [c for c in _commands("README.md") if c])
-def test_commands_of_the_readme_exist(command: str) -> None:
-    words = shlex.split(command.split(">", maxsplit=1)[0])
-    if words[0] == "make":
-        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.M), command
-        return
-    assert words[0] == ".venv/bin/weft"
-    helped = subprocess.run([WEFT, words[1], "--help"], capture_output=True, text=True, check=False)
-    assert helped.returncode == 0, helped.stderr
-    for option in (word for word in words if word.startswith("--")):
-        assert option in helped.stdout, f"{command}: no {option}"
+# Commands that take minutes as they are shown, and what makes them short enough for a test.
+SHORTER = {
+    "reproduce": "--only 3",
+    "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
+    "saturation": "--tolerance 0.1",
+    "run examples/quickstart.yaml --report": "--set 'sweep.traffic.load=[0.02, 0.1]' --out results/quickstart",
+}
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A folder as a reader of the README has it: the files of a clone, the command, the scenarios that it shows."""
+    for name in ("examples", "experiments", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    command = tmp_path / ".venv" / "bin" / "weft"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m weft "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, text in re.findall(r"[Ss]ave (?:this|it) as\s+`([\w.]+)`.*?```yaml\n(.*?)```", readme, re.S):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def _recipe(target: str) -> str:
+    """The commands of the Makefile that run for a target."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.search(rf"^{target}:.*\n((?:\t.*\n)*)", makefile, re.M)
+    assert found, f"the Makefile has no target {target}"
+    return found[1].replace("$(BIN)", ".venv/bin")
+
+
+def _run(command: str, folder: Path) -> None:
+    """Run a command of a page in a folder, shorter if it takes long."""
+    told = command.strip().removeprefix(".venv/bin/").removeprefix("weft ")
+    shorter = next((f" {more}" for begin, more in SHORTER.items() if told.startswith(begin)), "")
+    done = subprocess.run(
+        ["bash", "-euc", f".venv/bin/weft {told}{shorter}"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_every_command_of_the_readme_works_in_the_order_in_which_it_stands(clone: Path) -> None:
+    commands = [command for command in _commands("README.md") if command]
+    assert len(commands) > 20
+    for shown in commands:
+        words = shown.split()
+        command = _recipe(words[1]) if words[0] == "make" else shown
+        if ".venv/bin/weft" in command:  # the other targets of the Makefile are no commands of Weft
+            _run(command, clone)
+    assert (clone / "results" / "quickstart" / "report.html").is_file()
+
+
+def test_every_example_of_the_help_works(clone: Path) -> None:
+    """After the runs whose results it names."""
+    _run("weft run examples/quickstart.yaml --report", clone)
+    _run("weft run examples/faults.yaml --no-picture", clone)
+    for command in commands_of(cli._parser(None)):
+        _run((command.epilog or "").partition("\n")[0].removeprefix("Example: "), clone)
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,24 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParse
         yield parser
 
 
+def test_every_command_of_the_page_of_questions_is_understood() -> None:
+    """It names every command but those that are for the page of commands alone, with options that there are."""
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    shown = [line.removeprefix("weft ") for line in re.findall(r"`(weft [^`]+)`", page)]
+    for command in shown:
+        words = shlex.split(command)
+        if words[1:]:
+            cli._parser(None).parse_args(words)
+    assert {command.split()[0] for command in shown} == set(cli._COMMANDS)
+
+
+def test_every_example_is_sound_and_on_the_page_of_examples() -> None:
+    page = (DOCS / "howto" / "examples.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "examples").glob("*.yaml")):
+        weft.load(path).check()
+        assert f"examples/{path.name}" in page, path.name
+
+
 def test_the_notebook_ran(site: Path) -> None:
     cells = (DOCS / "notebook.md").read_text().count("```{code-cell}")
     page = (site / "notebook.html").read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
         commands,
         "compare",
         "line two result sets up: differences against their 95 % confidence intervals",
-        "weft compare results/quickstart:routing=minimal,policy=always_on results/quickstart:routing=ugal_p",
+        "weft compare results/quickstart:policy=always_on results/quickstart:policy=tcep",
     )
     chosen = "folder of results, or some of its points: DIR:path=value,..."
     parser.add_argument("a", metavar="A", help=chosen)

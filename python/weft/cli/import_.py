@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
         commands,
         "import",
         "turn a configuration of another simulator into a scenario",
-        "weft import booksim torus88 injection_rate=0.3 --out torus.yaml",
+        "weft import booksim tests/data/booksim/torus88.cfg injection_rate=0.3 --out torus.yaml",
     )
     parser.add_argument("peer", metavar="booksim", choices=["booksim"], help="the simulator: booksim (BookSim2)")
     parser.add_argument(

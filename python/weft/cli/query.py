@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
         commands,
         "query",
         "ask results in SQL (DuckDB); without a query, list the tables and their columns",
-        "weft query results/quickstart 'select routing, max(accepted_load) from points group by routing'",
+        "weft query results/quickstart 'select policy, max(accepted_load) from points group by policy'",
     )
     parser.add_argument("words", metavar="DIR", nargs="+", help="folders of results, then the query")
     form = parser.add_mutually_exclusive_group()

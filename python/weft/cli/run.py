@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
         commands,
         "run",
         "run the points of a scenario that have no results yet",
-        "weft run examples/quickstart.yaml --set traffic.load=0.3",
+        "weft run examples/quickstart.yaml --set traffic.load=0.1",
     )
     arguments.add_scenario(parser)
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")
@@ -51,7 +51,7 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.results import notes, tables
+    from weft.results import notes, savings, tables
     from weft.results.store import Store
     from weft.runs.progress import Bar
 
@@ -87,6 +87,8 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(["", *billed]))
     if told:
         print("\n".join(["", *told]))
+    if compared := savings.lines(results):
+        print("\n".join(["", *compared]))
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-LOAD, PATTERN, SEED = "traffic.load", "traffic.pattern", "seed"
+LOAD, PATTERN, SEED, POLICY = "traffic.load", "traffic.pattern", "seed", "power.policy"
 # Paths of models whose names the summary holds, also where the sweep did not set them.
-NAMED = {PATTERN: "pattern", "routing": "routing", "power.policy": "policy", "topology": "topology"}
+NAMED = {PATTERN: "pattern", "routing": "routing", POLICY: "policy", "topology": "topology"}
 # All paths whose values the summary of every point holds.
 _SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
 

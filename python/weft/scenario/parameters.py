@@ -53,11 +53,22 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
 
 
 def inner(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
-    """The keys inside the words that a parameter may be, each with its path: `spares.even.target`."""
+    """The keys inside what a parameter may be, each with its path.
+
+    `spares.even.target` is a key of a word, `off[].from` one of the items of a list, `a.b` one of a mapping.
+    """
     for choice in parameter.target.get("oneOf", []):
         for word, place in choice.get("properties", {}).items():
-            for each in keys(schema, target(schema, place)):
-                yield each._replace(key=f"{parameter.key}.{word}.{each.key}")
+            yield from _below(schema, f"{parameter.key}.{word}", place)
+    if "items" in parameter.target:
+        yield from _below(schema, f"{parameter.key}[]", parameter.target["items"])
+    if "properties" in parameter.target:
+        yield from _below(schema, parameter.key, parameter.target)
+
+
+def _below(schema: Schema, path: str, place: Schema) -> Iterator[Parameter]:
+    for each in keys(schema, target(schema, place)):
+        yield each._replace(key=f"{path}.{each.key}")
 
 
 def _words(choice: Schema) -> list[str]:

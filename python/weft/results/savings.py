@@ -1,0 +1,235 @@
+"""What policies that switch links save against links that are always on, and what it costs in latency, in sentences.
+
+Points are compared in pairs at the same traffic, and only where both deliver it and have settled: the others are
+counted with the reason.
+"""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from weft.results import quantities as q
+from weft.results.choose import POLICY
+from weft.results.curves import short
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from weft.results.result_set import ResultSet
+
+    Summary = Mapping[str, Any]
+
+# Two points deliver the same if their accepted loads differ by less: the bar of the verdict "saturated".
+_SAME_WORK = 0.03
+_UNKNOWN = "whose warm-up has a fixed length, so that nothing tells whether the links had settled"
+# A relative difference below this is none.
+_NOTHING = 0.0005
+# Letters of the drawing of all links.
+_BAR = 40
+# Sections of a scenario that may differ between two points that carry the same traffic over the same network.
+_OF_POLICY = {"power", "routing", "measure"}
+# Policies that are told; a sweep of many has a table and a report.
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A point under a policy, and the one with the same traffic whose links were always on."""
+
+    place: str
+    policy: Summary
+    reference: Summary
+
+    @cached_property
+    def obstacle(self) -> str:
+        """Why the two can't be compared; empty if they can."""
+        for side in (self.policy, self.reference):
+            if reason := _broken(side):
+                return reason
+        if self.policy.get("power_settled") is None and self.policy.get("warmup_settled") is None:
+            return _UNKNOWN
+        accepted, wanted = (side[q.ACCEPTED.column] for side in (self.policy, self.reference))
+        return "" if abs(accepted - wanted) <= _SAME_WORK * wanted else "that accept different loads"
+
+    @property
+    def saved(self) -> float:
+        """Power that all links draw less, in W."""
+        return float(self.reference["power_mean_w"] - self.policy["power_mean_w"])
+
+    def sentence(self, where: str) -> str:
+        """Links on, power and latency of both."""
+        power, latency = (
+            (self.policy[column], self.reference[column]) for column in ("power_mean_w", q.LATENCY.column)
+        )
+        return (
+            f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
+            f" that it manages are on; all links draw {_instead(*power, _watts)}, and a packet takes"
+            f" {_instead(*latency, _cycles)} on average."
+        )
+
+
+def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
+    """Sentences for each policy beside the one whose links were always on; none if the sweep has no such policy.
+
+    Parameters
+    ----------
+    results : ResultSet
+        Finished points.
+    width : int, optional
+        Letters in a line, by default those of the terminal.
+    """
+    width = shutil.get_terminal_size((120, 24)).columns if width is None else width
+    points = _by_policy(results)
+    reference = _always_on(points)
+    if reference is None:
+        return []
+    names = dict(zip(points, short(POLICY, points), strict=True))
+    others = [policy for policy in points if policy != reference]
+    told: list[str] = []
+    for policy in others[:_TOLD]:
+        told += [
+            *([""] if told else []),
+            *_told(names[policy], names[reference], _pairs(points, policy, reference), width),
+        ]
+    if len(others) > _TOLD:
+        told += ["", f"and {len(others) - _TOLD} more policies: the table above, or `weft report {results.root}`"]
+    return told
+
+
+def _told(policy: str, reference: str, pairs: Sequence[Pair], width: int) -> list[str]:
+    """The lines on a policy."""
+    good = sorted((pair for pair in pairs if not pair.obstacle), key=lambda pair: -pair.saved)
+    head = f"{policy} beside {reference}, for the same traffic"
+    if not good:
+        return textwrap.wrap(f"{head}: no point can be compared. {_left_out(pairs)}", width)
+    most, least = good[0], good[-1]
+    sentences = [most.sentence("Where it saves most" if len(good) > 1 else "There")]
+    if len(good) > 1:
+        sentences.append(least.sentence("Where it saves least"))
+    if len(good) < len(pairs):
+        sentences.append(_left_out(pairs))
+    place = f" ({most.place})" if most.place else ""
+    return [
+        head,
+        f"  links on{place}:",
+        *(
+            f"  {name.ljust(max(len(policy), len(reference)))}  {_drawn(side['links_on_mean'])}"
+            for name, side in ((reference, most.reference), (policy, most.policy))
+        ),
+        *(
+            line
+            for each in sentences
+            for line in textwrap.wrap(each, width, initial_indent="  ", subsequent_indent="  ")
+        ),
+    ]
+
+
+def _left_out(pairs: Sequence[Pair]) -> str:
+    """How many pairs can't be compared, and why."""
+    reasons = Counter(pair.obstacle for pair in pairs if pair.obstacle)
+    if not reasons:
+        return "No two points have the same traffic."
+    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    remedy = (
+        " Where the load never changes, `measure.warmup: auto` waits until they have." if _UNKNOWN in reasons else ""
+    )
+    return f"Not compared, of {len(pairs)} pairs of points: {why}.{remedy}"
+
+
+def _broken(side: Summary) -> str:
+    """Why a point says nothing about power and latency; empty if it does."""
+    if side[q.ENDING.column] == q.STALLED:
+        return "stalled"
+    if side["saturated"]:
+        return "saturated"
+    if side[q.ENDING.column] != q.DRAINED:
+        return "not run to the end"
+    if side.get(q.LATENCY.column) is None or not side[q.ACCEPTED.column] or side.get("links_on_mean") is None:
+        return "without anything measured"
+    unsettled = side.get("warmup_settled") is False or side.get("power_settled") is False
+    return "not settled" if unsettled else ""
+
+
+def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summary]]]:
+    """The points of each policy, by its label: what else the sweep set, as labels, and the summary.
+
+    A setting that `zip` changes together with the policy, such as the routing that it needs, is left out.
+    """
+    if POLICY not in results.coordinates:
+        return {}
+    points = [
+        ({path: label(value, path) for path, value in point["coordinates"].items()}, summary)
+        for point, summary in zip(results.points, results.summaries, strict=True)
+    ]
+    by_policy: dict[str, list[tuple[dict[str, str], Summary]]] = {}
+    for coordinates, summary in points:
+        by_policy.setdefault(coordinates[POLICY], []).append((coordinates, summary))
+    fixed = {
+        path
+        for path in results.coordinates
+        if path.partition(".")[0] in _OF_POLICY
+        and all(len({each[path] for each, _ in of_policy}) == 1 for of_policy in by_policy.values())
+    }
+    return {
+        policy: [({path: each[path] for path in each if path not in fixed}, summary) for each, summary in of_policy]
+        for policy, of_policy in by_policy.items()
+    }
+
+
+def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
+    """The policy whose links were on in every cycle; ``None`` if there is none, or more than one."""
+    found = [
+        policy
+        for policy, of_policy in points.items()
+        if all(each.get("energy_total_fj") == each.get("energy_always_on_fj", "") for _, each in of_policy)
+    ]
+    never = [policy for policy in found if all(each.get("power_settled") is None for _, each in points[policy])]
+    found = never or found
+    return found[0] if len(found) == 1 and len(points) > 1 else None
+
+
+def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], policy: str, reference: str) -> list[Pair]:
+    known = {tuple(place.items()): summary for place, summary in points[reference]}
+    return [
+        Pair(", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in place.items()), summary, known[key])
+        for place, summary in points[policy]
+        if (key := tuple(place.items())) in known
+    ]
+
+
+def _drawn(share: float) -> str:
+    on = round(_BAR * share)
+    return f"{'#' * on}{'.' * (_BAR - on)} {_percent(share)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _watts(power: float) -> str:
+    return f"{_rounded(power / 1000)} kW" if power >= 10_000 else f"{_rounded(power)} W"
+
+
+def _cycles(latency: float) -> str:
+    return f"{latency:.1f} cycles"
+
+
+def _rounded(value: float) -> str:
+    """A number with three digits, or all of those before the point."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _instead(value: float, of: float, written: Callable[[float], str]) -> str:
+    """A value beside that of the reference, in words."""
+    difference = value - of
+    if abs(difference) < _NOTHING * of:
+        return f"{written(value)} (no difference)"
+    share = _rounded(100 * abs(difference) / of)
+    told = f"{written(abs(difference))} {'more' if difference > 0 else 'less'}, {share} %"
+    return f"{written(value)} instead of {written(of)} ({told})"

@@ -1,0 +1,144 @@
+"""What `weft run` says at its end: what a policy saves beside links that are always on, and what that costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import made
+from weft.cli import main
+from weft.results import savings
+
+ON: dict[str, Any] = {
+    "energy_total_fj": "100",
+    "energy_always_on_fj": "100",
+    "power_mean_w": 2000.0,
+    "links_on_mean": 1.0,
+    "packet_latency_mean_cycles": 20.0,
+    "warmup_settled": True,
+    "power_settled": None,
+}
+GATED = ON | {
+    "energy_total_fj": "60",
+    "power_mean_w": 1500.0,
+    "links_on_mean": 0.25,
+    "packet_latency_mean_cycles": 30.0,
+    "power_settled": True,
+}
+QUICKSTART = Path(__file__).parent.parent / "examples" / "quickstart.yaml"
+LOADS = (0.1, 0.2)
+
+
+def told(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None) -> str:
+    """The text on a sweep of an always-on policy and of one that switches links, with these numbers at its loads."""
+    runs = [({"power.policy": "on", "traffic.load": load}, ON | (on or {})) for load in LOADS]
+    runs += [
+        ({"power.policy": {"gated": {"epoch": "9cycles"}}, "traffic.load": load}, GATED | numbers)
+        for load, numbers in zip(LOADS, changed, strict=True)
+    ]
+    runs = [(coordinates, numbers | {"hash": place}) for place, (coordinates, numbers) in enumerate(runs)]
+    return "\n".join(savings.lines(made(root / "made", runs), width=1000))
+
+
+def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
+    text = told(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
+    most = (
+        "Where it saves most (load 0.1): 25 % of the links that it manages are on; all links draw 1500 W instead of"
+        " 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %) on"
+        " average."
+    )
+    least = (
+        "Where it saves least (load 0.2): 75 % of the links that it manages are on; all links draw 1900 W instead of"
+        " 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
+    )
+    assert text.splitlines() == [
+        "gated beside on, for the same traffic",
+        "  links on (load 0.1):",
+        f"  on     {'#' * 40} 100 %",
+        f"  gated  {'#' * 10}{'.' * 30} 25 %",
+        f"  {most}",
+        f"  {least}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ({"saturated": True, "ending": "saturated"}, "1 saturated."),
+        ({"ending": "stalled"}, "1 stalled."),
+        ({"ending": "interrupted"}, "1 not run to the end."),
+        ({"power_settled": False}, "1 not settled."),
+        ({"warmup_settled": False}, "1 not settled."),
+        ({"packet_latency_mean_cycles": None}, "1 without anything measured."),
+        ({"accepted_load": 0.4}, "1 that accept different loads."),
+        ({"power_settled": None, "warmup_settled": None}, "1 whose warm-up has a fixed length"),
+    ],
+)
+def test_a_point_that_says_nothing_is_not_praised_but_counted(
+    tmp_path: Path, broken: dict[str, Any], reason: str
+) -> None:
+    # it would be the greatest saving of all
+    text = told(tmp_path, {}, {"power_mean_w": 1.0, **broken})
+    assert "1 W" not in text
+    assert "load 0.2" not in text
+    assert f"Not compared, of 2 pairs of points: {reason}" in text
+
+
+def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:
+    text = told(tmp_path, {}, {}, on={"saturated": True, "ending": "saturated"})
+    assert text == (
+        "gated beside on, for the same traffic: no point can be compared. "
+        "Not compared, of 2 pairs of points: 2 saturated."
+    )
+
+
+def test_the_way_out_of_a_fixed_warm_up_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    two = "[always_on, {idle_timeout: {idle: 200cycles, transition: 100cycles}}]"
+    run = ["run", str(QUICKSTART), "--no-picture", "--set", "sweep.traffic.load=[0.02]", "--set", "routing=ugal_p"]
+    run += ["--set", f"sweep.power.policy={two}", "--set", "topology.hyperx.widths=[2, 2]"]
+    assert main([*run, "--set", "measure.warmup=2000cycles", "--out", str(tmp_path / "fixed")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "no point can be compared" in told
+    assert "`measure.warmup: auto` waits until they have." in told
+    assert main([*run, "--set", "measure.warmup=auto", "--out", str(tmp_path / "auto")]) == 0
+    assert "idle_timeout beside always_on, for the same traffic links on" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_policy_that_costs_more_is_said_to(tmp_path: Path) -> None:
+    assert "(100 W more, 5 %)" in told(tmp_path, {"power_mean_w": 2100.0}, {})
+
+
+def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path: Path) -> None:
+    runs = [
+        ({"routing": "blind", "power.policy": "on", "traffic.load": 0.1}, ON | {"hash": 0}),
+        ({"routing": "aware", "power.policy": "gated", "traffic.load": 0.1}, GATED | {"hash": 1}),
+    ]
+    assert "500 W less" in "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
+    runs = [
+        ({"traffic.pattern": "uniform", "power.policy": "on"}, ON | {"hash": 0}),
+        ({"traffic.pattern": "tornado", "power.policy": "gated"}, GATED | {"hash": 1}),
+    ]
+    assert "No two points have the same traffic." in "\n".join(
+        savings.lines(made(tmp_path / "apart", runs), width=1000)
+    )
+
+
+def test_without_links_that_are_always_on_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
+    assert savings.lines(made(tmp_path / "loads", [({"traffic.load": 0.1}, ON)])) == []
+    runs = [({"power.policy": policy}, GATED | {"hash": place}) for place, policy in enumerate(("gated", "other"))]
+    assert savings.lines(made(tmp_path / "gated", runs)) == []
+
+
+def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--set", "sweep.traffic.load=[0.02, 0.05]", "--no-picture", "--out", str(tmp_path / "few")]
+    assert main(["run", str(QUICKSTART), *few]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "warm-up settled in 4 of 4 points" in text
+    assert "power state settled in 2 of 2 points" in text
+    assert "tcep beside always_on" in text
+    assert "Not compared" not in text
+    assert "25 % of the links that it manages are on; all links draw 14" in text
+    # tornado has no hub on its way: in each dimension most packets now take a second hop, over the hub
+    assert "cycles more" in text
