@@ -201,7 +201,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
 def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
     (summary,) = results.summaries
     known = _documented("key")
-    assert not set(summary) - known - {"jobs", "link_classes"}
+    assert not set(summary) - known - {"jobs", "link_classes", "phases"}
     stalled = {"stall_packets", "stall_wait_for"}
     missing = {name for name in known - set(summary) - stalled if not re.search("latency|energy|power_", name)}
     assert not missing
@@ -211,6 +211,17 @@ def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
         assert not set(job) - known - _documented("key of a job")
     assert _documented("key of a job") & {f"round_trip_{one}_cycles" for one in STATISTICS} <= set(summary["jobs"][0])
     assert set(summary["link_classes"][0]) == _documented("key of a link class")
+
+
+def test_every_key_of_a_phase_is_documented(tmp_path: Path) -> None:
+    phased: dict[str, Any] = {
+        "topology": {"single_router": {"terminals": 4}},
+        "routing": "minimal",
+        "traffic": {"pattern": "uniform", "load": 0.1, "phases": [{"from": "500cycles", "load": 0.2}]},
+        "measure": {"warmup": "100cycles", "window": "1000cycles"},
+    }
+    _, second = weft.load(phased).run(out=tmp_path / "phased").summaries[0]["phases"]
+    assert set(second) == _documented("key of a phase")
 
 
 def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
