@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ELSEWHERE = "name another place, or change its permissions"
+_ELSEWHERE = "name another place (with --out; in Python by its path)"
+_ALLOWED = f"{_ELSEWHERE}, or change its permissions"
 # Why the system refuses a file, and what to do: by the number of its error.
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space and give the same command again: finished points stay"),
     errno.EDQUOT: ("your share of the disk is used up", "free some space and give the same command again"),
     errno.EFBIG: ("the file is larger than the system allows", "raise the limit (`ulimit -f`) and try again"),
-    errno.EACCES: ("you may not write there", _ELSEWHERE),
-    errno.EPERM: ("you may not write there", _ELSEWHERE),
-    errno.EROFS: ("the disk is read-only", "name another place"),
+    errno.EACCES: ("you may not write there", _ALLOWED),
+    errno.EPERM: ("you may not write there", _ALLOWED),
+    errno.EROFS: ("the disk is read-only", _ELSEWHERE),
     errno.ENAMETOOLONG: ("the name is too long", "choose a shorter one"),
     errno.EISDIR: ("it is a folder", "name a file, such as one in this folder"),
 }
@@ -94,8 +95,8 @@ def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
     place = next((each for each in (Path(path), *Path(path).parents) if os.path.lexists(each)), Path(path))
     number = problem.errno or _number(str(problem))
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
-        return f"{place} is no folder", "name another place, or move that file away"
-    return _REASONS.get(number or 0, (problem.strerror or str(problem), "name another place"))
+        return f"{place} is no folder", f"{_ELSEWHERE}, or move that file away"
+    return _REASONS.get(number or 0, (problem.strerror or str(problem), _ELSEWHERE))
 
 
 @contextmanager
