@@ -91,7 +91,7 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(["", *compared]))
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
-        print(f"picture  {results.plot()}")
+        print(f"picture  {results.plot(csv=False)}")
     if options.report is not None:
         print(f"report   {results.report(None if options.report is True else options.report)}")
     return stalls.report(results)

@@ -37,9 +37,12 @@ class Plots:
     def __init__(self, results: ResultSet) -> None:
         self._results = results
 
-    def __call__(self, path: str | Path | None = None) -> Path:
-        """Draw latency, accepted load and energy per bit over offered load; by default ``plot.png`` of the folder."""
-        return self.draw(DEFAULT, self._results.root / "plot.png" if path is None else path)
+    def __call__(self, path: str | Path | None = None, **options: Any) -> Path:
+        """Draw latency, accepted load and energy per bit over offered load; by default ``plot.png`` of the folder.
+
+        The options are those of `draw`.
+        """
+        return self.draw(DEFAULT, self._results.root / "plot.png" if path is None else path, **options)
 
     def __getattr__(self, kind: str) -> Callable[..., Path]:
         if kind not in KINDS:

@@ -11,7 +11,7 @@ from weft.plot import sheet
 from weft.plot.finish import finish
 from weft.plot.kinds import FORMATS, known
 from weft.plot.style import RC
-from weft.results.store import replaced
+from weft.results.store import replaced, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,8 +75,7 @@ def save_numbers(drawing: Picture, picture: Path) -> Path:
     """Write the numbers of a figure as CSV beside it: its name with the ending ``.csv``."""
     path = picture.with_suffix(".csv")
     assert drawing.numbers is not None, "every kind gives its numbers"
-    with replaced(path) as partial:
-        drawing.numbers.write_csv(partial)
+    write_text(path, drawing.numbers.write_csv())
     return path
 
 
