@@ -130,8 +130,6 @@ def _saving(sources: Sources) -> list[str]:
     summary = sources.summaries[point]
     where = f" ({sources.described[point]})" if len(sources) > 1 else ""
     more = "less" if share >= 0 else "more"
-    joules = (
-        f"{si(summary['energy_total_j'], 'J', 4)} instead of {si(summary['energy_always_on_j'], 'J', 4)} "
-        "for the same flits"
-    )
+    energies = [si(summary[name], "J", 4) for name in ("energy_total_j", "energy_always_on_j")]
+    joules = f"{' instead of '.join(energies)} for the same flits"
     return [f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."]

@@ -57,15 +57,17 @@ function meaning(name, more) {
 }
 
 const SATURATED = "saturated or stalled";
-const FLAWED = "left out of what is best";
 
 // The traces of some curves, and what their hollow markers and crosses mean.
 function withHollow(curves, traces) {
-  if (!traces.length) return traces;
-  const flawed = (curve) => curve.flaw.some((flaw, place) => flaw && !curve.over[place]);
+  const some = (wanted) => traces.length && curves.some((curve) => curve.over.some((over, place) => wanted(over, curve.flaw[place])));
   const hollow = meaning(SATURATED, { mode: "markers", marker: { symbol: "circle-open", size: 8, color: css("--ink"), line: { width: 2 } } });
-  const crossed = meaning(FLAWED, { mode: "markers", marker: { symbol: "x-thin", size: 9, color: css("--ink"), line: { width: 1.5, color: css("--ink") } } });
-  return [...traces, ...(curves.some((curve) => curve.over.some(Boolean)) ? [hollow] : []), ...(curves.some(flawed) ? [crossed] : [])];
+  const cross = meaning("not settled or not measured", { mode: "markers", marker: flawedMarker() });
+  return [...traces, ...(some((over) => over) ? [hollow] : []), ...(some((over, flaw) => flaw && !over) ? [cross] : [])];
+}
+
+function flawedMarker() {
+  return { symbol: "x-thin", size: 9, line: { width: 1.5, color: css("--ink") } };
 }
 
 function quantity(name) {
@@ -92,7 +94,7 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
   const made = [
     trace(inLine, { mode: "lines", line: { color: look.color, dash: curve.dash, width: 2 }, name, hoverinfo: "skip" }),
     trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name }),
-    trace(flawed, { mode: "markers", marker: { symbol: "x-thin", size: 9, line: { width: 1.5, color: css("--ink") } }, name: `${name} flawed`, hovertemplate: `${name}<br>%{x:.4g}: %{text} ${unit}<br>%{meta}<extra></extra>`, meta: [...new Set(flawed.map((place) => curve.flaw[place]))].join(", ") }),
+    trace(flawed, { mode: "markers", marker: flawedMarker(), name: `${name} flawed`, hovertemplate: `${name}<br>%{x:.4g}: %{text} ${unit}<br>%{meta}<extra></extra>`, meta: [...new Set(flawed.map((place) => curve.flaw[place]))].join(", ") }),
     trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${name} ${SATURATED}` }),
   ].filter((each) => each.x.length);
   const key = meaning(name, { mode: "lines+markers", line: { color: look.color, dash: curve.dash, width: 2 }, marker: look, legendgroup: curve.label });
@@ -223,6 +225,7 @@ function pointCharts(point) {
     { xaxis: { dtick: hops.length > 20 ? undefined : 1 } });
   channelChart(point);
   historyCharts(point);
+  phaseCharts(report.listings.find(({ name }) => name === "phases").rows[point]);
 }
 
 // What was recorded over time; two lines frame the measured window.
@@ -250,21 +253,24 @@ function phaseCharts(phases) {
     x: measured.flatMap((phase) => [phase.from_cycle, phase.to_cycle, null]),
     y: measured.flatMap((phase) => (typeof phase[name] === "number" ? [phase[name], phase[name], null] : [null, null, null])),
     text: measured.flatMap((phase) => Array(3).fill(`phase ${phase.phase}`)),
-    name: words, mode: "lines", type: "scatter", showlegend: true, line: { color: legible(colour), dash, width: 2 }, hovertemplate: `%{text}, ${words}: %{y:.4g}<extra></extra>`, ...more,
+    name: words, mode: "lines", type: "scatter", line: { color: colour, dash, width: 2 }, hovertemplate: `%{text}, ${words}: %{y:.4g}<extra></extra>`, ...more,
   });
   const over = measured.filter((phase) => phase.saturated === "saturated");
   const known = measured.map((phase) => phase.packet_latency_mean_cycles).filter((value) => typeof value === "number");
   const top = 1.15 * Math.max(1, ...known);
-  const marks = { x: over.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", mode: "markers", type: "scatter", showlegend: true, cliponaxis: false,
+  const marks = { x: over.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", mode: "markers", type: "scatter", cliponaxis: false,
     marker: { symbol: "circle-open", size: 9, color: legible(BLUE), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" };
   const lines = (traces) => (measured.length ? traces.filter((trace) => anyKnown(trace.y)) : []);
   const time = "Time [cycles]";
   draw("chart-phase-load", "Loads of the phases", time, "Load [flits/terminal/cycle]",
-    lines([steps("load", "as set", css("--dim"), "dot"), steps("offered_load", "offered", "#D55E00", "dash"), steps("accepted_load", "accepted", "#0072B2", "solid")]));
+    lines([steps("load", "as set", css("--dim"), "dot"), steps("offered_load", "offered", legible("#D55E00"), "dash"), steps("accepted_load", "accepted", legible(BLUE), "solid")]));
   draw("chart-phase-latency", "Mean latency of the packets created in each phase", time, "Packet latency [cycles]",
-    lines([steps("packet_latency_mean_cycles", "mean", "#0072B2", "solid"), marks]), { yaxis: { range: [0, top] } });
-  draw("chart-phase-power", "Mean power in each phase", time, "Mean power [W]",
-    lines([steps("power_mean_w", "as run", "#0072B2", "solid"), steps("power_always_on_mean_w", "always on", css("--dim"), "dash")]));
+    lines([steps("packet_latency_mean_cycles", "mean", legible(BLUE), "solid"), marks]), { yaxis: { range: [0, top] } });
+  const powers = ["power_mean_w", "power_always_on_mean_w"];
+  const { scale, unit } = sharedPrefix(measured.flatMap((phase) => powers.map((name) => phase[name])), "W");
+  const scaled = (trace) => ({ ...trace, y: trace.y.map((value) => value && value * scale) });
+  draw("chart-phase-power", "Mean power in each phase", time, `Mean power [${unit}]`,
+    lines([steps(powers[0], "as run", legible(BLUE), "solid"), steps(powers[1], "always on", css("--dim"), "dash")]).map(scaled));
 }
 
 // Channels between routers from the busiest on, a line per class. Where some are hardly used, the axis is logarithmic.

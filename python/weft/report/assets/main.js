@@ -116,7 +116,6 @@ function choosePoint(point) {
   view.show(point);
   pointCharts(point);
   byId("listings").replaceChildren(...report.listings.map((listing) => listed(listing, point)));
-  phaseCharts(report.listings.find(({ name }) => name === "phases").rows[point]);
   busyTable(point);
   byId("utilisation-note").hidden = !beyondOne(point);
 }
