@@ -94,11 +94,7 @@ pub(crate) struct Routers {
 
 impl Routers {
     /// By all channels, or the sums of some, over `cycles`; `None` if routers have no price.
-    pub fn of<'a>(
-        channels: impl Iterator<Item = &'a ChannelCount> + Clone,
-        cycles: u64,
-        spec: &Spec,
-    ) -> Option<Self> {
+    pub fn of<'a>(channels: impl Iterator<Item = &'a ChannelCount> + Clone, cycles: u64, spec: &Spec) -> Option<Self> {
         let price = spec.router_price.as_ref()?;
         let leaving = || channels.clone().filter(|count| count.from.is_some());
         let router_cycles = u128::from(spec.graph.routers()) * u128::from(cycles);

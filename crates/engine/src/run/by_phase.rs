@@ -115,7 +115,7 @@ fn falls_behind(accepted: u64, offered: Amount) -> bool {
 /// their ends.
 fn of_class(place: usize, account: &Account) -> ChannelCount {
     ChannelCount {
-        from: (place % 2 == 0).then_some(0),
+        from: place.is_multiple_of(2).then_some(0),
         from_port: 0,
         to: None,
         to_port: 0,
