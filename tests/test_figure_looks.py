@@ -308,6 +308,11 @@ def test_remedies_work(made_up: Results, remedy: str, tmp_path: Path) -> None:
     assert main(["plot", "load", str(made_up.root), "--out", str(tmp_path / "x.png"), *remedy.split("|")]) == 0
 
 
+def test_folders_that_labels_have_swallowed_are_told(made_up: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plot", "load", "--labels", "always_on=On", str(made_up.root)]) == 2
+    assert f"--labels: '{made_up.root}' is not OLD=NEW" in capsys.readouterr().err
+
+
 def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) -> None:
     """Options may stand before the folders, too."""
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weft.cli import DONE, arguments, folders
 from weft.errors import WeftError
 from weft.plot.appearance import LEGENDS, Appearance
-from weft.plot.kinds import FORMATS, KINDS, Takes
+from weft.plot.kinds import FORMATS, KINDS, Takes, known
 
 if TYPE_CHECKING:
     from weft.cli.arguments import Commands
@@ -71,16 +71,14 @@ def main(options: argparse.Namespace) -> int:
     if options.kind not in KINDS and (Path(options.kind) / "sweep.json").is_file():
         what = f"{options.kind} is a folder of results, where the kind of figure belongs"
         raise WeftError.saying(what, f"write e.g. weft plot load {options.kind}; `weft plot` lists the kinds")
+    appearance = Appearance.of(**{name: getattr(options, name) for name in _APPEARANCE})
     if options.kind in KINDS and not options.results:
         raise WeftError.saying("no results are named", f"write e.g. weft plot {options.kind} results/quickstart")
     if options.out is not None and options.format not in (None, options.out.suffix[1:].lower()):
         what = f"--out {options.out} and --format {options.format} disagree"
         raise WeftError.saying(what, "leave --format out: the ending of --out chooses the format")
 
-    from weft.plot.kinds import known
-
     kind = known(options.kind)
-    appearance = Appearance.of(**{name: getattr(options, name) for name in _APPEARANCE})
 
     from weft.plot.choice import Choice
     from weft.plot.draw import figure, save, save_numbers
