@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 # Runs the first point of a scenario; prints by how much that raised the peak of the process [bytes].
 _MEASURE = """
-import gc, resource, sys
+import sys
 import weft
 from weft._engine import Control
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def peak():  # what getrusage says may be the peak of the parent
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 point = weft.load(sys.argv[1]).points[0]
 before = peak()
@@ -64,7 +65,8 @@ def test_a_run_takes_about_as_much_as_was_estimated(name: str, tmp_path: Path) -
     measured = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     estimated = weft.load(file).points[0].memory(1, 0)
     told = f"measured {measured:,}, estimated {estimated}"
-    assert 0.5 * measured < estimated["at_load_bytes"] < 2 * measured + 8e6, told
+    # 1.27 to 1.46 times what was measured when this was written
+    assert 0.9 * measured < estimated["at_load_bytes"] < 1.8 * measured, told
     assert estimated["most_bytes"] > 0.9 * measured, told
 
 

@@ -11,7 +11,7 @@ import pytest
 import weft
 from conftest import GOLDEN
 from weft.cli import main
-from weft.peers.validate import verdict_table
+from weft.peers.validate import run_cases, verdict_table
 from weft.peers.validate.case import Case, MustMatch, Numbers
 from weft.peers.validate.golden import read
 from weft.peers.validate.judge import Ours, judge
@@ -150,3 +150,20 @@ def test_a_bad_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     file.write_text("\n".join(rows).replace(",0.3,", ",fast,"), encoding="utf-8")
     assert main(["validate", str(file)]) == 2
     assert f"{file}:2: " in capsys.readouterr().err
+
+
+def test_a_row_without_a_known_bound_is_judged_by_what_was_offered() -> None:
+    """No terminal sends when the run begins, or too many paths: no row ends with a traceback."""
+    unknown = replace(ours(accepted=0.4), bound=None)
+    assert judge(a_case("order"), unknown).answer == "agrees"
+
+
+def test_the_bound_of_a_row_with_too_many_paths_is_the_upper_end_of_its_interval() -> None:
+    dragonfly = {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6}
+    links = {"default": {"latency": "10cycles", "vcs": 8, "buffer": "64flits"}}
+    large = {"topology": {"dragonfly": dragonfly}, "links": links, "routing": "dragonfly_valiant"}
+    case = replace(a_case("order"), scenario=large | {"traffic": {"pattern": "uniform", "load": 0.1}})
+    points, bound = run_cases._expand(case, 5)
+    low, high = points[0].imply()["sampled"]["channel_load_bound_interval"]
+    assert bound == high
+    assert low < high

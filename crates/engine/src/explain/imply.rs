@@ -17,6 +17,7 @@ use crate::state::Packet;
 use cuts::Cuts;
 use rand_pcg::Pcg32;
 pub use sample::Sampled;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_topology::Peer;
 use weft_traffic::below;
@@ -167,18 +168,56 @@ impl<'a> Walker<'a> {
     fn walk_all(&mut self) -> Option<Means> {
         let senders = self.senders();
         let mut means = Means::default();
+        let mut by_target: BTreeMap<u64, Vec<(u32, f64)>> = BTreeMap::new();
         for (done, &from) in (1..).zip(&senders) {
             // each sender gets an equal share of the steps, so that the walk stops early if the network is too large
             self.allowed = MAX_STEPS / senders.len() as u64 * done;
             for Flow { packet, rate } in self.flows(from) {
-                let mean = self.walk_pair(from, packet, rate)?;
-                means.add(rate, mean);
+                self.steps += 2;
+                if self.cuts.is_some() {
+                    let mean = self.cross_cuts(from, packet, rate);
+                    means.add(rate, mean);
+                } else if self.net.needs.sees_terminals {
+                    by_target.entry(packet.dst.into()).or_default().push((packet.src, rate));
+                } else {
+                    by_target.entry(packet.dest).or_default().push((from, rate));
+                }
             }
             if self.steps > self.allowed {
                 return None;
             }
         }
+        self.steps = 0;
+        let targets = by_target.len() as u64;
+        for (done, (target, senders)) in (1..).zip(by_target) {
+            self.allowed = MAX_STEPS / targets * done;
+            let (rate, mean) = self.walk_to(target, senders)?;
+            means.add(rate, mean);
+        }
         Some(means)
+    }
+
+    /// Follows all packets to a router (its coordinates), or to a terminal where paths depend on terminals. Returns
+    /// their rate, mean hops and mean cycles on links; `None` if that takes too many steps.
+    fn walk_to(&mut self, target: u64, senders: Vec<(u32, f64)>) -> Option<(f64, (f64, f64))> {
+        let (mut parts, mut sum) = (Vec::with_capacity(senders.len()), 0.0);
+        for (sender, rate) in senders {
+            let (from, packet) = if self.net.needs.sees_terminals {
+                (self.net.terminal_at[sender as usize].0, self.packet(sender, target as u32))
+            } else {
+                (sender, between_routers(target))
+            };
+            let starts = self.starts(from, packet);
+            self.steps += starts.len() as u64;
+            if self.steps > self.allowed {
+                return None;
+            }
+            let share = rate / starts.len() as f64;
+            parts.extend(starts.into_iter().map(|start| (from, start, share)));
+            sum += rate;
+        }
+        let (hops, wire) = self.walk(parts);
+        (self.steps <= self.allowed).then_some((sum, (hops / sum, wire / sum)))
     }
 
     /// Routers with terminals that send.
@@ -229,29 +268,17 @@ impl<'a> Walker<'a> {
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
     }
 
-    /// Adds a packet at router `from` to the loads of all paths that it may draw. Returns its mean hops and mean cycles
-    /// on links; `None` if that takes too many steps.
-    fn walk_pair(&mut self, from: u32, packet: Packet, rate: f64) -> Option<(f64, f64)> {
+    /// Adds the packets of a flow to the cuts that they cross. Returns their hops and cycles on links.
+    fn cross_cuts(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
         let (mut hops, mut wire) = (0.0, 0.0);
         if let Some(cuts) = &mut self.cuts {
             cuts.cross(self.net.coords[from as usize], packet.dest, rate, |class, links| {
                 hops += f64::from(links);
                 wire += f64::from(links) * self.spec.links[usize::from(class)].latency as f64;
             });
-            self.steps += 1 + hops as u64 / 8;
-            return Some((hops, wire));
         }
-        let starts = self.starts(from, packet);
-        let share = 1.0 / starts.len() as f64;
-        for start in starts {
-            let (h, w) = self.walk(from, start, rate * share);
-            hops += share * h;
-            wire += share * w;
-            if self.steps > self.allowed {
-                return None;
-            }
-        }
-        Some((hops, wire))
+        self.steps += 1 + hops as u64 / 8;
+        (hops, wire)
     }
 
     /// The packet as it may leave its source, all equally likely.
@@ -259,30 +286,27 @@ impl<'a> Walker<'a> {
         self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws)
     }
 
-    /// Follows a packet whose random choices at the source are made, and adds it to the loads of its paths. Where the
-    /// packet draws again at a router, it is split into parts. Parts that meet at a router after the same number of
-    /// hops are joined.
-    fn walk(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
+    /// Follows packets to one destination, whose random choices at the source are made: the router of each, the packet,
+    /// and its rate. Adds them to the loads of their paths. Where a packet draws again at a router, it is split into
+    /// parts. Parts that meet at a router after the same number of hops, and have the same hops ahead of them, are
+    /// joined. Returns the sums of rate times hops, and of rate times cycles on links.
+    fn walk(&mut self, mut parts: Vec<(u32, Packet, f64)>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
-        let mut parts: Vec<(u32, Packet, f64)> = vec![(from, packet, 1.0)];
         let mut next: Vec<(u32, Packet, f64)> = Vec::new();
         while !parts.is_empty() {
             let room = self.parts / parts.len().min(self.parts);
             for (at, packet, part) in parts.drain(..) {
                 let mut go = |hop: Hop, after: Packet, part: f64, steps: u64| {
-                    self.steps += steps + next.len() as u64 / 8;
+                    self.steps += steps;
                     let port = graph.ports(at)[hop.port as usize];
                     let Peer::Router { router, .. } = port.peer else { return };
                     let members = net.trunk.members(hop.port);
-                    let each = rate * part / members.len() as f64;
+                    let each = part / members.len() as f64;
                     members.for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
                     hops += part;
                     wire += part * self.spec.links[port.class as usize].latency as f64;
-                    match next.iter_mut().find(|(r, p, _)| *r == router && p.route_state() == after.route_state()) {
-                        Some((_, _, sum)) => *sum += part,
-                        None => next.push((router, after, part)),
-                    }
+                    next.push((router, after, part));
                 };
                 let (here, mut after) = (net.coords[at as usize], packet);
                 match net.routing.take_next(here, &mut after, net.seed) {
@@ -297,9 +321,26 @@ impl<'a> Walker<'a> {
                     }
                 }
             }
+            join(&mut next);
             std::mem::swap(&mut parts, &mut next);
         }
         (hops, wire)
+    }
+}
+
+/// Joins the parts that are at the same router and have the same hops ahead of them: random choices are also hashes of
+/// source and number.
+fn join(parts: &mut Vec<(u32, Packet, f64)>) {
+    let key = |(at, packet, _): &(u32, Packet, f64)| (*at, packet.src, packet.seq, packet.route_state());
+    if parts.len() > 1 {
+        parts.sort_by_key(key);
+        parts.dedup_by(|later, first| {
+            let same = key(later) == key(first);
+            if same {
+                first.2 += later.2;
+            }
+            same
+        });
     }
 }
 

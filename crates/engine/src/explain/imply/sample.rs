@@ -16,6 +16,8 @@ use rand_pcg::Pcg32;
 use weft_traffic::below;
 
 const SAMPLES: usize = 8;
+/// Steps of all samples together.
+const STEPS: u64 = MAX_STEPS / 2;
 /// Student's t for 95 % and the 7 degrees of freedom of 8 samples.
 const T95: f64 = 2.365;
 /// Most parts into which a packet is split that draws again at a router.
@@ -64,6 +66,8 @@ struct Sample {
     /// Where its lattice begins, and by how much it moves on from router to router.
     shift: f64,
     step: usize,
+    /// Where its intermediates begin: independent of its destinations.
+    start: f64,
 }
 
 /// How much has been followed.
@@ -80,7 +84,7 @@ impl Walker<'_> {
     pub(super) fn sample(mut self, vc_classes: Classes) -> Implied {
         let senders = self.senders();
         let lists = self.can_list(&senders);
-        let share = MAX_STEPS / (SAMPLES * senders.len()) as u64;
+        let share = STEPS / (SAMPLES * senders.len()) as u64;
         (self.allowed, self.parts) = (u64::MAX, (share / 16).clamp(1, MAX_PARTS) as usize);
         let (pairs, paths) = self.plan(&senders, lists, share);
         let mut samples: Vec<Sample> = (0..SAMPLES).map(|k| self.begin(k, senders.len())).collect();
@@ -92,7 +96,7 @@ impl Walker<'_> {
                 let drawn = if lists { Vec::new() } else { self.draw_flows(from, pairs) };
                 let offset = sample.shift + (place * sample.step % senders.len()) as f64 / senders.len() as f64;
                 for (flow, rate) in pick(if lists { &listed } else { &drawn }, pairs, offset.fract()) {
-                    let mean = self.follow(from, flow, rate, (paths, offset), &mut followed);
+                    let mean = self.follow(from, flow, rate, (paths, sample.start), &mut followed);
                     sample.means.add(rate, mean);
                 }
                 self.swap(sample);
@@ -143,8 +147,15 @@ impl Walker<'_> {
         while gcd(step, senders) != 1 {
             step += 1;
         }
-        let shift = (k as f64 + self.fraction()) / SAMPLES as f64;
-        Sample { means: Means::default(), load: vec![0.0; self.load.len()], cuts: self.cuts.clone(), shift, step }
+        let (shift, start) = (self.fraction(), self.fraction());
+        Sample {
+            means: Means::default(),
+            load: vec![0.0; self.load.len()],
+            cuts: self.cuts.clone(),
+            shift,
+            step,
+            start,
+        }
     }
 
     /// Exchanges the loads of the walker with those of a sample.
@@ -201,24 +212,24 @@ impl Walker<'_> {
         from: u32,
         flow: &Flow,
         rate: f64,
-        (paths, offset): (usize, f64),
+        (paths, start): (usize, f64),
         followed: &mut Followed,
     ) -> (f64, f64) {
         let mut mean = (0.0, 0.0);
         followed.pairs += 1;
         if self.cuts.is_some() {
-            mean = self.walk_pair(from, flow.packet, rate).unwrap_or(mean);
+            mean = self.cross_cuts(from, flow.packet, rate);
             (followed.starts, followed.paths) = (followed.starts + 1, followed.paths + 1);
         } else {
             let starts = self.starts(from, flow.packet);
             let count = starts.len().min(paths);
             self.steps += starts.len() as u64 / 8;
             // intermediates begin elsewhere on their list for each pair
-            let begin = (offset + followed.pairs as f64 * 0.618_033_988_749_895).fract();
+            let begin = (start + followed.pairs as f64 * 0.618_033_988_749_895).fract();
             for k in 0..count {
                 let start = starts[((k as f64 + begin) * starts.len() as f64 / count as f64) as usize];
-                let (hops, wire) = self.walk(from, start, rate / count as f64);
-                mean = (mean.0 + hops / count as f64, mean.1 + wire / count as f64);
+                let (hops, wire) = self.walk(vec![(from, start, rate / count as f64)]);
+                mean = (mean.0 + hops / rate, mean.1 + wire / rate);
             }
             followed.starts += starts.len() as u64;
             followed.paths += count as u64;
