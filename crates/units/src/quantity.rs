@@ -83,7 +83,11 @@ impl Duration {
     /// Refuses a duration of 0 cycles at `path`.
     pub fn above_zero(self, path: &str) -> Result<Self, Refusal> {
         match self.cycles {
-            0 => Err(Refusal::new(path, format!("expected a time above 0, found {self}"), format!("write at least {}", self.like(1)))),
+            0 => Err(Refusal::new(
+                path,
+                format!("expected a time above 0, found {self}"),
+                format!("write at least {}", self.like(1)),
+            )),
             _ => Ok(self),
         }
     }

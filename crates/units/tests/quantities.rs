@@ -105,7 +105,10 @@ fn a_duration_is_shown_as_it_was_written_with_its_cycles() {
     assert_eq!(show("160cycles").like(31).to_string(), "31 cycles");
     assert_eq!(show("96ns").like(u64::MAX).cycles, u64::MAX);
     let refusal = show("0ns").above_zero("x.y").expect_err("no time");
-    assert_eq!((refusal.path.as_str(), refusal.what.as_str()), ("x.y", "expected a time above 0, found 0fs (0 cycles of 600ps)"));
+    assert_eq!(
+        (refusal.path.as_str(), refusal.what.as_str()),
+        ("x.y", "expected a time above 0, found 0fs (0 cycles of 600ps)")
+    );
     assert_eq!(show("6ns").above_zero("x.y").map(|it| it.cycles), Ok(10));
 }
 

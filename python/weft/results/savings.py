@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.choose import POLICY
 from weft.results.curves import short
 from weft.text.labels import label
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Two points deliver the same if their accepted loads differ by less: the bar of the verdict "saturated".
-_SAME_WORK = 0.03
-_UNKNOWN = "whose warm-up has a fixed length, so that nothing tells whether the links had settled"
 # A relative difference below this is none.
 _NOTHING = 0.0005
 # Letters of the drawing of all links.
@@ -50,12 +48,10 @@ class Pair:
     def obstacle(self) -> str:
         """Why the two can't be compared; empty if they can."""
         for side in (self.policy, self.reference):
-            if reason := _broken(side):
-                return reason
-        if self.policy.get("power_settled") is None and self.policy.get("warmup_settled") is None:
-            return _UNKNOWN
-        accepted, wanted = (side[q.ACCEPTED.column] for side in (self.policy, self.reference))
-        return "" if abs(accepted - wanted) <= _SAME_WORK * wanted else "that accept different loads"
+            if flaw := _flaw(side):
+                return flaw
+        accepted = [side[q.ACCEPTED.column] for side in (self.policy, self.reference)]
+        return "" if soundness.same_work(accepted) else "that accept different loads"
 
     @property
     def saved(self) -> float:
@@ -136,24 +132,19 @@ def _left_out(pairs: Sequence[Pair]) -> str:
     if not reasons:
         return "No two points have the same traffic."
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    remedy = (
-        " Where the load never changes, `measure.warmup: auto` waits until they have." if _UNKNOWN in reasons else ""
-    )
+    unsettled = any("not settled" in reason for reason in reasons)
+    remedy = " Where the load never changes, `measure.warmup: auto` waits until they have settled." if unsettled else ""
     return f"Not compared, of {len(pairs)} pairs of points: {why}.{remedy}"
 
 
-def _broken(side: Summary) -> str:
+def _flaw(side: Summary) -> str:
     """Why a point says nothing about power and latency; empty if it does."""
-    if side[q.ENDING.column] == q.STALLED:
-        return "stalled"
-    if side["saturated"]:
-        return "saturated"
-    if side[q.ENDING.column] != q.DRAINED:
-        return "not run to the end"
-    if side.get(q.LATENCY.column) is None or not side[q.ACCEPTED.column] or side.get("links_on_mean") is None:
-        return "without anything measured"
-    unsettled = side.get("warmup_settled") is False or side.get("power_settled") is False
-    return "not settled" if unsettled else ""
+    if flaw := soundness.reason(side):
+        return flaw
+    measured = (
+        side.get(q.LATENCY.column) is not None and side[q.ACCEPTED.column] and side.get("links_on_mean") is not None
+    )
+    return "" if measured else soundness.EMPTY.words
 
 
 def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summary]]]:

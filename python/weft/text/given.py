@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite, nan
 from operator import index
-from typing import Any, SupportsFloat
+from typing import Any, Literal, SupportsFloat
 
 from weft.errors import WeftError
 
@@ -104,7 +104,9 @@ def keyed(value: object, name: str, example: str) -> dict[str, Any]:
     return dict(value)
 
 
-def execution(jobs: object, threads: object, blocks: object, watch: Callable[..., None] | None) -> None:
+def execution(
+    jobs: object, threads: object, blocks: object, watch: Callable[..., None] | Literal[False] | None
+) -> None:
     """Check how points are to be run.
 
     Raises
@@ -116,5 +118,6 @@ def execution(jobs: object, threads: object, blocks: object, watch: Callable[...
         whole(jobs, "jobs")
     whole(threads, "threads")
     whole(blocks, "blocks", least=0)
-    if watch is not None and not callable(watch):
-        raise refused(watch, "watch", "function", "give a function that takes a weft.Status, or leave it out")
+    if watch is not None and watch is not False and not callable(watch):
+        remedy = "give a function that takes a weft.Status, False to show nothing, or leave it out"
+        raise refused(watch, "watch", "function", remedy)
