@@ -105,7 +105,10 @@ def test_seeds_are_means_and_the_same_run_counts_once(tmp_path: Path) -> None:
         ({"power_settled": False}, r"at load 0.3 it is not settled \(power states\)"),
         ({"warmup_settled": False}, r"at load 0.3 it is not settled \(latencies\)"),
         ({"phases": [{"phase": 1}]}, "at load 0.3 the load changes in phases there"),
-        ({"warnings": [{"path": "measure.warmup", "what": "too short", "help": ""}]}, "settled there: too short"),
+        (
+            {"warnings": [{"path": "measure.warmup", "what": "too short", "help": ""}]},
+            r"at load 0.3 it is not settled \(power states\)",
+        ),
         ({"packets": 0}, "at load 0.3 it is without a measured packet"),
     ],
 )

@@ -436,12 +436,11 @@ def notes(file: str, *settings: str) -> dict[str, str]:
     return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
 
 
-@pytest.mark.parametrize("settings", [["n=4"], ["routing_function=valiant", "num_vcs=8"]])
 def test_a_zero_load_latency_of_too_many_paths_is_told_with_its_error(
-    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "large.yaml"
-    assert main(["import", "booksim", str(PEER / "torus88.cfg"), *settings, "--out", str(out)]) == 0
+    assert main(["import", "booksim", str(PEER / "torus88.cfg"), "n=4", "--out", str(out)]) == 0
     facts = weft.load(out).points[0].imply()
     assert facts["sampled"] is not None, "else this tests nothing"
     assert f"zero-load latency {facts['zero_load_latency_cycles']:.2f} +- " in capsys.readouterr().out

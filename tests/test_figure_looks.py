@@ -12,6 +12,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 import weft
+from test_phases import DAY
 from test_plot_kinds import BATCHES, FEW, ONE, row, suitable
 from weft.cli import main
 from weft.plot.appearance import LEGENDS, WIDTHS
@@ -38,12 +39,19 @@ def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return weft.load(BATCHES).run(tmp_path_factory.mktemp("batches"))
 
 
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A point whose load changes in phases."""
+    return weft.load(DAY).run(tmp_path_factory.mktemp("day") / "day")
+
+
 @pytest.fixture
-def of_kind(recorded: Results, batches: Results) -> Any:
+def of_kind(recorded: Results, batches: Results, day: Results) -> Any:
     """A function that draws a figure of a kind, with an appearance."""
+    others = {"jobs": batches, "phases": day}
 
     def draw(kind: str, **asked: Any) -> Figure:
-        results, point = (batches, None) if kind == "jobs" else (recorded, suitable(kind) or None)
+        results, point = (others[kind], None) if kind in others else (recorded, suitable(kind) or None)
         return results.plot.figure(kind, **{"point": point} | asked)
 
     return draw

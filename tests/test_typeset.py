@@ -127,7 +127,7 @@ def test_a_comparison_is_a_table_of_a_document(made_up: Results, tmp_path: Path)
         "Energy per delivered bit [pJ/bit]",
     ]
     assert "| uniform | 0.1 | 21.00 | 26.00 | +5.00 | - | +23.8 % | ? |" in text
-    assert "| tornado | 0.4 | sat | sat | - | - | - |  |" in text
+    assert "| tornado | 0.4 | sat | sat | - | - | - | saturated |" in text
     table = (tmp_path / "c.tex").read_text(encoding="utf-8")
     assert r"uniform & 0.1 & 21.00 & 26.00 & $+$5.00 & -- & $+$23.8 \% & ? \\" in table
     assert all(line.startswith("%") or line.count("&") in (0, 7) for line in table.splitlines())

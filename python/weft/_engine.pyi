@@ -19,6 +19,7 @@ __all__ = [
     "expand",
     "models",
     "read",
+    "read_bill",
     "recordings",
     "schema",
 ]

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use weft_engine::power::PolicyConfig;
 use weft_units::Refusal;
 
 /// By how much the shares of a profile may miss 1: thirds are written with a few digits.
@@ -34,7 +35,7 @@ pub struct BillConfig {
     /// Loads or phases of a day or a week in their order, with their shares of its time.
     pub profile: Vec<ProfileShare>,
     /// Coordinates of the points that savings are against, such as `power.policy=always_on,routing=minimal`.
-    #[serde(default = "always_on")]
+    #[serde(default = "usual_policy")]
     pub baseline: String,
 }
 
@@ -226,6 +227,7 @@ fn one() -> f64 {
     1.0
 }
 
-fn always_on() -> String {
-    "power.policy=always_on".to_owned()
+/// The points under the default policy.
+fn usual_policy() -> String {
+    format!("power.policy={}", PolicyConfig::default().name())
 }

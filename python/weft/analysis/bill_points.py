@@ -65,8 +65,7 @@ def unusable(summary: Mapping[str, Any], *, by_phase: bool = False) -> str:
         return "it delivered nothing there"
     if not by_phase and summary.get("phases"):
         return "the load changes in phases there, so that a profile has to name them (`phase: 1`)"
-    short = (each for each in summary.get("warnings") or [] if each["path"] == "measure.warmup")
-    return next((f"it may not have settled there: {each['what']}" for each in short), "")
+    return ""
 
 
 @dataclass

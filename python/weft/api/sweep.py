@@ -264,6 +264,7 @@ class Sweep:
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
+        given.execution(jobs, threads, blocks, watch)
         with shown(f"{self.name} saturation", watch) as watching:
             frame, _ = saturation_search.find(
                 self.scenario,

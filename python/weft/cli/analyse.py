@@ -270,7 +270,7 @@ def _recovery(options: argparse.Namespace) -> Answered:
 
 def _add_bill(kinds: Commands) -> None:
     about = "kilowatts, kilowatt-hours and money per year of a finished run, over a profile of loads or phases"
-    parser = _kind(kinds, "bill", about, "results/bill --bill prices.yaml", _bill)
+    parser = _kind(kinds, "bill", about, "results/bill", _bill)
     parser.add_argument("results", metavar="DIR", help="folder of results")
     bill = "file with the keys of `bill`, or with a section `bill:` (default: that of the scenario)"
     parser.add_argument("--bill", metavar="FILE", help=bill)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite, nan
 from operator import index
-from typing import Any, Literal, SupportsFloat
+from typing import Any, SupportsFloat
 
 from weft.errors import WeftError
 
@@ -104,9 +104,7 @@ def keyed(value: object, name: str, example: str) -> dict[str, Any]:
     return dict(value)
 
 
-def execution(
-    jobs: object, threads: object, blocks: object, watch: Callable[..., None] | Literal[False] | None
-) -> None:
+def execution(jobs: object, threads: object, blocks: object, watch: object) -> None:
     """Check how points are to be run.
 
     Raises

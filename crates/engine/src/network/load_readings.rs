@@ -63,6 +63,13 @@ impl LoadReadings {
         Self { due, spans, taken: Vec::new(), landing }
     }
 
+    /// The window begins at cycle `now`, which may be later than planned: what lies before it is not read.
+    pub fn begin(&mut self, now: u64) {
+        self.due.retain(|&cycle| cycle > now);
+        self.spans.iter_mut().for_each(|span| span.from = span.from.max(now));
+        self.spans.retain(|span| span.from < span.to);
+    }
+
     /// The cycle of the next reading.
     pub fn next(&self) -> u64 {
         self.due.last().copied().unwrap_or(u64::MAX)

@@ -108,6 +108,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Starts the accounts of energy.
     fn open_accounts(&mut self) {
+        self.readings.begin(self.now);
         for block in &mut self.blocks {
             block.power.begin(&block.outs, self.now);
             block.control.begin();

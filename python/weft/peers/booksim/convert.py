@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 # The keys that one entry of a value comes from, where the keys of the whole value would name too many.
+# A name has at most so many characters.
+_LONGEST_NAME = 100
 _NARROW = {
     "widths": ("k",),
     "terminals_per_router": ("c", "k"),
@@ -211,4 +213,4 @@ def _check(scenario: Scenario) -> tuple[float | None, float]:
 def name_of(word: str) -> str:
     """Name of a scenario from that of a file."""
     kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
-    return kept.strip("-") or "booksim"
+    return kept.strip("-")[:_LONGEST_NAME] or "booksim"
