@@ -6,10 +6,11 @@ use weft_scenario::{Diagnostic, Point, expand};
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
 /// The point of the good scenario with these settings, checked as `weft check` does.
-fn checked(sets: Sets) -> Result<Point, Diagnostic> {
+fn checked(sets: Sets) -> Result<Point, Box<Diagnostic>> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     let point = expand("bad.yaml", GOOD, &sets)?.remove(0);
-    point.check_network().map(|()| point)
+    point.check_network()?;
+    Ok(point)
 }
 
 const TREE: (&str, &str) = ("topology", "{fat_tree: {k: 4}}");

@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
         commands,
         "plot",
         "draw a figure of results; without KIND, list the kinds",
-        "weft plot latency_accepted results/quickstart --width column --no-title --labels ugal_p=UGAL --out fig3.pdf",
+        "weft plot latency_accepted results/quickstart --width column --no-title --labels tcep=TCEP --out fig3.pdf",
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "\n".join([f"{parser.epilog}", "", *_listing()])
