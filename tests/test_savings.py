@@ -45,12 +45,12 @@ def told(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None)
 def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
     text = told(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
     most = (
-        "Where it saves most (load 0.1): 25 % of the links that it manages are on; all links draw 1500 W instead of"
+        "Where it saves most (load 0.1): 25 % of the links that it manages are on; the network draws 1500 W instead of"
         " 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %) on"
         " average."
     )
     least = (
-        "Where it saves least (load 0.2): 75 % of the links that it manages are on; all links draw 1900 W instead of"
+        "Where it saves least (load 0.2): 75 % of the links that it manages are on; the network draws 1900 W instead of"
         " 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
     )
     assert text.splitlines() == [
@@ -142,6 +142,6 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     assert "power state settled in 2 of 2 points" in text
     assert "tcep beside always_on" in text
     assert "Not compared" not in text
-    assert "25 % of the links that it manages are on; all links draw 14" in text
+    assert "25 % of the links that it manages are on; the network draws 14" in text
     # tornado has no hub on its way: in each dimension most packets now take a second hop, over the hub
     assert "cycles more" in text

@@ -55,7 +55,7 @@ class Pair:
 
     @property
     def saved(self) -> float:
-        """Power that all links draw less, in W."""
+        """Power that the network (links, and routers with a price) draws less, in W."""
         return float(self.reference["power_mean_w"] - self.policy["power_mean_w"])
 
     def sentence(self, where: str) -> str:
@@ -65,7 +65,7 @@ class Pair:
         )
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
-            f" that it manages are on; all links draw {_instead(*power, _watts)}, and a packet takes"
+            f" that it manages are on; the network draws {_instead(*power, _watts)}, and a packet takes"
             f" {_instead(*latency, _cycles)} on average."
         )
 
