@@ -105,13 +105,16 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
 
 
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_path: Path) -> None:
-    """Points of milliseconds, so that kills hit writing too; each run gets one point further at least."""
+    """20 kills at any time, of points of milliseconds, so that kills hit writing too. Each third run gets further."""
     out, draw = tmp_path / "out", random.Random(7)
     known: dict[str, int] = {}
-    while len(known) < 5:
+    for kill in range(20):
         with start(small, out, window=3000) as process:
-            wait_for_points(process, out, len(known) + 1)
-            time.sleep(draw.uniform(0, 0.02))
+            if kill % 3 == 0 and len(known) < 12:
+                wait_for_points(process, out, len(known) + 1)
+                time.sleep(draw.uniform(0, 0.02))
+            else:
+                time.sleep(draw.uniform(0, 0.4))
             process.kill()
         now = finished(out)
         assert known.items() <= now.items(), "what was finished stays as it was"
