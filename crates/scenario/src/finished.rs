@@ -6,6 +6,7 @@ use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
 use crate::energy::Energy;
 use crate::point::Point;
+use crate::queues::queues;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -50,6 +51,7 @@ impl Finished {
         summary.extend(loads(outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
+        summary.extend(queues(spec, outcome)?);
         summary.extend(control(outcome));
         summary.extend(completeness(outcome));
         summary.extend(fairness(spec, outcome));

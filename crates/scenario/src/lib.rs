@@ -31,6 +31,7 @@ mod path;
 mod placement;
 mod point;
 mod prices;
+mod queues;
 mod recordings;
 mod save;
 mod scalar;

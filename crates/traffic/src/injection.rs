@@ -14,6 +14,13 @@ pub trait InjectionModel {
     /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
     fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
 
+    /// By how much the flits that arrive at a full channel vary \[flits^2/cycle\], in variance over long times, if sources
+    /// like this one fill it with packets of `packet_flits`; an upper bound will do. By default that of packets that come
+    /// one by one. Refuses at `path`.
+    fn variance(&self, packet_flits: u32, _cycle_fs: u128, _path: &str) -> Result<f64, Refusal> {
+        Ok(f64::from(packet_flits))
+    }
+
     /// Whether each cycle creates a packet with the same probability, whatever happened before.
     fn is_memoryless(&self) -> bool {
         false
@@ -67,6 +74,11 @@ impl InjectionConfig {
             return Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"));
         }
         Ok(Process { times: self.model().build(load, packet_flits, cycle_fs, path)? })
+    }
+
+    /// By how much the flits that arrive at a full channel vary \[flits^2/cycle\], if such sources fill it.
+    pub fn variance(&self, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<f64, Refusal> {
+        self.model().variance(packet_flits, cycle_fs, path)
     }
 }
 
