@@ -84,6 +84,8 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
         "power state settled in 11 of 12 points",
         f"  not in {where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)}",
         "wanted confidence reached in 16 of 16 points",
+        "to settle: `measure.warmup: auto` reached its limit: write `measure.warmup_limit: 2000cycles` or more, or a load "
+        f"5 % lower (0.095 in place of 0.1) ({where.format('uniform', 'always_on', 0.1)})",
         f"Jain index of the sources: at least 0.85 ({where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)})",
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -50,8 +49,7 @@ class Reading:
 
     def same_work(self, other: Reading) -> bool:
         """Whether both deliver the same, up to 3 % and what chance explains (three standard deviations)."""
-        margin = soundness.SAME_WORK + 3 * math.sqrt(1 / self.packets + 1 / other.packets)
-        return abs(self.delivered - other.delivered) <= margin * max(self.delivered, other.delivered)
+        return soundness.same_work((self.delivered, other.delivered), (self.packets, other.packets))
 
 
 def unusable(summary: Mapping[str, Any], *, by_phase: bool = False) -> str:

@@ -87,7 +87,7 @@ def _endings(sources: Sources) -> list[str]:
         sound = sum(flawed.values()) < len(sources)
         lines.append(_LEFT_OUT if sound else _NONE_SOUND)
     for results in sources.results:
-        told = [*notes.unmeasured(results), *notes.too_early(results)]
+        told = [*notes.unmeasured(results), *notes.too_early(results), *notes.remedies(results)]
         lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]
     return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
 

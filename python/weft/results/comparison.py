@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from weft.results.quantities import Quantity
 
+# The coordinate of phases of a load that changes, and its value for the whole window.
+PHASE, WHOLE = "phase", "all"
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
 
 
@@ -43,7 +45,7 @@ class Pair:
         """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
 
         Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if both
-        may be praised (`weft.results.soundness`): then ``relative`` and ``significant`` are known, and else null.
+        may be praised (`weft.results.soundness`): otherwise it, ``relative`` and ``significant`` are null.
         Accepted loads can be compared beyond saturation, too. Energies need equal work: the same accepted load.
         """
         means = [_mean(side, quantity) for side in (self.a, self.b)]
@@ -53,12 +55,10 @@ class Pair:
         row |= dict.fromkeys(("difference", "relative", "half_width", "significant"))
         if a is not None and b is not None:
             difference, half_width = b.value - a.value, a.difference_half_width(b)
-            row |= {
-                "difference": difference,
-                "half_width": half_width,
-            }
             if self.unequal(quantity) is None:
                 row |= {
+                    "difference": difference,
+                    "half_width": half_width,
                     "relative": difference / a.value if a.value else None,
                     "significant": None if half_width is None else abs(difference) > half_width,
                 }
@@ -71,9 +71,22 @@ class Pair:
             return found.words
         if quantity is q.ENERGY:
             accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
-            if not soundness.same_work(mean.value if mean else None for mean in accepted):
+            packets = [min((run.get("packets") or 0 for run in side), default=0) for side in (self.a, self.b)]
+            if not soundness.same_work((mean and mean.value for mean in accepted), packets):
                 return "unequal work: accepted loads differ"
         return None
+
+    def in_phases(self) -> list[Pair]:
+        """The pair over the whole window and for each phase of the load; no phases if that of A or B does not change."""
+        sides = [[soundness.in_phases(run) for run in side] for side in (self.a, self.b)]
+        count = min((len(phases) for side in sides for phases in side), default=0)
+        return [
+            Pair(self.place | {PHASE: WHOLE}, self.a, self.b),
+            *(
+                Pair(self.place | {PHASE: str(number + 1)}, *([run[number] for run in side] for side in sides))
+                for number in range(count)
+            ),
+        ]
 
 
 @dataclass(frozen=True)
@@ -151,6 +164,8 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     only_a = [dict(zip(keys, place, strict=True)) for place in places_a if place not in places_b]
     only_b = [dict(zip(keys, place, strict=True)) for place in places_b if place not in places_a]
     first = (a.scenario(places_a[shared[0]][0]), b.scenario(places_b[shared[0]][0]))
+    if any(len(pair.in_phases()) > 1 for pair in pairs):
+        keys, pairs = [*keys, PHASE], [part for pair in pairs for part in pair.in_phases()]
     return Comparison(a, b, keys, pairs, only_a, only_b, _differences(*map(_flat, first)))
 
 
