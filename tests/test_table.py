@@ -78,14 +78,17 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
         summary |= {"warmup_settled": row > 0, "warmup_cycles": 1000 + 500 * row, "source_fairness_jain": 1 - row / 100}
         summary |= {"confidence_reached": True, "power_settled": None if row < 4 else row < 15}
     where = "traffic.pattern = {}, power.policy = {}, traffic.load = {}"
+    settle = (
+        "to settle: `measure.warmup: auto` reached its limit: write `measure.warmup_limit: 2000cycles` or more, or a "
+        f"load 5 % lower (0.095 in place of 0.1) ({where.format('uniform', 'always_on', 0.1)})"
+    )
     assert notes.lines(made_up) == [
         "warm-up settled in 15 of 16 points after 1500 to 8000 cycles",
         f"  not in {where.format('uniform', 'always_on', 0.1)}",
         "power state settled in 11 of 12 points",
         f"  not in {where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)}",
         "wanted confidence reached in 16 of 16 points",
-        "to settle: `measure.warmup: auto` reached its limit: write `measure.warmup_limit: 2000cycles` or more, or a load "
-        f"5 % lower (0.095 in place of 0.1) ({where.format('uniform', 'always_on', 0.1)})",
+        settle,
         f"Jain index of the sources: at least 0.85 ({where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)})",
     ]
 

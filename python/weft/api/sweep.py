@@ -210,9 +210,11 @@ class Sweep:
             )
         return Results(store)
 
-    def journeys(self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
+    def journeys(
+        self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
+    ) -> list[dict[str, Any]]:
         """Run the first point once more and give the lives of some packets: see `weft.journeys`."""
-        return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks)
+        return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks, force_memory=force_memory)
 
     def saturation(
         self,

@@ -180,7 +180,8 @@ def _legend(compared: Comparison) -> list[str]:
     lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
     if any(row["significant"] is None and not row["unequal"] for row in rows):
         lines.append(
-            "?: A or B is a single run, which gives no confidence interval for this; sweep the seed (seed: [1, 2, 3]) in both"
+            "?: A or B is a single run, which gives no confidence interval for this; "
+            "sweep the seed (seed: [1, 2, 3]) in both"
         )
     return lines
 

@@ -62,7 +62,9 @@ def main(options: argparse.Namespace) -> int:
     if warnings := warned.lines(sweep):
         print("\n".join(warnings), file=sys.stderr)
     with interruptible():
-        told = watched.report(sweep, options.watch, threads=options.threads, blocks=options.blocks)
+        told = watched.report(
+            sweep, options.watch, threads=options.threads, blocks=options.blocks, force_memory=options.force_memory
+        )
     with interruptible(), Bar(sweep.name) as bar:
         results = sweep.run(
             options.out,

@@ -79,6 +79,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--blocks", metavar="N", type=arguments.positive, default=0, help="blocks of routers (default: Weft chooses)"
     )
+    arguments.add_force_memory(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -100,6 +101,7 @@ def main(options: argparse.Namespace) -> int:
             to_cycle=options.to_cycle,
             threads=options.threads,
             blocks=options.blocks,
+            force_memory=options.force_memory,
         )
     slices = recorded.write(file)
     finished = recorded.finished

@@ -71,13 +71,13 @@ class Pair:
             return found.words
         if quantity is q.ENERGY:
             accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
-            packets = [min((run.get("packets") or 0 for run in side), default=0) for side in (self.a, self.b)]
+            packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
             if not soundness.same_work((mean and mean.value for mean in accepted), packets):
                 return "unequal work: accepted loads differ"
         return None
 
     def in_phases(self) -> list[Pair]:
-        """The pair over the whole window and for each phase of the load; no phases if that of A or B does not change."""
+        """The pair over the whole window, and for each phase of the load if that of A and of B changes."""
         sides = [[soundness.in_phases(run) for run in side] for side in (self.a, self.b)]
         count = min((len(phases) for side in sides for phases in side), default=0)
         return [

@@ -100,10 +100,9 @@ def _short_window(summary: Mapping[str, Any]) -> list[str]:
         count = f"{packets} {'packet' if packets == 1 else 'packets'}"
         return [f"{count} in the window{of}: too few for a mean or a percentile; write a longer measure.window"]
     if window and latency and window < latency and not soundness.is_over(summary):
-        return [
-            f"the window of {window} cycles is shorter than the mean latency, {latency:.4g} cycles: what is delivered in it "
-            f"was sent before; write `measure.window: {math.ceil(10 * latency)}cycles` or more"
-        ]
+        what = f"the window of {window} cycles is shorter than the mean latency, {latency:.4g} cycles"
+        remedy = f"write `measure.window: {math.ceil(10 * latency)}cycles` or more"
+        return [f"{what}: what is delivered in it was sent before; {remedy}"]
     return []
 
 
@@ -111,9 +110,9 @@ def _queues(summary: Mapping[str, Any]) -> str:
     wait, memory = summary["queueing_mean_cycles"], summary["queue_memory_cycles"]
     lasted = summary["warmup_cycles"] + summary["window_cycles"]
     return (
-        f"queues not settled: a packet waits {wait:.4g} of its {summary[q.LATENCY.column]:.4g} cycles in queues, and queues "
-        f"of that length need about {memory:.3g} cycles to forget how they began, but warm-up and window are {lasted}: the "
-        "latency depends on how the run began and how long it was"
+        f"queues not settled: a packet waits {wait:.4g} of its {summary[q.LATENCY.column]:.4g} cycles in queues, and "
+        f"queues of that length need about {memory:.3g} cycles to forget how they began, but warm-up and window are "
+        f"{lasted}: the latency depends on how the run began and how long it was"
     )
 
 

@@ -108,7 +108,7 @@ def _told(policy: str, reference: str, pairs: Sequence[Pair], width: int) -> lis
     head = f"{policy} beside {reference}, for the same traffic"
     if not good:
         return textwrap.wrap(f"{head}: no point can be compared. {_left_out(pairs)}", width)
-    most, least = good[0], good[-1]
+    most = good[0]
     sentences = _extremes(good)
     if len(good) < len(pairs):
         sentences.append(_left_out(pairs))
@@ -147,14 +147,12 @@ def _left_out(pairs: Sequence[Pair]) -> str:
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
     remedies: dict[str, Pair] = {}
     for pair in pairs:
-        for remedy in (each for side in (pair.policy, pair.reference) for each in soundness.remedies(side)):
-            remedies.setdefault(remedy, pair)
-    told = [f"{f'for {pair.place}: ' if pair.place else ''}{remedy}" for remedy, pair in remedies.items()]
-    more = f"; and {len(told) - _REMEDIES} more" if len(told) > _REMEDIES else ""
-    help = f" To settle them, {'; '.join(told[:_REMEDIES])}{more}." if told else ""
-    return (
-        f"Not compared, of {len(pairs)} pairs of {'points or phases' if _any_phase(pairs) else 'points'}: {why}.{help}"
-    )
+        for told in (each for side in (pair.policy, pair.reference) for each in soundness.remedies(side)):
+            remedies.setdefault(told, pair)
+    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in remedies.items()]
+    more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
+    remedy = f" To settle them, {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
+    return f"Not compared, of {len(pairs)} pairs of {'points or phases' if _any_phase(pairs) else 'points'}: {why}.{remedy}"
 
 
 def _any_phase(pairs: Sequence[Pair]) -> bool:

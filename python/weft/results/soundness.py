@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SAME_WORK = 0.03
 # Standard deviations that are taken for chance.
 _CHANCE = 3
-# Fewer packets than this tell nothing about a mean or a percentile; the engine warns of windows in which fewer are sent.
+# Fewer packets than this tell nothing about a mean or a percentile; the engine warns of windows with fewer.
 _FEWEST_PACKETS = 30
 
 

@@ -20,6 +20,8 @@ _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 # Stands behind numbers that were measured too early.
 _UNSETTLED = "~"
+# Stands behind the energy of points that deliver less than is offered.
+_OVERLOADED = "!"
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -37,7 +39,9 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
     unsettled = f"; {_UNSETTLED}: measured before it had settled" if any(map(_has_unsettled, curves)) else ""
-    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}"
+    over = any(map(_has_overloaded, curves))
+    overloaded = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered" if over else ""
+    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}{overloaded}"
     lines = [f"{shown} over load as set [{q.OFFERED.unit}]; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
@@ -85,7 +89,9 @@ def phases(results: ResultSet) -> list[str]:
     told = (
         "phases of the load: set, offered and accepted [flits/terminal/cycle], latency and p99 of the packets created"
     )
-    lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]"]
+    over = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered"
+    marked = over if frame["saturated"].any() else ""
+    lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]{marked}"]
     return [*lines, *columns(head, rows, left=len(varied))]
 
 
@@ -97,7 +103,8 @@ def _cycles(phase: Mapping[str, object]) -> str:
 def _of_phase(phase: Mapping[str, Any], quantity: Quantity) -> str:
     if phase.get("saturated") and quantity in {q.LATENCY, q.P99}:
         return "sat"
-    return number(phase.get(quantity.column), quantity.digits)
+    mark = _OVERLOADED if phase.get("saturated") and quantity is q.ENERGY else ""
+    return number(phase.get(quantity.column), quantity.digits) + mark
 
 
 def _delivered(job: Mapping[str, object]) -> str:
@@ -127,7 +134,7 @@ def _panel(panel: Panel, width: int) -> list[str]:
 def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    marked = _has_unsettled(curve)
+    marked = _has_unsettled(curve) or _has_overloaded(curve)
     rows = [[_cell(known.get(load), quantity, marked=marked) for quantity in _SHOWN] for load in offered]
     lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
     width = max(map(len, [curve.label, *lines]))
@@ -138,11 +145,19 @@ def _has_unsettled(curve: Curve) -> bool:
     return bool(curve.frame["unsettled"].any())
 
 
+def _has_overloaded(curve: Curve) -> bool:
+    over = curve.frame.filter(curve.frame["saturated"] | curve.frame["stalled"])
+    return q.ENERGY.column in over.columns and over[q.ENERGY.column].null_count() < over.height
+
+
 def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, marked: bool) -> str:
     if row is None:
         return ""
     # where some cells have a mark, the digits of the others stay below theirs
-    mark = (_UNSETTLED if row["unsettled"] and row[quantity.column] is not None else " ") if marked else ""
-    if quantity is q.LATENCY and (row["stalled"] or row["saturated"]):
+    over = row["stalled"] or row["saturated"]
+    mark = " " if marked else ""
+    if marked and row[quantity.column] is not None:
+        mark = _UNSETTLED if row["unsettled"] else _OVERLOADED if over and quantity is q.ENERGY else " "
+    if quantity is q.LATENCY and over:
         return ("stall" if row["stalled"] else "sat") + mark
     return number(row[quantity.column], quantity.digits) + mark
