@@ -48,12 +48,12 @@ def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
     text = told(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
     most = (
         "Where it saves most (load 0.1): 25 % of the links that it manages draw power; the network draws 1500 W instead"
-        " of 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %) on"
-        " average."
+        " of 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %)"
+        " on average."
     )
     least = (
-        "Where it saves least (load 0.2): 75 % of the links that it manages draw power; the network draws 1900 W instead"
-        " of 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
+        "Where it saves least (load 0.2): 75 % of the links that it manages draw power; the network draws 1900 W"
+        " instead of 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
     )
     assert text.splitlines() == [
         "gated beside on, for the same traffic",

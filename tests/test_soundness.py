@@ -73,6 +73,14 @@ FLAWS: dict[str, dict[str, Any]] = {
     "not settled (power states) after a short warm-up": {
         "warnings": [{"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}]
     },
+    "with fewer than 30 packets": {"packets": 2},
+    "not settled (queues)": {
+        "queues_settled": False,
+        "queueing_mean_cycles": 5000.0,
+        "queue_memory_cycles": 1e8,
+        "warmup_cycles": 9000,
+        "window_cycles": 1000,
+    },
     "not settled (latencies)": {"warmup_settled": False, "power_settled": True},
 }
 
@@ -116,11 +124,21 @@ def test_without_a_sound_point_nothing_is_praised(tmp_path: Path, words: str) ->
 
 @pytest.mark.parametrize("words", FLAWS)
 def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
-    drawing = draw.figure("energy_delay", Choice.of([points(tmp_path / "flawed", FLAWS[words])]))
+    runs = [
+        ({"power.policy": policy, "traffic.load": load}, (flawed if policy == "b" and load == 0.2 else PLAIN))
+        for flawed in [WONDER | FLAWS[words]]
+        for policy in ("a", "b")
+        for load in (0.1, 0.2)
+    ]
+    drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "flawed", runs)]))
     lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
     rings = lines["_best"]
     assert ("_unsettled" in lines) == words.startswith("not settled")
-    assert np.asarray(rings.get_xdata()).tolist() == [20.0]
+    # both at the load at which both are sound; at the other one there is nothing to be better than
+    assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
+    told = [text.get_text() for text in drawing.legends[0].get_texts()]
+    over = words.startswith(("saturated", "stalled"))
+    assert ("1 saturated point not shown: no limit to the latency" in told) == over
 
 
 def test_a_cross_marks_what_had_not_settled(tmp_path: Path) -> None:

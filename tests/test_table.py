@@ -26,16 +26,18 @@ def test_columns_are_flush() -> None:
 
 
 def test_loads_go_down_and_series_across(made_up: Results) -> None:
-    assert tables.loads(made_up).splitlines()[11:] == [
+    lines = tables.loads(made_up).splitlines()
+    assert "; !: per bit of what is accepted, which is less than was offered" in lines[1]
+    assert lines[11:] == [
         "",
         "tornado",
         "        always_on                    idle_timeout",
         "load    latency  accepted  energy    latency  accepted  energy",
         "----    -------  --------  ------    -------  --------  ------",
-        " 0.1       21.0     0.100   500.0       26.0     0.100   200.0",
-        " 0.2       22.0     0.200   250.0       27.0     0.200   100.0",
-        " 0.3        sat     0.250   200.0        sat     0.250    80.0",
-        " 0.4        sat     0.250   200.0        sat     0.250    80.0",
+        " 0.1       21.0     0.100  500.0        26.0     0.100  200.0",
+        " 0.2       22.0     0.200  250.0        27.0     0.200  100.0",
+        " 0.3        sat     0.250  200.0!        sat     0.250   80.0!",
+        " 0.4        sat     0.250  200.0!        sat     0.250   80.0!",
     ]
 
 

@@ -152,11 +152,8 @@ def _left_out(pairs: Sequence[Pair]) -> str:
     ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in remedies.items()]
     more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
     remedy = f" To settle them, {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
-    return f"Not compared, of {len(pairs)} pairs of {'points or phases' if _any_phase(pairs) else 'points'}: {why}.{remedy}"
-
-
-def _any_phase(pairs: Sequence[Pair]) -> bool:
-    return any("phase" in pair.policy for pair in pairs)
+    what = "points or phases" if any("phase" in pair.policy for pair in pairs) else "points"
+    return f"Not compared, of {len(pairs)} pairs of {what}: {why}.{remedy}"
 
 
 def _flaw(side: Summary) -> str:

@@ -134,8 +134,9 @@ def _panel(panel: Panel, width: int) -> list[str]:
 def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    marked = _has_unsettled(curve) or _has_overloaded(curve)
-    rows = [[_cell(known.get(load), quantity, marked=marked) for quantity in _SHOWN] for load in offered]
+    late, over = _has_unsettled(curve), _has_overloaded(curve)
+    marked = {quantity: late or (over and quantity is q.ENERGY) for quantity in _SHOWN}
+    rows = [[_cell(known.get(load), each, marked=marked[each]) for each in _SHOWN] for load in offered]
     lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
     width = max(map(len, [curve.label, *lines]))
     return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]

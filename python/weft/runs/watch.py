@@ -64,8 +64,8 @@ def run(
     Raises
     ------
     ScenarioError
-        If the point can't run, or needs more memory than there is left (unless `force_memory`), none of the packets with
-        names is made in it, or there are too many to watch.
+        If the point can't run, or needs more memory than there is left (unless `force_memory`), none of the packets
+        with names is made in it, or there are too many to watch.
     """
     if first > _MOST:
         raise ScenarioError.saying(f"{first} packets are more than can be watched", f"watch at most {_MOST}")
