@@ -5,6 +5,7 @@ use crate::config::Scenario;
 use crate::events;
 use serde::Serialize;
 use weft_engine::Spec;
+use weft_engine::power::LinkState;
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_units::{Cycles, Refusal, Time};
 
@@ -28,6 +29,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(events::warnings(scenario, spec)?);
     warnings.extend(silent(scenario, spec)?);
     warnings.extend(few_packets(spec)?);
+    warnings.extend(dear_when_off(scenario, spec));
     warnings
         .extend(spec.policy.risk(spec.cycle_fs)?.map(|Refusal { path, what, help }| Warning::new(path, what, help)));
     Ok(warnings)
@@ -87,6 +89,27 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
         };
         Warning::new("measure.warmup", what, help)
     }))
+}
+
+/// Prices by which a managed link costs more while it is off than while it is on: as if two lines were exchanged.
+fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
+    let fixed =
+        |class: usize, state: LinkState| spec.prices[class][state as usize].map(|price| price.static_fj_per_cycle);
+    let mut warnings: Vec<Warning> = Vec::new();
+    for (class, name) in spec.graph.class_names().iter().enumerate().filter(|(class, _)| spec.managed[*class]) {
+        let (Some(on), Some(off)) = (fixed(class, LinkState::On), fixed(class, LinkState::Off)) else { continue };
+        let path = match scenario.power.class_prices.contains_key(name) {
+            true => format!("power.class_prices.{name}.off.static"),
+            false => "power.prices.off.static".to_owned(),
+        };
+        let goes_off = spec.policy.states().contains(&LinkState::Off);
+        if goes_off && off > on && warnings.iter().all(|warning| warning.path != path) {
+            let what =
+                format!("a link that is off costs {off} fJ per cycle, more than one that is on, {on} fJ: sleep costs");
+            warnings.push(Warning::new(path, what, "write less than the price of `on`, unless that is what you study"));
+        }
+    }
+    warnings
 }
 
 /// Fewer packets than this tell nothing about a mean or a percentile. `weft.results.soundness` has the same number for

@@ -173,6 +173,33 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 }
 
 #[test]
+fn queues_settle_if_the_run_is_longer_than_they_remember() {
+    // A packet of one flit over one hop: 2 routers of 1 cycle, links of 1 + 10 + 1 cycles and 1 cycle of ejection. Of the
+    // channels by hand, 40 flits for 80 that are accepted cross each kind: (40 + 40) * 1 + 40 * 10 cycles over 80 flits.
+    let empty = 2.0 + 6.0 + 1.0;
+    let mut point = point();
+    point.scenario.traffic.batch = None;
+    let spec = point.spec().expect("sound");
+    let told = |before: u64, network: u64, warmup: u64| {
+        let mut outcome = outcome(Ending::Drained);
+        outcome.sums.latency = 4 * (before + network);
+        outcome.sums.network_latency = 4 * network;
+        outcome.warmup = warmup;
+        Finished::new(&point, &spec, &outcome).expect("priced").summary
+    };
+    let s = told(0, 29, 300);
+    assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
+    // within two routers 20 cycles, so 10 in each: 4 * 10^2 for packets of one flit
+    assert_eq!((&s["queue_memory_cycles"], &s["queues_settled"]), (&400.0.into(), &true.into()), "400 cycles were run");
+    assert_eq!(told(0, 29, 299)["queues_settled"], false);
+    // before injection there is one queue
+    assert_eq!(told(100, 9, 0)["queue_memory_cycles"], 40_000.0);
+    assert_eq!(told(0, 9, 0)["queue_memory_cycles"], 0.0);
+    let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
+    assert!(saturated["queues_settled"].is_null() && saturated["queueing_mean_cycles"].is_number());
+}
+
+#[test]
 fn a_link_draws_power_in_every_state_but_off() {
     let (point, mut outcome) = (point(), outcome(Ending::Drained));
     let spec = point.spec().expect("sound");

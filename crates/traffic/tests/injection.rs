@@ -198,3 +198,11 @@ fn the_smallest_loads_are_built() {
         assert!(creations(&process, 1_000_000, &mut stream(5, 0, 0)).is_empty());
     }
 }
+
+#[test]
+fn bursts_vary_more_than_single_packets() {
+    let variance = |config: &InjectionConfig| config.variance(4, CYCLE_FS, "traffic.injection").expect("sound");
+    assert_eq!(variance(&InjectionConfig::default()), 4.0);
+    // 4 flits of a packet, and bursts of 50 cycles at 0.8: 2 * 0.8 * 50
+    assert_eq!(variance(&on_off(Time::Cycles(50), 0.8)), 84.0);
+}
