@@ -138,3 +138,8 @@ def test_a_steady_load_has_no_phases(recorded: Results) -> None:
     assert recorded.phases.is_empty()
     with pytest.raises(weft.ResultsError, match=r"does not change in phases(.|\n)*traffic\.phases"):
         draw.figure("phases", Choice.of([recorded], ["0"]))
+
+
+def test_where_a_load_saturates_is_judged_by_phases(day: Results) -> None:
+    (row,) = answer.curves(Sources([day]))
+    assert row["saturation"] == "between 0.2 and 1", "and not 'not up to 0.1', the load of the first phase"

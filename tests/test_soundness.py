@@ -173,6 +173,52 @@ def test_energies_are_compared_at_equal_work(tmp_path: Path) -> None:
     assert rows["packet_latency_mean_cycles"]["unequal"] is None
 
 
+def test_equal_work_allows_for_chance() -> None:
+    assert soundness.same_work((0.100, 0.103), (10**9, 10**9))
+    assert not soundness.same_work((0.100, 0.104), (10**9, 10**9))
+    # three standard deviations of 20,000 packets each are 3 %
+    assert soundness.same_work((0.100, 0.106), (20_000, 20_000))
+    assert not soundness.same_work((0.100, 0.107), (20_000, 20_000))
+    assert not soundness.same_work((0.100, 0.106), (20_000, None)), "nothing is put down to chance"
+    assert not soundness.same_work((0.1, None), (9, 9))
+
+
+def test_no_difference_is_told_of_points_that_can_not_be_compared(tmp_path: Path) -> None:
+    over = PLAIN | {"saturated": True, "ending": "saturated", "energy_per_bit_pj": 1.0}
+    a, b = made(tmp_path / "a", [({}, PLAIN)]), made(tmp_path / "b", [({}, over)])
+    rows = {row["quantity"]: row for row in a.compare(b).iter_rows(named=True)}
+    assert (rows["energy_per_bit_pj"]["b"], rows["energy_per_bit_pj"]["difference"]) == (1.0, None)
+    assert rows["accepted_load"]["difference"] == 0
+
+
+def test_points_are_compared_phase_by_phase(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def phases(second: float) -> dict[str, Any]:
+        numbers = {"packets": 1000, "saturated": False, "accepted_load": 0.1}
+        return {
+            "phases": [
+                {"phase": number, "load": 0.1, "packet_latency_mean_cycles": latency} | numbers
+                for number, latency in ((1, 20.0), (2, second))
+            ]
+        }
+
+    a, b = made(tmp_path / "a", [({}, PLAIN | phases(30.0))]), made(tmp_path / "b", [({}, PLAIN | phases(36.0))])
+    rows = [row for row in a.compare(b).iter_rows(named=True) if row["quantity"] == "packet_latency_mean_cycles"]
+    assert [(row["phase"], row["difference"]) for row in rows] == [("all", 0.0), ("1", 0.0), ("2", 6.0)]
+    assert main(["compare", str(a.root), str(b.root)]) == 0
+    assert "+20.0 %" in capsys.readouterr().out
+
+
+def test_a_window_that_measures_next_to_nothing_is_told(tmp_path: Path) -> None:
+    few = made(tmp_path / "few", [({}, {"packets": 2, "window_cycles": 10})])
+    assert "2 packets in the window of 10 cycles: too few for a mean or a percentile" in notes.lines(few)[0]
+    short = made(tmp_path / "short", [({}, {"packets": 500, "window_cycles": 15})])
+    assert "the window of 15 cycles is shorter than the mean latency, 20 cycles" in notes.lines(short)[0]
+    assert "write `measure.window: 200cycles` or more" in notes.lines(short)[0]
+    settled = {"warmup_settled": True, "warmup_cycles": 9}
+    nothing = made(tmp_path / "nothing", [({}, settled | {"packets": 0, "offered_load": 0.0})])
+    assert notes.lines(nothing) == ["nothing was measured: no packet was created in the window"], "it settled nowhere"
+
+
 def test_numbers_that_had_not_settled_are_marked(tmp_path: Path) -> None:
     results = points(tmp_path / "late", FLAWS["not settled (power states)"])
     lines = tables.loads(results).splitlines()

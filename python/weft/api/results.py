@@ -120,7 +120,8 @@ class Results(ResultSet):
             Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
             ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
             ``a_ending`` and ``b_ending``, and ``unequal``: why it says nothing on which is better, such as a saturated
-            point or, for energy, unequal accepted loads; ``relative`` and ``significant`` are null then.
+            point or, for energy, unequal accepted loads; ``difference``, ``relative``, ``half_width`` and
+            ``significant`` are null then. Where the load changes, ``phase`` is ``all`` or the number of a phase.
         """
         from weft.results.choose import Chosen
         from weft.results.comparison import compare

@@ -72,7 +72,7 @@ class Pair:
         if quantity is q.ENERGY:
             accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
             packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
-            if not soundness.same_work((mean and mean.value for mean in accepted), packets):
+            if not soundness.same_work((None if mean is None else mean.value for mean in accepted), packets):
                 return "unequal work: accepted loads differ"
         return None
 

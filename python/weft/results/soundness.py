@@ -182,7 +182,7 @@ def remedies(summary: Mapping[str, Any]) -> list[str]:
             f"`measure.warmup: auto` reached its limit: write `measure.warmup_limit: {limit}cycles` or more, or {lower}"
         )
     if BACKLOG in found:
-        told.append("lower the load of the phase before, or make this phase longer")
+        told.append("lower the load of the phase before until it is not saturated")
     return told
 
 
@@ -193,5 +193,5 @@ def _lower_load(summary: Mapping[str, Any]) -> str:
 
 def _rounded_up(cycles: float) -> int:
     """A number of cycles with two digits."""
-    unit = 10 ** max(0, len(str(math.ceil(cycles))) - 2)
+    unit = int("1".ljust(len(str(math.ceil(cycles))) - 1, "0"))
     return math.ceil(cycles / unit) * unit
