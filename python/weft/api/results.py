@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from weft.analysis.bill import YearlyBill
     from weft.analysis.dvfs import Rates
     from weft.plot.accessor import Plots
+    from weft.results.yearly_bill import YearlyBill
 
 
 class Results(ResultSet):
@@ -161,7 +161,7 @@ class Results(ResultSet):
 
         Returns
         -------
-        weft.analysis.bill.YearlyBill
+        weft.results.yearly_bill.YearlyBill
             Its ``frame`` has a row per series of points [kW, kWh/year, money/year], its ``parts`` one per series and
             part of the profile.
 
@@ -170,7 +170,8 @@ class Results(ResultSet):
         ResultsError
             If there is no bill, or no series has usable points around the loads of the profile.
         """
-        from weft.analysis.bill import Bill, YearlyBill
+        from weft.results.bill_keys import Bill
+        from weft.results.yearly_bill import YearlyBill
 
         return YearlyBill(self, None if keys is None else Bill.read(keys))
 
