@@ -7,12 +7,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 import weft
 from conftest import made
 from weft.cli import main
-from weft.errors import ScenarioError
+from weft.errors import ScenarioError, WeftError
+from weft.plot import draw
+from weft.plot.choice import Choice
 from weft.results.bill_keys import HOURS_PER_YEAR, Bill
 from weft.results.bill_lines import lines
 from weft.results.yearly_bill import REFERENCE
@@ -243,6 +247,18 @@ def test_the_command_prints_tables_and_gives_programs_rows(
     assert "load 0.3 (168 h)" in capsys.readouterr().out
 
 
+def test_a_bill_is_asked_for_among_the_tables_and_the_command_that_is_named_gives_it(
+    example: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(example.root)
+    for command in (["export", folder, "--table", "bill"], ["query", folder, "select * from bill"]):
+        assert main(command) == 2
+        assert "= help: an analysis gives it: weft analyse bill DIR --csv" in capsys.readouterr().err
+    with pytest.raises(WeftError, match="weft analyse bill DIR --csv"):
+        example.to_pandas("bill")
+    assert main(["analyse", "bill", folder, "--csv"]) == 0
+
+
 def test_without_a_bill_the_remedies_work(steady: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "bill", str(steady.root)]) == 2
     told = capsys.readouterr().err
@@ -276,6 +292,45 @@ def test_the_report_shows_the_bill_with_a_picture(example: Results, tmp_path: Pa
     assert "#010203" not in section
     assert "saved: at the same delivered work" in section
     assert '<a href="#bill">' in page
+
+
+def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results, tmp_path: Path) -> None:
+    assert main(["plot", "bill", str(example.root), "--out", str(tmp_path / "bill.png")]) == 0
+    numbers = pl.read_csv(tmp_path / "bill.csv")
+    frame = example.bill().frame
+    costs = numbers.group_by("series", maintain_order=True).agg(pl.col("cost_eur_per_year").sum())
+    assert costs["cost_eur_per_year"].to_list() == pytest.approx(frame["cost_eur_per_year"].to_list())
+    assert numbers["from_hour"].to_list()[:3] == [0, 9, 21]
+    above, bars = example.plot.figure("bill").axes
+    assert (above.get_xlabel(), above.get_ylabel()) == ("Time of the day [h]", "Site power [kW]")
+    assert above.get_xlim() == (0, 24)
+    assert bars.get_xlabel() == "Cost per year [EUR]"
+    widths = [
+        np.ptp(np.asarray(bar.get_path().transformed(bar.get_patch_transform()).vertices)[:, 0]) for bar in bars.patches
+    ]
+    assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
+    alone = example.plot.figure("bill", point="policy=tcep")
+    assert [text.get_text() for text in alone.axes[1].get_yticklabels()] == ["tcep"]
+
+
+def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_not_show(tmp_path: Path) -> None:
+    full = _point(ASLEEP, 0.3, 1.0, saturated=True, ending="saturated")
+    results = []
+    for number, price in enumerate(("0.2EUR", "0.2EUR", "0.2USD")):
+        made_up = _results(
+            tmp_path / f"made{number}",
+            *(_point("always_on", load, 2000.0) for load in (0.1, 0.3)),
+            *(_point(ASLEEP, 0.1, 1000.0), full),
+        )
+        manifest = json.loads((made_up.root / "sweep.json").read_text())
+        (made_up.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS | {"price_per_kwh": price}}))
+        results.append(made_up)
+    drawing = draw.figure("bill", Choice.of(results[:2]))
+    assert [text.get_text() for text in drawing.axes[1].texts] == [" no bill: load 0.3 is saturated"] * 2
+    with pytest.raises(WeftError, match="differ in their period or currency"):
+        draw.figure("bill", Choice.of(results))
+    with pytest.raises(WeftError, match="has no bill"):
+        draw.figure("bill", Choice.of([_results(tmp_path / "none", _point(ASLEEP, 0.1, 1.0))]))
 
 
 def test_a_report_without_a_bill_has_no_such_section(tmp_path: Path) -> None:

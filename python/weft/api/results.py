@@ -54,13 +54,13 @@ class Results(ResultSet):
         ResultsError
             If pandas is not installed, or there is no such table.
         """
-        from weft.results.database import TABLES
+        from weft.results.database import TABLES, instead_of
         from weft.results.pandas_frame import to_pandas
 
         if not isinstance(table, str):
             return to_pandas(table)
         if table not in TABLES:
-            raise ResultsError.saying(f"there is no table {table!r}", f"the tables are {', '.join(TABLES)}")
+            raise ResultsError.saying(f"there is no table {table!r}", instead_of(str(table)))
         known = {"points": self.frame, "jobs": self.jobs}
         return to_pandas(known[table] if table in known else self.query(f"select * from {table} order by all"))
 

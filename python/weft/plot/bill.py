@@ -82,6 +82,7 @@ def _steps(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
             line = _REFERENCE | {"color": looks[label].line["color"], "label": f"_{REFERENCE} {label}"}
             axes.stairs(yearly.site_kw(row.baseline_powers_w), hours, baseline=None, **line)
     axes.set(xlim=(0, hours[-1]), xlabel=f"Time of the {period} [h]", ylabel="Site power [kW]")
+    axes.margins(y=0.1)
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MultipleLocator(3 if period == "day" else 24))
 

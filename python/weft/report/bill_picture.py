@@ -58,6 +58,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
             for label, powers in lines.items():
                 axes.stairs(powers, edges, baseline=None, **looks[label].line)
             axes.set(xlim=(0, edges[-1]), xlabel="Hour", ylabel="Site power [kW]", title=title)
+            axes.margins(y=0.1)
             axes.set_ylim(bottom=0)
             axes.xaxis.set_major_locator(MultipleLocator(_TICKS[period]))
         handles = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]
