@@ -130,7 +130,7 @@ def test_without_a_measured_baseline_savings_are_against_the_same_flits_on_links
     (row,) = yearly.frame.iter_rows(named=True)
     assert row["baseline"] == REFERENCE
     assert row["saving_share"] == pytest.approx(1 - 1.4 / 2.2)
-    assert any("from the same run, as no point at power.policy = always_on has" in line for line in lines(yearly))
+    assert any("from the same run, as no point at power.policy = always_on was" in line for line in lines(yearly))
 
 
 def test_the_baseline_has_the_other_coordinates_of_the_series(tmp_path: Path) -> None:

@@ -245,6 +245,31 @@ def test_a_profile_beyond_the_sweep_is_refused_before_anything_runs(
     assert main(["check", str(file), "--set", "traffic.load=0.1", "--set", "bill=null"]) == 0
 
 
+def test_a_load_that_is_swept_later_is_billed_and_finished_points_stay(tmp_path: Path) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO)
+    results = weft.load(file).run(tmp_path / "out")
+    before = {path: path.stat().st_mtime_ns for path in results.root.glob("points/*/summary.json")}
+    keys = KEYS | {"profile": [{"share": 1, "load": 0.2}]}
+    with pytest.raises(ResultsError) as told:
+        results.bill(keys)
+    wanted = told.value.help.partition("`")[2].partition("`")[0]
+    file.write_text(TWO.replace("traffic.load: [0.1, 0.3]", wanted))
+    again = weft.load(file).run(tmp_path / "out")
+    assert len(again.bill(keys).frame) == 2
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_what_is_said_of_an_unsettled_point_settles_it(tmp_path: Path) -> None:
+    idle = "idle_timeout: {idle: 500cycles, transition: 10cycles}"
+    short = TWO.replace("idle_timeout: {idle: 50cycles, transition: 10cycles}", idle).replace("1000cycles", "10cycles")
+    yearly = weft.load(short).run(tmp_path / "short").bill()
+    assert yearly.frame["note"][1].startswith("load 0.1 is not settled (power states)")
+    assert any("`measure.warmup: auto`" in line for line in lines(yearly))
+    settled = weft.load(short, set={"measure.warmup": "auto"}).run(tmp_path / "auto").bill()
+    assert settled.frame["note"].to_list() == [None, None]
+
+
 def test_phases_that_the_load_does_not_have_are_refused_before_anything_runs() -> None:
     changing = {"traffic.phases": [{"from": "1500cycles", "load": 0.2}]}
     phases = {"bill.profile": [{"share": 1, "phase": 3}]}

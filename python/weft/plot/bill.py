@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Inches: height of the panel over time; of a bar, and of what is around the bars.
 _POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
+# The axis of power ends so far above the highest.
+_ROOM = 1.08
 # Most series that an eye can tell apart.
 _MOST = len(style.COLOURS) * 2
 _REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
@@ -73,17 +75,19 @@ def _chosen(part: Chosen, yearly: YearlyBill) -> list[Billed]:
 
 def _steps(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
     period, hours = "day", [0.0, 24.0]
+    powers: list[float] = []
     for label, (yearly, row) in rows.items():
         period, hours = yearly.bill.period, yearly.hours
         if row.readings:
-            powers = yearly.site_kw([each.power_w for each in row.readings])
-            axes.stairs(powers, hours, baseline=None, label=label, **looks[label].line)
+            own = yearly.site_kw([each.power_w for each in row.readings])
+            axes.stairs(own, hours, baseline=None, label=label, **looks[label].line)
+            powers += own
         if row.baseline == REFERENCE:
             line = _REFERENCE | {"color": looks[label].line["color"], "label": f"_{REFERENCE} {label}"}
-            axes.stairs(yearly.site_kw(row.baseline_powers_w), hours, baseline=None, **line)
+            axes.stairs(base := yearly.site_kw(row.baseline_powers_w), hours, baseline=None, **line)
+            powers += base
     axes.set(xlim=(0, hours[-1]), xlabel=f"Time of the {period} [h]", ylabel="Site power [kW]")
-    axes.margins(y=0.1)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, _ROOM * max(powers, default=1.0))
     axes.xaxis.set_major_locator(MultipleLocator(3 if period == "day" else 24))
 
 

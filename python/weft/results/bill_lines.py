@@ -77,7 +77,7 @@ def notes(yearly: YearlyBill) -> list[str]:
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:
-            told.append(f"  {REFERENCE}: from the same run, as no point at {setting(USUAL)} has its other coordinates")
+            told.append(f"  {REFERENCE}: from the same run, as no point at {setting(USUAL)} was measured beside it")
     for row in yearly.rows:
         if reason := row.refused or row.unequal:
             told += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
