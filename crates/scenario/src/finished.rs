@@ -4,6 +4,7 @@ use crate::RESULT_MODEL_VERSION;
 use crate::bill::{energies, link_classes};
 use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
+use crate::config::Scenario;
 use crate::energy::Energy;
 use crate::point::Point;
 use crate::queues::queues;
@@ -99,8 +100,8 @@ fn object(value: Value) -> Map<String, Value> {
 
 /// The load that `traffic` names, or else the mean over the terminals of all jobs when the run starts. Jobs with batches
 /// are left out if there are others: they send as fast as they may, until their batch is sent.
-fn named_load(point: &Point, spec: &Spec) -> Option<f64> {
-    point.scenario.traffic.load.or_else(|| {
+pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
+    scenario.traffic.load.or_else(|| {
         let jobs = &spec.traffic.jobs;
         let lasting = jobs.iter().any(|job| job.batch.is_none());
         let counted = jobs.iter().filter(|job| !lasting || job.batch.is_none());
@@ -118,7 +119,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "routing": point.scenario.routing.name(),
         "pattern": point.scenario.traffic.pattern.as_ref().map(weft_traffic::PatternConfig::name),
         "policy": point.scenario.power.policy.name(),
-        "load": named_load(point, spec),
+        "load": named_load(&point.scenario, spec),
         "packet_flits": point.scenario.traffic.packet.0,
         "seed": point.scenario.seed,
         "weft_version": env!("CARGO_PKG_VERSION"),

@@ -134,6 +134,9 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
 pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &str) -> Result<(), Diagnostic> {
     let notes = node.swept.as_deref().map(sweep_note).into_iter().collect::<Vec<_>>();
     match schema.view() {
+        // `null` is how an optional section with keys that must be there is left out by `--set`; one that is merely empty
+        // has forgotten them.
+        View::Keys { required, .. } if !required.is_empty() && schema.is_optional() && node.is_null() => Ok(()),
         View::Keys { keys, required } => {
             let names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
             for entry in entries(node, path, "its keys", &names)? {

@@ -37,6 +37,11 @@ impl Schema {
         self.0.get("description").or_else(|| self.target().get("description"))?.as_str()
     }
 
+    /// Whether `null` may stand in its place.
+    pub fn is_optional(&self) -> bool {
+        or_null(self.0).is_some()
+    }
+
     /// The schema proper, behind `$ref` and behind the "or null" of an optional field.
     fn target(&self) -> &'static Value {
         let mut schema = self.0;

@@ -44,6 +44,11 @@ impl Node {
         Self { kind: Kind::Mapping(Vec::new()), span, swept: None }
     }
 
+    /// Whether `null` or `~` is written, not merely nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self.kind, Kind::Scalar(Value::Null)) && !self.span.range.is_empty()
+    }
+
     /// The value without places.
     pub fn value(&self) -> Value {
         match &self.kind {

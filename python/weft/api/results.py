@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from weft.analysis.bill import YearlyBill
     from weft.analysis.dvfs import Rates
     from weft.plot.accessor import Plots
+    from weft.results.yearly_bill import YearlyBill
 
 
 class Results(ResultSet):
@@ -54,13 +54,13 @@ class Results(ResultSet):
         ResultsError
             If pandas is not installed, or there is no such table.
         """
-        from weft.results.database import TABLES
+        from weft.results.database import TABLES, instead_of
         from weft.results.pandas_frame import to_pandas
 
         if not isinstance(table, str):
             return to_pandas(table)
         if table not in TABLES:
-            raise ResultsError.saying(f"there is no table {table!r}", f"the tables are {', '.join(TABLES)}")
+            raise ResultsError.saying(f"there is no table {table!r}", instead_of(str(table)))
         known = {"points": self.frame, "jobs": self.jobs}
         return to_pandas(known[table] if table in known else self.query(f"select * from {table} order by all"))
 
@@ -162,7 +162,7 @@ class Results(ResultSet):
 
         Returns
         -------
-        weft.analysis.bill.YearlyBill
+        weft.results.yearly_bill.YearlyBill
             Its ``frame`` has a row per series of points [kW, kWh/year, money/year], its ``parts`` one per series and
             part of the profile.
 
@@ -171,7 +171,8 @@ class Results(ResultSet):
         ResultsError
             If there is no bill, or no series has usable points around the loads of the profile.
         """
-        from weft.analysis.bill import Bill, YearlyBill
+        from weft.results.bill_keys import Bill
+        from weft.results.yearly_bill import YearlyBill
 
         return YearlyBill(self, None if keys is None else Bill.read(keys))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from weft.api.results import Results
 from weft.errors import ScenarioError
+from weft.results import bill_plan
 from weft.results.quantities import TOLERANCE
 from weft.results.store import Store
 from weft.runs import memory, saturation_search, watch
@@ -138,8 +139,9 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            For the first point that can't run, or if the points need too much memory.
+            For the first point that can't run, if the points need too much memory, or if they can't give the bill.
         """
+        bill_plan.check(self.points)
         if not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=1, blocks=0)
         return [Implied(points, points[0].imply() | _memory(points[0])) for points in self._alike()]
@@ -184,11 +186,12 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            Before anything runs if a point can't run, or if points need too much memory.
+            Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
         given.execution(jobs, threads, blocks, watch)
+        bill_plan.check(self.points)
         if not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=threads, blocks=blocks)
         for points in self._alike():

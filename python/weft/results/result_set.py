@@ -67,8 +67,10 @@ class ResultSet:
         ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
     summaries : list of dict
         Contents of ``summary.json`` of each of these points.
+    absent : list of dict
+        ``hash`` and ``coordinates`` of each point without results.
     missing : int
-        Points without results.
+        How many these are.
     damaged : list of Damaged
         Points whose results are not whole, or of another version: they are left out of all else.
     """
@@ -82,8 +84,10 @@ class ResultSet:
         self.points: list[dict[str, Any]] = []
         self.summaries: list[dict[str, Any]] = []
         self.damaged: list[Damaged] = []
+        self.absent: list[dict[str, Any]] = []
         for point in listed:
             if not store.complete(point["hash"]):
+                self.absent.append(point)
                 continue
             try:
                 summary = (store.check if thorough else store.summary)(point["hash"])
@@ -92,7 +96,7 @@ class ResultSet:
                 continue
             self.points.append(point)
             self.summaries.append(summary)
-        self.missing = len(listed) - len(self.points) - len(self.damaged)
+        self.missing = len(self.absent)
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
