@@ -2,6 +2,7 @@
 //! it.
 
 use crate::config::Scenario;
+use crate::diagnostic::nearest;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
@@ -74,6 +75,35 @@ impl Schema {
             (None, _, Value::String(name)) if name == "object" => View::Keys { keys: Vec::new(), required: Vec::new() },
             _ => View::Plain,
         }
+    }
+
+    /// What to write where a list of any length belongs, at this path; `None` if something else may stand there.
+    pub fn list_of(&self, path: &str) -> Option<String> {
+        let schema = self.target();
+        if schema["type"] != "array" || schema.get("maxItems").is_some() {
+            return None;
+        }
+        let element = match Self(&schema["items"]).view() {
+            View::Keys { keys, .. } => {
+                let keys: Vec<_> = keys.iter().map(|(key, _)| format!("{key}: ...")).collect();
+                format!("{{{}}}", keys.join(", "))
+            }
+            View::Map(_) | View::Models(_) | View::Words(_) | View::Items(_) | View::Plain => "...".to_owned(),
+        };
+        let near = self.sibling(path).map(|other| format!("did you mean `{other}`? ")).unwrap_or_default();
+        let about = self.description().map(|about| format!(": {about}")).unwrap_or_default();
+        Some(format!("{near}`{path}` is a list, [{element}, ...]{about}"))
+    }
+
+    /// The key beside the one at this path, of one value and nearly of its name.
+    fn sibling(&self, path: &str) -> Option<String> {
+        let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let names = above.split('.').filter(|name| !name.is_empty());
+        let section = names.fold(Some(Self::root()), |schema, name| schema?.child(name))?;
+        let View::Keys { keys, .. } = section.view() else { return None };
+        let single = keys.iter().filter(|(key, schema)| *key != name && matches!(schema.view(), View::Plain));
+        let other = nearest(name, single.map(|(key, _)| *key))?;
+        Some(if above.is_empty() { other.to_owned() } else { format!("{above}.{other}") })
     }
 
     /// The place of a key, a model or a list index below this one.
