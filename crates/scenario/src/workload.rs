@@ -19,10 +19,10 @@ pub struct Traffic {
     /// Who sends to whom. With `jobs`: the pattern of jobs that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], above 0 to 1. With `jobs`: the
-    /// load of jobs that name none. Default for batches: 1.
+    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], 0 to 1. With `jobs`: the load
+    /// of jobs that name none. Default for batches: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
     /// Terminals with another load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -97,9 +97,9 @@ pub struct JobConfig {
     /// Who sends to whom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load [flits/cycle per terminal], above 0 to 1.
+    /// Offered load [flits/cycle per terminal], 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
     /// Packet length [flits], 1 to 65535.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,7 +215,7 @@ impl Scenario {
     /// Loads of ranges of terminals, from the start of the run until a phase names another.
     fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph) -> Result<(), Refusal> {
         for (i, some) in self.traffic.loads.iter().enumerate() {
-            check_load(&format!("traffic.loads.{i}.load"), some.load, true)?;
+            check_load(&format!("traffic.loads.{i}.load"), some.load)?;
             let [from, to] = some.terminals;
             if from > to || to >= graph.terminals() {
                 let what = format!("no range of the {} terminals: {from} to {to}", graph.terminals());
@@ -242,7 +242,14 @@ impl Plan<'_> {
         let mut pattern = build(config, &self.population, path)?;
         let ranks = self.terminals.len();
         let load = match &self.load {
-            Some((load, path)) => check_load(path, *load, false).map(|()| *load)?,
+            Some((load, path)) => {
+                check_load(path, *load)?;
+                if *load == 0.0 && self.batch.is_some() && self.phases.0.is_empty() {
+                    let what = "a batch is never sent at a load of 0";
+                    return Err(Refusal::new(path, what, "write a load above 0, or leave it out: for batches it is 1"));
+                }
+                *load
+            }
             None if self.batch.is_some() => 1.0,
             None => return Err(self.missing("load", "load: 0.1")),
         };
@@ -264,7 +271,7 @@ impl Plan<'_> {
                 pattern = build(config, &self.population, &format!("{path}.pattern"))?;
             }
             if let Some(other) = phase.load {
-                check_load(&format!("{path}.load"), other, true)?;
+                check_load(&format!("{path}.load"), other)?;
                 load = other;
             }
             phases.push(spec::LoadPhase { from, pattern: pattern.clone(), load: vec![load; ranks] });
@@ -288,7 +295,7 @@ impl Plan<'_> {
             job.phases.iter().flat_map(|phase| &phase.load).copied().filter(|l| *l > 0.0).collect();
         loads.sort_by(f64::total_cmp);
         loads.dedup();
-        loads.iter().try_for_each(|&load| injection.build(load, job.packet_flits, clock.cycle_fs, &path).map(|_| ()))
+        loads.iter().try_for_each(|&load| injection.check(load, job.packet_flits, clock.cycle_fs, &path))
     }
 
     fn missing(&self, key: &str, example: &str) -> Refusal {
@@ -346,17 +353,15 @@ fn follow_patterns(job: &mut spec::Job) {
     }
 }
 
-fn check_load(path: &str, load: f64, may_be_zero: bool) -> Result<(), Refusal> {
+fn check_load(path: &str, load: f64) -> Result<(), Refusal> {
     if load > 1.0 {
         let what = format!("a load of {load} is {load} flits per cycle and terminal, and a terminal injects at most 1");
         let percent =
             if (2.0..=100.0).contains(&load) { format!("; {load} % is {}", load / 100.0) } else { String::new() };
         return Err(Refusal::new(path, what, format!("write a fraction of the injection bandwidth, up to 1{percent}")));
     }
-    match load > 0.0 || (may_be_zero && load == 0.0) {
+    match load >= 0.0 {
         true => Ok(()),
-        false => {
-            Err(Refusal::new(path, format!("a load of {load} is not above 0"), "write a fraction above 0, up to 1"))
-        }
+        false => Err(Refusal::new(path, format!("a load of {load} is below 0"), "write a fraction from 0 to 1")),
     }
 }

@@ -216,6 +216,14 @@ fn bursts_that_the_load_does_not_fit_at_any_point_and_in_any_job() {
 }
 
 #[test]
+fn a_batch_that_is_never_sent() {
+    assert_eq!(
+        refused_load("  load: 0\n  batch: {per_terminal: 5}\n"),
+        "error: traffic.load: a batch is never sent at a load of 0"
+    );
+}
+
+#[test]
 fn jobs_of_one_name() {
     let jobs = "  load: 0.3\n  jobs: [{name: a, terminals: {range: [0, 7]}}, {name: a, terminals: {rest: {}}}]\n";
     assert_eq!(refused_load(jobs), "error: traffic.jobs.1.name: `a` is the name of traffic.jobs.0, too");
