@@ -162,8 +162,8 @@ class Database:
     def _help(self, sql: str) -> str:
         absent = [name for name in ASKING if _mentions(sql, name) and not self._files(name)]
         if absent:
-            asks = ", ".join(f"--set {ASKING[name]}" for name in absent)
-            return f"no point kept {' and '.join(absent)}: run the sweep with {asks}"
+            again = next(iter(self._sets.values())).recording(*(ASKING[name] for name in absent))
+            return f"no point kept {' and '.join(absent)}: {again}"
         known = self.columns()
         dotted = {column for columns in known.values() for column, _ in columns if "." in column and _bare(sql, column)}
         quotes = [f"write {', '.join(map(quoted, sorted(dotted)))}, in double quotes"] if dotted else []

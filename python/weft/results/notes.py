@@ -29,7 +29,7 @@ def lines(results: ResultSet) -> list[str]:
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
     told = [*collapse.sentences(results), *unmeasured(results), *too_early(results), *warmup, *power, *confidence]
-    return [*told, *lost, *_fairness(results), *damage(results)]
+    return [*told, *lost, *_fairness(results), *unlisted(results), *damage(results)]
 
 
 def unmeasured(results: ResultSet) -> list[str]:
@@ -123,6 +123,18 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
     return [f"{lost} at {where} (a router had failed): latencies are of the others"]
+
+
+def unlisted(results: ResultSet) -> list[str]:
+    """How many points of the folder the sweep no longer has, and what becomes of them; no line if it has all."""
+    if not results.unlisted:
+        return []
+    count = (
+        f"{results.unlisted} other point{' lies' if results.unlisted == 1 else 's lie'} in {results.root / 'points'}"
+    )
+    return [
+        f"{count}: the scenario had more or others when they ran; a sweep that has them again takes them from there"
+    ]
 
 
 def damage(results: ResultSet) -> list[str]:

@@ -18,6 +18,7 @@ from weft._engine import RESULT_MODEL_VERSION
 from weft.errors import ResultsError, WriteError, writing
 from weft.results import unfinished
 from weft.text.file_names import as_path
+from weft.text import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,6 +157,13 @@ class Store:
                 for rest in (new, old):
                     shutil.rmtree(rest, ignore_errors=True)
 
+    def unlisted(self) -> int:
+        """Finished points in the folder that its list does not name: an earlier form of the sweep had them."""
+        listed = {point["hash"] for point in self.manifest()["points"]}
+        with suppress(OSError):
+            return sum(each.name.isalnum() and each.name not in listed for each in self._points.iterdir())
+        return 0
+
     def stall(self, hash: str) -> str:
         """The packets of a stuck point that wait for each other, in words."""
         path = self.folder(hash) / _STALL
@@ -214,7 +222,7 @@ class Store:
         if not same and lost:
             whose = f"{manifest['name']!r} of {manifest.get('source')}"
             what = f"{self.root} holds the results of another sweep, {whose}: {len(lost)} of its points would be lost"
-            remedy = f"name another folder with --out (in Python out=), such as {self._free()}, or remove {self.root}"
+            remedy = f"name another folder with --out (in Python out=), such as {shell.word(self.free())}, or remove {self.root}"
             raise ResultsError.saying(what, remedy)
 
     def _owner(self, named: Named) -> list[str | None]:
@@ -226,7 +234,7 @@ class Store:
             file = os.path.relpath(file, os.path.realpath(self.root))  # a project may be moved as a whole
         return [named.folder, file]
 
-    def _free(self) -> Path:
+    def free(self) -> Path:
         """A folder beside this one that does not exist."""
         number = 2
         while os.path.lexists(free := self.root.with_name(f"{self.root.name}-{number}")):
