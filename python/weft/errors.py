@@ -96,6 +96,9 @@ def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
     number = problem.errno or _number(str(problem))
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
         return f"{place} is no folder", f"{_ELSEWHERE}, or move that file away"
+    if number == errno.ENOENT or (number in (errno.EACCES, errno.EPERM) and os.access(place, os.W_OK)):
+        # permissions are not what forbids it: /proc and /sys take no files from anybody
+        return f"the system allows no new file in {place if place.is_dir() else place.parent}", _ELSEWHERE
     return _REASONS.get(number or 0, (problem.strerror or str(problem), _ELSEWHERE))
 
 

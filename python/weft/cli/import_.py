@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments
 from weft.errors import PeerError
-from weft.text.columns import WIDTH
 from weft.text import shell
+from weft.text.columns import WIDTH
 
 if TYPE_CHECKING:
     import argparse

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from weft._engine import RESULT_MODEL_VERSION
 from weft.errors import ResultsError, WriteError, writing
 from weft.results import unfinished
-from weft.text.file_names import as_path
 from weft.text import shell
+from weft.text.file_names import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -222,7 +222,8 @@ class Store:
         if not same and lost:
             whose = f"{manifest['name']!r} of {manifest.get('source')}"
             what = f"{self.root} holds the results of another sweep, {whose}: {len(lost)} of its points would be lost"
-            remedy = f"name another folder with --out (in Python out=), such as {shell.word(self.free())}, or remove {self.root}"
+            free = shell.word(self.free())
+            remedy = f"name another folder with --out (in Python out=), such as {free}, or remove {self.root}"
             raise ResultsError.saying(what, remedy)
 
     def _owner(self, named: Named) -> list[str | None]:
