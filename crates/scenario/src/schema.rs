@@ -250,10 +250,10 @@ pub fn examples() -> Value {
 /// The first sentence of a text that is broken into lines.
 fn first_sentence(text: &str) -> String {
     let paragraph = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    match paragraph.split_once(". ") {
-        Some((first, _)) => format!("{first}."),
-        None => paragraph,
-    }
+    // "et al. " in brackets ends no sentence
+    let closed = |first: &str| first.matches('(').count() == first.matches(')').count();
+    let ends = paragraph.match_indices(". ").map(|(at, _)| &paragraph[..=at]);
+    ends.into_iter().find(|first| closed(first)).unwrap_or(&paragraph).to_owned()
 }
 
 fn family<T: JsonSchema>() -> Value {

@@ -72,7 +72,10 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
         let changes = !spec.faults.is_empty() || spec.traffic.jobs.iter().any(|job| job.phases.len() > 1);
         let several = period.saturating_mul(10);
         let help = match changes {
-            true => format!("write several such times, such as `measure.warmup: {several}cycles`"),
+            true => format!(
+                "write several such times, such as `measure.warmup: {several}cycles`, and let phases and faults begin after \
+                 them"
+            ),
             false => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
         };
         Warning::new("measure.warmup", what, help)

@@ -324,6 +324,17 @@ fn every_example_of_a_model_can_be_written() {
     }
 }
 
+#[test]
+fn the_summary_of_a_model_is_a_whole_sentence() {
+    for (family, models) in weft_scenario::models().as_object().expect("families") {
+        for model in models.as_array().expect("models") {
+            let summary = model["summary"].as_str().expect("a text");
+            let brackets = |of: char| summary.matches(of).count();
+            assert!(summary.ends_with('.') && brackets('(') == brackets(')'), "{family}: {model}");
+        }
+    }
+}
+
 /// A choice is among words or among models: of a mixture the reader would know the words only.
 #[test]
 fn no_choice_mixes_words_and_models() {

@@ -73,6 +73,13 @@ fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_told() {
     let told = warned(&[TCEP, ("measure.warmup", "1us"), phases]);
     assert!(told[0].1.contains("`measure.warmup: 10000cycles`") && !told[0].1.contains("auto"), "{told:?}");
     assert_eq!(warned(&[TCEP, ("measure.warmup", "10000cycles"), phases]), []);
+    // a longer warm-up goes past phases that began in the shorter one: they have to move, too
+    let early = |warmup, from| {
+        let phases = if from == 2 { "[{from: 2us, load: 0.2}]" } else { "[{from: 12us, load: 0.2}]" };
+        warned(&[TCEP, ("measure.warmup", warmup), ("traffic.phases", phases)])
+    };
+    assert!(early("1us", 2)[0].1.contains("let phases and faults begin after them"));
+    assert_eq!((early("10000cycles", 2).len(), early("10000cycles", 12).len()), (1, 0));
 }
 
 #[test]

@@ -28,7 +28,7 @@ def lines(results: ResultSet) -> list[str]:
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
-    told = [*collapse.sentences(results), *unmeasured(results), *too_early(results), *warmup, *power, *confidence]
+    told = [*collapse.sentences(results), *unmeasured(results), *too_early(results), *warmup, *_by_phases(results), *power, *confidence]
     return [*told, *lost, *_fairness(results), *unlisted(results), *damage(results)]
 
 
@@ -48,6 +48,18 @@ def too_early(results: ResultSet) -> list[str]:
     def told(summary: Mapping[str, Any]) -> list[str]:
         short = soundness.short_warmup(summary)
         return [] if short is None else [f"power states not settled: {short}"]
+
+    return _each_once(results, told)
+
+
+def _by_phases(results: ResultSet) -> list[str]:
+    """Where nobody looked whether the network had settled: no warm-up can end by itself under a load that changes."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        if not summary.get("phases") or summary.get("warmup_settled") is not None:
+            return []
+        length = summary.get("warmup_cycles")
+        return [f"settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles"]
 
     return _each_once(results, told)
 
