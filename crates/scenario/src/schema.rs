@@ -226,6 +226,7 @@ pub fn models() -> Value {
         ("routing", family::<weft_engine::routing::RoutingConfig>()),
         ("traffic.pattern", family::<weft_traffic::PatternConfig>()),
         ("traffic.injection", family::<weft_traffic::InjectionConfig>()),
+        ("traffic.workload", family::<weft_engine::workload::WorkloadConfig>()),
         ("power.policy", family::<weft_engine::power::PolicyConfig>()),
         ("router.allocator", family::<weft_engine::allocation::AllocatorConfig>()),
         ("measure", family::<weft_engine::recording::RecordingConfig>()),
@@ -236,7 +237,9 @@ pub fn models() -> Value {
 /// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Those of
 /// routings for particular networks, and those that need a file, are left out.
 pub fn examples() -> Value {
-    use weft_engine::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+    use weft_engine::{
+        allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig, workload::WorkloadConfig,
+    };
     let routings = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
     let routings: Vec<RoutingConfig> = routings.map(|example| example.config).collect();
     json!({
@@ -244,6 +247,7 @@ pub fn examples() -> Value {
         "power.policy": PolicyConfig::examples(),
         "router.allocator": AllocatorConfig::examples(),
         "traffic.injection": weft_traffic::InjectionConfig::examples(),
+        "traffic.workload": WorkloadConfig::examples(),
     })
 }
 

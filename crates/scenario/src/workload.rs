@@ -39,7 +39,10 @@ pub struct Traffic {
     /// Sources stop after a number of packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// Packets are requests that their destinations answer.
+    /// What terminals send, and when. Default: `open_loop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadConfig>,
+    /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
     /// Jobs on disjoint sets of terminals, with results of their own; terminals in no job are silent. Default: one job,
@@ -113,7 +116,10 @@ pub struct JobConfig {
     /// Sources stop after a number of packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// Packets are requests that their destinations answer.
+    /// What terminals send, and when. Default: `open_loop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadConfig>,
+    /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
 }
@@ -140,14 +146,57 @@ struct Plan<'a> {
     injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
     batch: Option<(BatchSize, String)>,
-    reply: Option<&'a RequestReply>,
+    workload: Asked<'a>,
+}
+
+/// The workload that a scenario asks for, in one of the two ways to write it.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Nothing,
+    Workload(&'a WorkloadConfig),
+    Reply(&'a RequestReply),
+}
+
+impl<'a> Asked<'a> {
+    /// What the keys `workload` and `reply` of the section at `path` say.
+    fn of(workload: Option<&'a WorkloadConfig>, reply: Option<&'a RequestReply>, path: &str) -> Result<Self, Refusal> {
+        match (workload, reply) {
+            (None, None) => Ok(Self::Nothing),
+            (Some(workload), None) => Ok(Self::Workload(workload)),
+            (None, Some(reply)) => Ok(Self::Reply(reply)),
+            (Some(_), Some(_)) => {
+                let what = "`workload` and `reply` both say what terminals send";
+                let help = "leave one of them out: `reply: ...` is short for `workload: {request_reply: ...}`";
+                Err(Refusal::new(format!("{path}.workload"), what, help))
+            }
+        }
+    }
+
+    fn config(self) -> WorkloadConfig {
+        match self {
+            Self::Nothing => WorkloadConfig::default(),
+            Self::Workload(workload) => workload.clone(),
+            Self::Reply(reply) => WorkloadConfig::RequestReply(reply.clone()),
+        }
+    }
+
+    /// A refusal of the workload at the key as it was written.
+    fn placed(self, refusal: Refusal) -> Refusal {
+        match self {
+            Self::Reply(_) => {
+                let written = format!(".workload.{}.", self.config().name());
+                Refusal { path: refusal.path.replace(&written, ".reply."), ..refusal }
+            }
+            Self::Nothing | Self::Workload(_) => refusal,
+        }
+    }
 }
 
 impl Scenario {
     /// The jobs, checked against the machine.
     pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock) -> Result<TrafficSpec, Refusal> {
         let traffic = &self.traffic;
-        let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)] } else { self.plans(graph)? };
+        let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)?] } else { self.plans(graph)? };
         let mut jobs = plans.iter().map(|plan| plan.job(clock)).collect::<Result<Vec<_>, Refusal>>()?;
         self.change_loads(&mut jobs, &plans, graph)?;
         for job in &mut jobs {
@@ -155,14 +204,18 @@ impl Scenario {
         }
         let spec = TrafficSpec { jobs };
         let path = |j: usize| if traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
-        spec.check(graph.terminals(), path)?;
+        let placed = |refusal: Refusal| {
+            let plan = plans.iter().find(|plan| refusal.path.starts_with(&format!("{}.", plan.path)));
+            plan.map_or(refusal.clone(), |plan| plan.workload.placed(refusal))
+        };
+        spec.check(graph.terminals(), path).map_err(placed)?;
         plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| plan.check_injection(job, clock))?;
         Ok(spec)
     }
 
-    fn whole_machine(&self, graph: &Graph) -> Plan<'_> {
+    fn whole_machine(&self, graph: &Graph) -> Result<Plan<'_>, Refusal> {
         let traffic = &self.traffic;
-        Plan {
+        Ok(Plan {
             path: "traffic".into(),
             name: "all",
             terminals: (0..graph.terminals()).collect(),
@@ -173,8 +226,8 @@ impl Scenario {
             injection: (&traffic.injection, "traffic.injection".into()),
             phases: (&traffic.phases, "traffic.phases".into()),
             batch: traffic.batch.map(|batch| (batch, "traffic.batch".into())),
-            reply: traffic.reply.as_ref(),
-        }
+            workload: Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic")?,
+        })
     }
 
     fn plans(&self, graph: &Graph) -> Result<Vec<Plan<'_>>, Refusal> {
@@ -182,10 +235,10 @@ impl Scenario {
         let places: Vec<_> = traffic.jobs.iter().map(|job| (&*job.name, &job.terminals)).collect();
         let places = place(&places, graph.terminals(), self.seed)?;
         let jobs = traffic.jobs.iter().zip(places).enumerate();
-        Ok(jobs.map(|(j, (job, terminals))| self.plan(format!("traffic.jobs.{j}"), job, terminals)).collect())
+        jobs.map(|(j, (job, terminals))| self.plan(format!("traffic.jobs.{j}"), job, terminals)).collect()
     }
 
-    fn plan<'a>(&'a self, path: String, job: &'a JobConfig, terminals: Vec<u32>) -> Plan<'a> {
+    fn plan<'a>(&'a self, path: String, job: &'a JobConfig, terminals: Vec<u32>) -> Result<Plan<'a>, Refusal> {
         let traffic = &self.traffic;
         let mine = |key: &str| format!("{path}.{key}");
         let ours = |key: &str| format!("traffic.{key}");
@@ -197,7 +250,12 @@ impl Scenario {
             true => (&*traffic.phases, ours("phases")),
             false => (&*job.phases, mine("phases")),
         };
-        Plan {
+        let own = Asked::of(job.workload.as_ref(), job.reply.as_ref(), &path)?;
+        let workload = match own {
+            Asked::Nothing => Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic")?,
+            Asked::Workload(_) | Asked::Reply(_) => own,
+        };
+        Ok(Plan {
             name: &job.name,
             population: Population { seed: self.seed, ..Population::of(terminals.len() as u32) },
             terminals,
@@ -207,9 +265,9 @@ impl Scenario {
             injection: injection.unwrap_or_else(|| (&traffic.injection, ours("injection"))),
             phases,
             batch: batch.or_else(|| traffic.batch.map(|batch| (batch, ours("batch")))),
-            reply: job.reply.as_ref().or(traffic.reply.as_ref()),
+            workload,
             path,
-        }
+        })
     }
 
     /// Loads of ranges of terminals, from the start of the run until a phase names another.
@@ -283,7 +341,7 @@ impl Plan<'_> {
             phases,
             packet_flits: self.packet.0,
             injection: self.injection.0.clone(),
-            workload: self.reply.cloned().map_or_else(WorkloadConfig::default, WorkloadConfig::RequestReply),
+            workload: self.workload.config(),
         })
     }
 

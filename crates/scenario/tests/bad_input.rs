@@ -556,7 +556,7 @@ fn sweep_over_an_unknown_path() {
     9 | sweep: {traffic.lod: [0.1, 0.2]}
       |         ^^^^^^^^^^^
       |
-      = help: did you mean `load`? the keys of `traffic`: pattern, load, loads, packet, injection, phases, batch, reply, jobs
+      = help: did you mean `load`? the keys of `traffic`: pattern, load, loads, packet, injection, phases, batch, workload, reply, jobs
     "#);
 }
 

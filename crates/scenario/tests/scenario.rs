@@ -165,6 +165,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("traffic.injection", "{on_off: {mean_on: 50cycles}}"),
     ("traffic.phases", "[{from: 5us, load: 0.2}]"),
     ("traffic.batch", "{per_terminal: 10}"),
+    ("traffic.workload", "{request_reply: {packet: 3flits}}"),
     ("traffic.reply", "{packet: 4flits}"),
     ("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]"),
     ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
