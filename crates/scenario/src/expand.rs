@@ -21,6 +21,12 @@ const MAX_POINTS: usize = 100_000;
 /// Reads a scenario file, in UTF-8.
 pub fn read(file: &Path) -> Result<String, Diagnostic> {
     let name = file.display();
+    if file.is_dir() {
+        let what = format!("{name} is a folder, where the file of a scenario belongs");
+        let help =
+            "give the path of a scenario file; in a folder of results each point has its own, points/*/scenario.yaml";
+        return Err(Diagnostic::nowhere("", &what, help));
+    }
     let bytes = std::fs::read(file).map_err(|error| {
         let help = "give the path of a scenario file that can be read; examples/quickstart.yaml is one";
         Diagnostic::nowhere("", &format!("{name} can't be read: {error}"), help)
@@ -246,11 +252,12 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
         let found = path::find(tree, &path);
         let what = in_words(what, Some(found.node).filter(|_| found.whole));
         let several = path::instead_of_list(found.node, &path).filter(|_| found.whole && help.is_empty());
-        let mut schema = Some(Schema::root());
+        let (mut schema, mut about) = (Some(Schema::root()), "");
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
+            // what an element of a list should be is said of the list
+            about = schema.and_then(|schema| schema.description()).unwrap_or(about);
         }
-        let about = schema.and_then(|schema| schema.description()).unwrap_or("");
         let help = several.as_deref().unwrap_or(if help.is_empty() { about } else { help });
         explain(tree, &[], &Refusal::new(path, what, help))
     })

@@ -98,8 +98,8 @@ impl Schema {
     /// The key beside the one at this path, of one value and nearly of its name.
     fn sibling(&self, path: &str) -> Option<String> {
         let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
-        let names = above.split('.').filter(|name| !name.is_empty());
-        let section = names.fold(Some(Self::root()), |schema, name| schema?.child(name))?;
+        let mut names = above.split('.').filter(|name| !name.is_empty());
+        let section = names.try_fold(Self::root(), |schema, name| schema.child(name))?;
         let View::Keys { keys, .. } = section.view() else { return None };
         let single = keys.iter().filter(|(key, schema)| *key != name && matches!(schema.view(), View::Plain));
         let other = nearest(name, single.map(|(key, _)| *key))?;

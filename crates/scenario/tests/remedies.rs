@@ -259,6 +259,7 @@ fn values_of_another_kind_are_told_as_expected_and_found() {
     for (path, value, what) in [
         ("seed", "x", "expected a whole number, found the text \"x\""),
         ("traffic.load", "{a: 1}", "expected a number, found a mapping"),
+        ("topology.hyperx.widths", "[4, x]", "expected a whole number from 0 to 4294967295, found the text \"x\""),
         ("traffic.phases", "3", "expected a list, found the value 3"),
         ("links.default.latency", "true", "expected a time such as \"10us\", found the value true"),
         ("router.hold_switch", "2", "expected true or false, found the value 2"),
@@ -268,6 +269,6 @@ fn values_of_another_kind_are_told_as_expected_and_found() {
         ("measure.series.every", "0cycles", "expected a time above 0, found 0 cycles"),
     ] {
         let error = checked(&[(path, value)]).expect_err(path);
-        assert!(error.what.contains(what), "{path}: {error}");
+        assert!(error.what.contains(what) && !error.help.is_empty(), "{path}: {error}");
     }
 }

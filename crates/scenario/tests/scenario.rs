@@ -270,6 +270,7 @@ fn bombs_and_hostile_texts_are_one_clear_error() {
     std::fs::remove_file(&file).expect("removed");
     assert!(error.what.ends_with(":2: byte 14 of the file is not UTF-8 text"), "{error}");
     assert!(weft_scenario::read(&file).expect_err("gone").what.contains("can't be read"));
+    assert!(weft_scenario::read(&std::env::temp_dir()).expect_err("a folder").help.contains("points/*/scenario.yaml"));
 }
 
 proptest! {

@@ -28,7 +28,15 @@ def lines(results: ResultSet) -> list[str]:
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
-    told = [*collapse.sentences(results), *unmeasured(results), *too_early(results), *warmup, *_by_phases(results), *power, *confidence]
+    told = [
+        *collapse.sentences(results),
+        *unmeasured(results),
+        *too_early(results),
+        *warmup,
+        *_by_phases(results),
+        *power,
+        *confidence,
+    ]
     return [*told, *lost, *_fairness(results), *unlisted(results), *damage(results)]
 
 
@@ -59,7 +67,9 @@ def _by_phases(results: ResultSet) -> list[str]:
         if not summary.get("phases") or summary.get("warmup_settled") is not None:
             return []
         length = summary.get("warmup_cycles")
-        return [f"settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles"]
+        return [
+            f"settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles"
+        ]
 
     return _each_once(results, told)
 

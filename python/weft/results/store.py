@@ -270,7 +270,8 @@ class Store:
         """
         path = self.root / _MANIFEST
         if not os.path.lexists(path):
-            what = f"{self.root} holds no results of a sweep: there is no {_MANIFEST}"
+            absent = _MANIFEST if os.path.lexists(self.root) else "such folder"
+            what = f"{self.root} holds no results of a sweep: there is no {absent}"
             raise ResultsError.saying(what, f"name the folder that `weft run` wrote{self._neighbours()}")
         manifest = _parsed(_bytes(path, _REWRITE), path, _REWRITE)
         points = manifest.get("points")
