@@ -186,7 +186,9 @@ fn an_override_adds_to_a_list_and_takes_away() {
     assert_eq!(help, "`faults.0` is its element, and `faults.1` adds one");
     let count = |sets: Sets| {
         let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
-        expand("bad.yaml", &format!("{GOOD}sweep: {{traffic.load: [0.1, 0.2]}}\n"), &sets).map(|points| points.len())
+        expand("bad.yaml", &format!("{GOOD}sweep: {{traffic.load: [0.1, 0.2]}}\n"), &sets)
+            .map(|points| points.len())
+            .map_err(Box::new)
     };
     assert_eq!(count(&[]), Ok(2));
     for set in [("sweep", "null"), ("sweep.traffic.load", "null"), ("sweep", "{seed: [7]}"), ("zip", "null")] {
