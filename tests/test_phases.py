@@ -93,6 +93,9 @@ def test_a_saturated_phase_is_told_and_not_praised(
     assert main(["run", str(path), "--out", str(day.root), "--no-picture"]) == 0
     told = capsys.readouterr().out
     assert "phase 3 of the load is saturated" in told
+    assert (
+        "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 2000 cycles" in told
+    )
     assert "phase 1 of the load measured nothing: it ends in cycle 1000, and the window begins in cycle 2000" in told
     assert "phase 5 of the load measured nothing: it begins in cycle 90000, and the window ends in cycle 60000" in told
     assert (day.root / "phases.csv").is_file()

@@ -54,7 +54,7 @@ pub use finished::Finished;
 pub use measure::{Complete, Confidence, Measure, StopConfig, Warmup};
 pub use placement::{Count, Placement, Rest};
 pub use point::Point;
-pub use prices::{Price, Prices, RouterPrice, Standing};
+pub use prices::{Price, Prices, RouterPrice};
 pub use recordings::{Recordings, recordings};
 pub use schema::{examples, models, schema};
 pub use warnings::Warning;

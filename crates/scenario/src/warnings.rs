@@ -159,7 +159,11 @@ fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
         if heard.any(|phase| phase.load.iter().any(|&load| load > 0.0)) {
             return None;
         }
-        let key = if scenario.traffic.loads.is_empty() { place(scenario, j, "phases") } else { "traffic.loads".into() };
+        let key = match (scenario.traffic.loads.is_empty(), job.phases.len() > 1) {
+            (false, _) => "traffic.loads".into(),
+            (true, true) => place(scenario, j, "phases"),
+            (true, false) => place(scenario, j, "load"),
+        };
         let what = format!(
             "{} has a load of 0 at all {} terminals while the window lasts: nothing is sent, so there are no latencies, and \
              energy is that of an idle network",

@@ -195,6 +195,7 @@ fn a_load_of_nothing_is_told() {
     check(&[silent], "traffic.loads", &["load of 0 at all 8 terminals", "idle network"]);
     assert_eq!(warned(&[("traffic.loads", "[{terminals: [0, 6], load: 0}]")]), []);
     check(&[("traffic.phases", "[{from: 10us, load: 0}]")], "traffic.phases", &["load of 0"]);
+    check(&[("traffic.load", "0")], "traffic.load", &["load of 0 at all 8 terminals", "idle network"]);
 }
 
 #[test]

@@ -21,6 +21,11 @@ pub trait InjectionModel {
         Ok(f64::from(packet_flits))
     }
 
+    /// Refuses what `build` refuses, without the tables that it makes.
+    fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+        self.build(load, packet_flits, cycle_fs, path).map(|_| ())
+    }
+
     /// Whether each cycle creates a packet with the same probability, whatever happened before.
     fn is_memoryless(&self) -> bool {
         false
@@ -69,10 +74,7 @@ impl InjectionConfig {
     /// `packet_flits`, in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the
     /// scenario).
     pub fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
-        if !(load > 0.0 && load <= 1.0) || packet_flits == 0 {
-            let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
-            return Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"));
-        }
+        in_range(load, packet_flits, path)?;
         Ok(Process { times: self.model().build(load, packet_flits, cycle_fs, path)? })
     }
 
@@ -80,6 +82,20 @@ impl InjectionConfig {
     pub fn variance(&self, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<f64, Refusal> {
         self.model().variance(packet_flits, cycle_fs, path)
     }
+
+    /// Refuses what `build` refuses; it makes no tables.
+    pub fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+        in_range(load, packet_flits, path)?;
+        self.model().check(load, packet_flits, cycle_fs, path)
+    }
+}
+
+fn in_range(load: f64, packet_flits: u32, path: &str) -> Result<(), Refusal> {
+    if load > 0.0 && load <= 1.0 && packet_flits > 0 {
+        return Ok(());
+    }
+    let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
+    Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"))
 }
 
 /// When the sources of one load create packets. It is shared: what a source remembers is one word of `state`.

@@ -11,6 +11,7 @@ from weft.results import soundness
 from weft.results.choose import SEED, Chosen, path_of
 from weft.results.confidence import Mean
 from weft.results.rows import frame_of
+from weft.text import shell
 from weft.text.labels import label
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     for side in (a, b):
         if not side.points:
             what = f"{side.name} has no finished point"
-            raise ResultsError.saying(what, f"`weft status {side.results.root}` says how far the sweep is")
+            raise ResultsError.saying(what, f"`{shell.command('status', side.results.root)}` says how far the sweep is")
     keys = (
         _keys(a, b) if on is None else [path_of(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
     )
@@ -231,8 +232,8 @@ def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], 
                 where = ", ".join(f"{key} = {label(value, key)}" for key, value in zip(keys, place, strict=True))
                 found = sorted({label(side.value(point, path), path) for point in several})
                 what = f"{side.name} has {len(several)} points {f'at {where}' if where else 'to compare'}: {path} is "
-                one = f"choose one: {side.name}{',' if side.fixed else ':'}{path}={found[0]}"
-                raise ResultsError.saying(what + ", ".join(found), one)
+                one = shell.word(f"{side.name}{',' if side.fixed else ':'}{path}={found[0]}")
+                raise ResultsError.saying(what + ", ".join(found), f"choose one: {one}")
     return points
 
 

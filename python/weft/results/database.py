@@ -172,8 +172,8 @@ class Database:
     def _help(self, sql: str) -> str:
         absent = [name for name in ASKING if _mentions(sql, name) and not self._files(name)]
         if absent:
-            asks = ", ".join(f"--set {ASKING[name]}" for name in absent)
-            return f"no point kept {' and '.join(absent)}: run the sweep with {asks}"
+            again = next(iter(self._sets.values())).recording(*(ASKING[name] for name in absent))
+            return f"no point kept {' and '.join(absent)}: {again}"
         if analysed := [name for name in _ANALYSED if _mentions(sql, name)]:
             return instead_of(analysed[0])
         known = self.columns()

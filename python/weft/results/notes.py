@@ -33,8 +33,23 @@ def lines(results: ResultSet) -> list[str]:
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
-    told = [*collapse.sentences(results), *unmeasured(results), *too_early(results), *warmup, *power, *confidence]
-    return [*told, *remedies(results), *lost, *_fairness(results), *damage(results)]
+    told = [
+        *collapse.sentences(results),
+        *unmeasured(results),
+        *too_early(results),
+        *warmup,
+        *_by_phases(results),
+        *power,
+        *confidence,
+    ]
+    return [
+        *told,
+        *remedies(results),
+        *lost,
+        *_fairness(results),
+        *unlisted(results),
+        *damage(results),
+    ]
 
 
 def unmeasured(results: ResultSet) -> list[str]:
@@ -68,6 +83,20 @@ def remedies(results: ResultSet) -> list[str]:
         if soundness.short_warmup(summary) is not None:
             return []
         return [f"to settle: {remedy}" for remedy in soundness.remedies(summary)]
+
+    return _each_once(results, told)
+
+
+def _by_phases(results: ResultSet) -> list[str]:
+    """Where nobody looked whether the network had settled: no warm-up can end by itself under a load that changes."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        if not summary.get("phases") or summary.get("warmup_settled") is not None:
+            return []
+        length = summary.get("warmup_cycles")
+        return [
+            f"settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles"
+        ]
 
     return _each_once(results, told)
 
@@ -168,6 +197,18 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
     return [f"{lost} at {where} (a router had failed): latencies are of the others"]
+
+
+def unlisted(results: ResultSet) -> list[str]:
+    """How many points of the folder the sweep no longer has, and what becomes of them; no line if it has all."""
+    if not results.unlisted:
+        return []
+    count = (
+        f"{results.unlisted} other point{' lies' if results.unlisted == 1 else 's lie'} in {results.root / 'points'}"
+    )
+    return [
+        f"{count}: the scenario had more or others when they ran; a sweep that has them again takes them from there"
+    ]
 
 
 def damage(results: ResultSet) -> list[str]:

@@ -17,6 +17,7 @@ from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.choose import POLICY
 from weft.results.curves import short
+from weft.text import shell
 from weft.text.labels import label
 
 if TYPE_CHECKING:
@@ -98,7 +99,10 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
             *_told(names[policy], names[reference], _pairs(points, policy, reference), width),
         ]
     if len(others) > _TOLD:
-        told += ["", f"and {len(others) - _TOLD} more policies: the table above, or `weft report {results.root}`"]
+        told += [
+            "",
+            f"and {len(others) - _TOLD} more policies: the table above, or `{shell.command('report', results.root)}`",
+        ]
     return told
 
 

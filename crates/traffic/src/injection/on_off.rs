@@ -46,8 +46,9 @@ fn full() -> f64 {
     1.0
 }
 
-impl InjectionModel for OnOff {
-    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
+impl OnOff {
+    /// Mean lengths of a burst and of a silence [cycles]; refused if there are none that give the load.
+    fn lengths(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(f64, f64), Refusal> {
         let Self { mean_on, peak } = *self;
         if !(peak > 0.0 && peak <= 1.0) {
             let what = format!("a peak load of {peak} flits per cycle");
@@ -67,12 +68,8 @@ impl InjectionModel for OnOff {
             let help = format!("write at least {}: a burst of one packet", mean_on.like((flits / peak).ceil() as u64));
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
         }
-        let packets = GapTable::new(peak / flits);
-        if load == peak {
-            return Ok(Times::Independent(packets));
-        }
         let off = on * (peak - load) / load;
-        if off < ROUNDED {
+        if load != peak && off < ROUNDED {
             let what = format!("bursts of {mean_on} leave silences of {on} * ({peak} - {load}) / {load} = {off:.4}");
             let help = format!(
                 "silences are 1 cycle or longer: write at least {}, or a load of at most {} or of {peak}",
@@ -80,6 +77,18 @@ impl InjectionModel for OnOff {
                 on * peak / (on + 1.0),
             );
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
+        }
+        Ok((on, off))
+    }
+}
+
+impl InjectionModel for OnOff {
+    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
+        let (on, off) = self.lengths(load, packet_flits, cycle_fs, path)?;
+        let peak = self.peak;
+        let packets = GapTable::new(peak / f64::from(packet_flits));
+        if load == peak {
+            return Ok(Times::Independent(packets));
         }
         let is_on = (load / peak * 2f64.powi(64)) as u64;
         let lengths = |mean: f64| GapTable::new((1.0 / mean.max(1.0)).max(f64::MIN_POSITIVE));
@@ -91,6 +100,10 @@ impl InjectionModel for OnOff {
     fn variance(&self, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<f64, Refusal> {
         let burst = self.mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?.cycles as f64;
         Ok(f64::from(packet_flits) + 2.0 * self.peak * burst)
+    }
+
+    fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+        self.lengths(load, packet_flits, cycle_fs, path).map(|_| ())
     }
 
     fn examples() -> Vec<Self> {

@@ -50,7 +50,7 @@ fn one_flit() -> Flits {
 
 impl WorkloadModel for RequestReply {
     fn awaits(&self) -> Option<Awaits> {
-        Some(Awaits { what: "replies", remedy: "leave reply out" })
+        Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
     }
 
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
@@ -58,10 +58,10 @@ impl WorkloadModel for RequestReply {
     }
 
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
-        // scenarios choose this workload by the key `reply` of a job
-        site.check_length("reply.packet", self.packet.0)?;
+        site.check_length("workload.request_reply.packet", self.packet.0)?;
         if self.outstanding == Some(0) {
-            return Err(site.refusal("reply.outstanding", "0 requests at a time send none".into(), "write 1 or more"));
+            let what = "0 requests at a time send none".into();
+            return Err(site.refusal("workload.request_reply.outstanding", what, "write 1 or more"));
         }
         Clocks::check(site)
     }
