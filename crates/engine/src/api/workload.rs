@@ -171,6 +171,13 @@ pub trait Workload: Debug + Send + Sync {
         false
     }
 
+    /// How much the number of packets that terminals create of their own in a long time scatters, in the phase of the load
+    /// that begins with cycle `start`: variance over mean. `None`: there is no rate that the network could fall behind (the
+    /// workload ends by itself, or all of it waits for deliveries).
+    fn dispersion(&self, _start: Cycles) -> Option<f64> {
+        None
+    }
+
     /// Latencies that are counted apart for this workload, by the names of their columns in the results.
     fn latencies(&self) -> &'static [&'static str] {
         &[]
