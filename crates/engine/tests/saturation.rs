@@ -55,7 +55,7 @@ fn a_window_that_is_short_against_the_bursts_says_so_and_a_longer_one_decides() 
     let expected = 3.0 * (26.445_f64 / 1600.0).sqrt();
     assert!((doubt.chance / expected - 1.0).abs() < 0.01, "{doubt:?}, expected {expected}");
     let mut longer = short;
-    longer.phases.window = doubt.telling_window(longer.phases.window);
+    longer.phases.window = (8000.0 * doubt.longer()).ceil() as u64;
     assert_eq!(run(&longer).saturated, Saturation::No);
 }
 

@@ -6,7 +6,8 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums, Queue, Stall, Waiting,
+    Batch, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums, Queue,
+    Saturation, Stall, Waiting,
 };
 use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};
@@ -51,6 +52,7 @@ fn outcome(ending: Ending) -> Outcome {
         minimal: packets,
     };
     Outcome {
+        saturated: if ending == Ending::Saturated { Saturation::Yes } else { Saturation::No },
         ending,
         cycles: 150,
         warmup: 0,

@@ -59,8 +59,12 @@ def saturation(line: Line) -> str:
     """Where a curve saturates, as far as its loads tell."""
     over = [load for load, is_over in zip(line.load, line.over, strict=True) if is_over]
     steady = _steady(line)
+    if not over and all(line.closed_loop):
+        return "never: the load follows the network"
     if not over:
-        return f"not up to {line.load[-1]:g}"
+        open_from = min((load for load in _unjudged(line) if steady is None or load > steady), default=None)
+        told = [] if steady is None else [f"not up to {steady:g}"]
+        return ", ".join(told if open_from is None else [*told, f"not judged from {open_from:g} on"])
     if steady is None:
         return f"at {over[0]:g} or below"
     if steady > over[0]:
@@ -69,8 +73,15 @@ def saturation(line: Line) -> str:
 
 
 def _steady(line: Line) -> float | None:
-    """The highest load that is neither saturated nor stalled."""
-    return max((load for load, over in zip(line.load, line.over, strict=True) if not over), default=None)
+    """The highest load that is known to be neither saturated nor stalled."""
+    unknown = _unjudged(line)
+    steady = (load for load, over in zip(line.load, line.over, strict=True) if not over and load not in unknown)
+    return max(steady, default=None)
+
+
+def _unjudged(line: Line) -> list[float]:
+    """The loads of which it is not known whether the network carries them."""
+    return [load for load, unknown in zip(line.load, line.unjudged, strict=True) if unknown]
 
 
 def _endings(sources: Sources) -> list[str]:
@@ -87,7 +98,7 @@ def _endings(sources: Sources) -> list[str]:
         sound = sum(flawed.values()) < len(sources)
         lines.append(_LEFT_OUT if sound else _NONE_SOUND)
     for results in sources.results:
-        told = [*notes.unmeasured(results), *notes.too_early(results)]
+        told = [*notes.unjudged(results), *notes.unmeasured(results), *notes.too_early(results)]
         lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]
     return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
 

@@ -127,6 +127,11 @@ pub trait WorkloadModel {
     /// What terminals wait for; `None`: nothing, and then sources are not told of packets that are sent or delivered.
     fn awaits(&self) -> Option<Awaits>;
 
+    /// Whether terminals offer no more than the network lets them, as they wait for deliveries: no load is too much then.
+    fn follows_network(&self) -> bool {
+        self.awaits().is_some()
+    }
+
     /// Lengths of all packets [flits], if those that terminals send of their own have `packet_flits`.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         vec![packet_flits]

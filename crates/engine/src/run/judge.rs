@@ -89,7 +89,8 @@ impl Expected {
         if accepted < ACCEPTED_SHARE * offered - chance {
             return Saturation::Yes;
         }
-        let doubt = Doubt { cycles, chance: chance / self.flits, gap: 1.0 - accepted / offered };
+        let gap = if offered > 0.0 { 1.0 - accepted / offered } else { 0.0 };
+        let doubt = Doubt { cycles, chance: chance / self.flits, gap };
         let is_told = chance <= Doubt::TELLING * self.flits && accepted >= ACCEPTED_SHARE * offered;
         if is_told || !self.bursts || self.flits == 0.0 { Saturation::No } else { Saturation::Unknown(doubt) }
     }

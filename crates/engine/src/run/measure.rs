@@ -101,12 +101,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         // window later.
         let offered = self.offered();
         let ending = self.explain(ending);
+        let phases = last.map_or_else(Vec::new, |last| self.phases(spec, &last, ending == Ending::Drained));
+        let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|told| told.known().is_none());
         let saturated = match &ending {
-            Ending::Drained => judged,
+            Ending::Drained => phases.iter().find_map(in_doubt).unwrap_or(judged),
             Ending::Saturated => Saturation::Yes,
             Ending::Stalled(_) | Ending::Interrupted => Saturation::No,
         };
-        let phases = last.map_or_else(Vec::new, |last| self.phases(spec, &last, ending == Ending::Drained));
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }

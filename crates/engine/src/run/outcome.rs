@@ -61,12 +61,12 @@ impl Doubt {
     /// A span tells that a load is carried if chance explains no more than this share of it.
     pub const TELLING: f64 = 0.2;
 
-    /// A window that tells, where this one of so many cycles does not: chance falls with the root of its length. If it is the
-    /// gap that is in doubt, chance is halved.
-    pub fn telling_window(&self, window: u64) -> u64 {
-        let times = (self.chance / Self::TELLING).max(2.0).powi(2);
-        // a part in a hundred for what lands after the window
-        (window as f64 * times * 1.01).ceil() as u64
+    /// How many times as long a span tells more: chance falls with the root of its length. If bursts alone leave it open, they
+    /// do so no more; if they may explain the gap, half as much of it.
+    pub fn longer(&self) -> f64 {
+        let chance = if self.is_of_chance() { self.chance / Self::TELLING } else { 2.0 };
+        // a part in a hundred for what lands after the span
+        1.01 * chance * chance
     }
 
     /// Whether bursts alone leave it open; else they may explain the gap.
@@ -269,7 +269,7 @@ impl Decisions {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub ending: Ending,
-    /// Whether it is saturated. A run that ends as drained may leave this open.
+    /// Whether it is saturated. A run that ends as drained may leave this open, in the whole or in a phase.
     pub saturated: Saturation,
     /// Cycles simulated in the whole run.
     pub cycles: u64,

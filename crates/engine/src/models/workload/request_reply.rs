@@ -53,6 +53,10 @@ impl WorkloadModel for RequestReply {
         Some(Awaits { what: "replies", remedy: "leave reply out" })
     }
 
+    fn follows_network(&self) -> bool {
+        self.outstanding.is_some()
+    }
+
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         vec![packet_flits, self.packet.0]
     }
