@@ -69,6 +69,7 @@ FLAWS: dict[str, dict[str, Any]] = {
     "interrupted": {"ending": "interrupted"},
     "saturated in a phase of the load": {"phases": [_phase(1, None), _phase(2, True)]},
     "without a measured packet": {"packets": 0},
+    "not judged (too short for its bursts)": {"saturated": None},
     "not settled (power states)": {"power_settled": False},
     "not settled (power states) after a short warm-up": {
         "warnings": [{"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}]
@@ -133,12 +134,36 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "flawed", runs)]))
     lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
     rings = lines["_best"]
-    assert ("_unsettled" in lines) == words.startswith("not settled")
+    assert ("_unsettled" in lines) == words.startswith(("not settled", "not judged"))
     # both at the load at which both are sound; at the other one there is nothing to be better than
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
     told = [text.get_text() for text in drawing.legends[0].get_texts()]
     over = words.startswith(("saturated", "stalled"))
     assert ("1 saturated point not shown: no limit to the latency" in told) == over
+
+
+def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
+    """Not in the figure, the table nor the row of the report is a load called carried of which that is not known."""
+    why = {"path": "measure.window", "what": "bursts alone may change the load by 40 %", "help": "write a longer one"}
+    results = points(tmp_path / "short", FLAWS["not judged (too short for its bursts)"] | {"warnings": [why]})
+    drawing = draw.figure("load", Choice.of([results]))
+    assert "not judged" in [text.get_text() for text in drawing.legends[0].get_texts()]
+    table = tables.loads(results)
+    assert "?: too short to tell whether it is saturated" in table
+    assert "0.900?" in table
+    told = f"not judged: {why['what']}; {why['help']} (load 0.2)"
+    assert told in [line.replace("traffic.load = ", "load ") for line in notes.lines(results)]
+    assert any("40 %; write a longer one" in sentence for sentence in answer.sentences(Sources([results])))
+    (row,) = answer.curves(Sources([results]))
+    assert (row["saturation"], row["steady_load"]) == ("not up to 0.1, not judged from 0.2 on", 0.1)
+
+
+def test_the_load_of_a_closed_loop_follows_the_network(tmp_path: Path) -> None:
+    results = made(
+        tmp_path / "closed", [({"traffic.load": load}, PLAIN | {"closed_loop": True}) for load in (0.1, 0.9)]
+    )
+    (row,) = answer.curves(Sources([results]))
+    assert row["saturation"] == "never: the load follows the network"
 
 
 def test_a_cross_marks_what_had_not_settled(tmp_path: Path) -> None:

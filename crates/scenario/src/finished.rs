@@ -5,6 +5,7 @@ use crate::bill::{energies, link_classes};
 use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
 use crate::config::Scenario;
+use crate::doubts;
 use crate::energy::Energy;
 use crate::point::Point;
 use crate::queues::queues;
@@ -48,7 +49,8 @@ impl Finished {
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
         let channels = Channels { rows, window: outcome.window };
         let mut summary = identity(point, spec, outcome);
-        summary.insert("warnings".to_owned(), json!(point.warnings));
+        let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)).collect();
+        summary.insert("warnings".to_owned(), json!(warnings));
         summary.extend(loads(outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
@@ -125,7 +127,8 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "weft_version": env!("CARGO_PKG_VERSION"),
         "result_model": RESULT_MODEL_VERSION,
         "ending": outcome.ending.name(),
-        "saturated": outcome.ending == Ending::Saturated,
+        "saturated": outcome.saturated.known(),
+        "closed_loop": spec.traffic.jobs.iter().all(|job| job.workload.model().follows_network()),
     }))
 }
 

@@ -6,7 +6,8 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums, Queue, Stall, Waiting,
+    Batch, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums, PhaseOutcome,
+    Queue, Saturation, Stall, Waiting,
 };
 use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};
@@ -51,6 +52,7 @@ fn outcome(ending: Ending) -> Outcome {
         minimal: packets,
     };
     Outcome {
+        saturated: if ending == Ending::Saturated { Saturation::Yes } else { Saturation::No },
         ending,
         cycles: 150,
         warmup: 0,
@@ -113,6 +115,43 @@ fn every_kind_of_cell() -> Table {
 fn finished(ending: Ending) -> Finished {
     let point = point();
     Finished::new(&point, &point.spec().expect("sound"), &outcome(ending)).expect("priced")
+}
+
+/// The last warning in the results of an outcome, in one line, and whether they say that it is saturated.
+fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
+    let point = point();
+    let summary = Finished::new(&point, &point.spec().expect("sound"), outcome).expect("priced").summary;
+    let warning = summary["warnings"].as_array().and_then(|all| all.last()).expect("a warning");
+    let text = ["path", "what", "help"].map(|key| warning[key].as_str().expect("text")).join("; ");
+    (text, summary["saturated"].as_bool())
+}
+
+#[test]
+fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
+    let open = |chance, gap| Saturation::Unknown(Doubt { cycles: 50, chance, gap });
+    // 40 % fall to 20 % in 4 times the window, and 1 % for what lands after it
+    let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
+    let (told, saturated) = doubt(&whole);
+    assert_eq!(saturated, None);
+    assert!(told.starts_with("measure.window; in the second half of the window (50 cycles"), "{told}");
+    assert!(told.contains("bursts alone may change the load by 40 %"), "{told}");
+    assert!(told.contains("write `measure.window: 404cycles` or more"), "{told}");
+    let (told, _) = doubt(&Outcome { saturated: open(0.1, 0.052), ..outcome(Ending::Drained) });
+    assert!(told.contains("accepted 5.2 % less than it was offered, which bursts may explain (10 %)"), "{told}");
+    let phase = PhaseOutcome {
+        start: 70,
+        from: 70,
+        to: 90,
+        load: 0.1,
+        offered_flits: None,
+        accepted_flits: 0,
+        saturated: Some(whole.saturated),
+        packets: whole.jobs[0].packets.clone(),
+        classes: Vec::new(),
+    };
+    let (told, _) = doubt(&Outcome { phases: vec![phase], ..whole });
+    assert!(told.starts_with("traffic.phases; in the second half of the phase that begins in cycle 70"), "{told}");
+    assert!(told.contains("at least 4.0 times as long"), "{told}");
 }
 
 #[test]

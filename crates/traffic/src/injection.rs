@@ -54,6 +54,9 @@ pub trait Remembered: std::fmt::Debug + Send + Sync {
 
     /// Cycles to the next packet, 1 or more.
     fn gap(&self, state: &mut u64, rng: &mut Pcg32) -> u64;
+
+    /// The variance of the number of packets in a long time, over its mean: the index of dispersion.
+    fn dispersion(&self) -> f64;
 }
 
 weft_units::registry! {
@@ -110,6 +113,15 @@ impl Process {
         match &self.times {
             Times::Independent(_) => 0,
             Times::Remembered(gaps) => gaps.start(rng),
+        }
+    }
+
+    /// The variance of the number of packets in a long time, over its mean. For independent gaps, which are geometric, it
+    /// is 1 - p; 1 is the bound that needs no p.
+    pub fn dispersion(&self) -> f64 {
+        match &self.times {
+            Times::Independent(_) => 1.0,
+            Times::Remembered(gaps) => gaps.dispersion(),
         }
     }
 

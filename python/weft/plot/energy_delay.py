@@ -58,17 +58,11 @@ def figure(choice: Choice) -> Figure:
         label=q.OFFERED.axis,
     )
     left_out = sum(over_load.saturated(curve).height for panel in choice.panels() for curve in panel.curves)
-    late = any(over_load.steady(curve)["unsettled"].any() for panel in rows for curve in panel.curves)
+    crosses = over_load.cross_entries(over_load.steady(curve) for panel in rows for curve in panel.curves)
     width, columns = choice.appearance.layout(min(2, len(rows)))
     drawing = style.canvas(
         choice.title,
-        [
-            *style.entries(looks, saturated=False),
-            *(over_load.cross_entries() if late else []),
-            ring,
-            number,
-            *_note(left_out),
-        ],
+        [*style.entries(looks, saturated=False), *crosses, ring, number, *_note(left_out)],
         width=width,
         height=2.5 * -(-len(rows) // columns),
     )

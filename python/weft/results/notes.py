@@ -29,12 +29,13 @@ def lines(results: ResultSet) -> list[str]:
         ]
         cycles = [summary["warmup_cycles"] for summary in ended]
         taken = f" after {_range(cycles)} cycles" if cycles else ""
-        warmup = [f"{warmup[0]}{taken}", *warmup[1:]]
+        warmup = [f"{warmup[0]}{taken}", *warmup[1:], *_late(results)]
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
     told = [
         *collapse.sentences(results),
+        *unjudged(results),
         *unmeasured(results),
         *too_early(results),
         *warmup,
@@ -101,6 +102,16 @@ def _by_phases(results: ResultSet) -> list[str]:
     return _each_once(results, told)
 
 
+def _late(results: ResultSet) -> list[str]:
+    """Why warm-ups came to their limits."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        why = soundness.unsettled_latencies(summary)
+        return [] if why is None else [f"  {why}"]
+
+    return _each_once(results, told)
+
+
 def _each_once(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]]) -> list[str]:
     """What `told` says of the points, each text once, with the first point of which it is true and how many others."""
     found: dict[str, list[int]] = {}
@@ -112,6 +123,16 @@ def _each_once(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]
     where = {text: f" ({results.describe(rows[0])}{more[text]})" if several else "" for text, rows in found.items()}
     lines = [f"{text}{where[text]}" for text in found]
     return [*lines[:_NAMED], f"and {len(lines) - _NAMED} more like these"] if len(lines) > _NAMED + 1 else lines
+
+
+def unjudged(results: ResultSet) -> list[str]:
+    """Points of which it is not known whether the network carries their load, with the reason."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        why = soundness.unjudged(summary)
+        return [] if why is None else [f"not judged: {why}"]
+
+    return _each_once(results, told)
 
 
 def _no_packet(summary: Mapping[str, Any]) -> str:

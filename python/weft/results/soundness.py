@@ -40,14 +40,18 @@ INTERRUPTED = Flaw(1, "interrupted")
 SATURATED = Flaw(2, q.SATURATED)
 SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load")
 EMPTY = Flaw(4, "without a measured packet")
-FEW = Flaw(5, f"with fewer than {_FEWEST_PACKETS} packets")
-POWER_UNSETTLED = Flaw(6, "not settled (power states)")
-LATENCY_UNSETTLED = Flaw(7, "not settled (latencies)")
-QUEUES_UNSETTLED = Flaw(8, "not settled (queues)")
-BACKLOG = Flaw(9, "not settled (the backlog of a saturated phase)")
+UNJUDGED = Flaw(5, "not judged (too short for its bursts)")
+FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets")
+POWER_UNSETTLED = Flaw(7, "not settled (power states)")
+LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)")
+QUEUES_UNSETTLED = Flaw(9, "not settled (queues)")
+BACKLOG = Flaw(10, "not settled (the backlog of a saturated phase)")
 
-# The key that a warning of a short warm-up is about.
+# The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
+# bursts.
 _WARMUP = "measure.warmup"
+_LIMIT = "measure.warmup_limit"
+_TOO_SHORT = ("measure.window", "traffic.phases")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
@@ -65,6 +69,7 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         SATURATED: bool(summary["saturated"]),
         SATURATED_FOR_A_WHILE: any(phase.get("saturated") for phase in summary.get("phases") or []),
         EMPTY: summary.get("packets") == 0,
+        UNJUDGED: summary["saturated"] is None,
         FEW: 0 < (summary.get("packets") or 0) < _FEWEST_PACKETS,
         POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
@@ -76,8 +81,27 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
 
 def short_warmup(summary: Mapping[str, Any]) -> str | None:
     """What the engine said of a fixed warm-up in which the power states can't settle; ``None`` if it said nothing."""
-    warnings = summary.get("warnings") or []
-    return next((warning["what"] for warning in warnings if warning["path"] == _WARMUP), None)
+    return next((warning["what"] for warning in _warnings(summary, _WARMUP)), None)
+
+
+def unsettled_latencies(summary: Mapping[str, Any]) -> str | None:
+    """Why the latencies had not settled at the limit of a warm-up, and what to do; ``None`` if they had."""
+    return next(map(_told, _warnings(summary, _LIMIT)), None)
+
+
+def unjudged(summary: Mapping[str, Any]) -> str | None:
+    """Why it is not known whether the network carries the load, and what to do; ``None`` if it is known."""
+    if UNJUDGED not in flaws(summary):
+        return None
+    return next(map(_told, _warnings(summary, *_TOO_SHORT)), UNJUDGED.words)
+
+
+def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
+    return [warning for warning in summary.get("warnings") or [] if warning["path"] in paths]
+
+
+def _told(warning: Mapping[str, str]) -> str:
+    return f"{warning['what']}; {warning['help']}"
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
@@ -93,6 +117,11 @@ def is_over(summary: Mapping[str, Any]) -> bool:
 def is_unsettled(summary: Mapping[str, Any]) -> bool:
     """Whether a point that is not overloaded was measured before it had settled."""
     return not is_over(summary) and bool(_UNSETTLED & set(flaws(summary)))
+
+
+def is_unjudged(summary: Mapping[str, Any]) -> bool:
+    """Whether it is not known of a point that is not overloaded in a phase whether the network carries its load."""
+    return not is_over(summary) and UNJUDGED in flaws(summary)
 
 
 def worst(summaries: Iterable[Mapping[str, Any]]) -> Flaw | None:

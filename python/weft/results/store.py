@@ -96,7 +96,7 @@ class Store:
         if (version := summary.get("result_model")) != RESULT_MODEL_VERSION:
             what = f"{folder}: result model {version}, but this Weft reads {RESULT_MODEL_VERSION}"
             raise ResultsError.saying(what, "run the sweep again with this version")
-        if not isinstance(summary.get("ending"), str) or not isinstance(summary.get("saturated"), bool):
+        if not isinstance(summary.get("ending"), str) or not isinstance(summary.get("saturated", ""), bool | None):
             raise ResultsError.saying(f"{folder / _SUMMARY} is damaged: it does not say how the run ended", _AGAIN)
         _check_sizes(folder, self.run_info(hash))
         self.file(hash, _SUMMARY)

@@ -10,7 +10,7 @@ from weft.text.columns import GAP, columns, number
 from weft.text.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft.results.curves import Curve
     from weft.results.quantities import Quantity
@@ -22,6 +22,7 @@ _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.P
 _UNSETTLED = "~"
 # Stands behind the energy of points that deliver less than is offered.
 _OVERLOADED = "!"
+_UNJUDGED = "?"
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -38,10 +39,11 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     stall = "; stall: packets wait for each other for ever" if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
-    unsettled = f"; {_UNSETTLED}: measured before it had settled" if any(map(_has_unsettled, curves)) else ""
+    unsettled = f"; {_UNSETTLED}: measured before it had settled" if _any(curves, "unsettled") else ""
+    unjudged = f"; {_UNJUDGED}: too short to tell whether it is saturated" if _any(curves, "unjudged") else ""
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered" if over else ""
-    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}{overloaded}"
+    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}{unjudged}{overloaded}"
     lines = [f"{shown} over load as set [{q.OFFERED.unit}]; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
@@ -134,7 +136,7 @@ def _panel(panel: Panel, width: int) -> list[str]:
 def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    late, over = _has_unsettled(curve), _has_overloaded(curve)
+    late, over = _any([curve], "unsettled") or _any([curve], "unjudged"), _has_overloaded(curve)
     marked = {quantity: late or (over and quantity is q.ENERGY) for quantity in _SHOWN}
     rows = [[_cell(known.get(load), each, marked=marked[each]) for each in _SHOWN] for load in offered]
     lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
@@ -142,8 +144,14 @@ def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
     return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
 
 
-def _has_unsettled(curve: Curve) -> bool:
-    return bool(curve.frame["unsettled"].any())
+def _any(curves: Iterable[Curve], column: str) -> bool:
+    return any(curve.frame[column].any() for curve in curves)
+
+
+def _mark(row: Mapping[str, float | bool | None]) -> str:
+    if row["unjudged"]:
+        return _UNJUDGED
+    return _UNSETTLED if row["unsettled"] else " "
 
 
 def _has_overloaded(curve: Curve) -> bool:
@@ -158,7 +166,9 @@ def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, mar
     over = row["stalled"] or row["saturated"]
     mark = " " if marked else ""
     if marked and row[quantity.column] is not None:
-        mark = _UNSETTLED if row["unsettled"] else _OVERLOADED if over and quantity is q.ENERGY else " "
+        mark = _mark(row)
+        if mark == " " and over and quantity is q.ENERGY:
+            mark = _OVERLOADED
     if quantity is q.LATENCY and over:
         return ("stall" if row["stalled"] else "sat") + mark
     return number(row[quantity.column], quantity.digits) + mark

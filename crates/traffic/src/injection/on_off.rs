@@ -2,7 +2,9 @@
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2 (the two-state
-//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits.
+//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits. How the
+//! counts scatter: the covariances of a two-state Markov chain, summed as in W. Fischer, K. Meier-Hellstern, "The
+//! Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18 (1993).
 //!
 //! # Parameters
 //! `mean_on`: mean length of a burst \[time\], `peak`: load inside a burst \[flits/cycle\].
@@ -17,7 +19,8 @@
 //!
 //! # Validation
 //! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle from the first, lengths of bursts and
-//! silences are geometric, the variance of counts is that of the renewal process. No rows of a peer.
+//! silences are geometric, the variance of counts is that of the renewal process, and what `dispersion` says. No rows of
+//! a peer.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;
@@ -86,13 +89,15 @@ impl InjectionModel for OnOff {
     fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
         let (on, off) = self.lengths(load, packet_flits, cycle_fs, path)?;
         let peak = self.peak;
-        let packets = GapTable::new(peak / f64::from(packet_flits));
+        let per_cycle = peak / f64::from(packet_flits);
+        let packets = GapTable::new(per_cycle);
         if load == peak {
             return Ok(Times::Independent(packets));
         }
         let is_on = (load / peak * 2f64.powi(64)) as u64;
         let lengths = |mean: f64| GapTable::new((1.0 / mean.max(1.0)).max(f64::MIN_POSITIVE));
-        Ok(Times::Remembered(Arc::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off) })))
+        let dispersion = dispersion(per_cycle, on.max(1.0), off.max(1.0));
+        Ok(Times::Remembered(Arc::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off), dispersion })))
     }
 
     /// That of the packets, and of the bursts: with a peak r and bursts of B cycles that fill a share f of the time it is
@@ -113,6 +118,16 @@ impl InjectionModel for OnOff {
     }
 }
 
+/// The variance of the number of packets in a long time over its mean, for packets with probability `p` in each cycle of a
+/// burst. Bursts of `on` and silences of `off` cycles on average, both geometric, are a Markov chain of two states: a cycle
+/// is in a burst with probability f = on / (on + off), and k cycles later that has the covariance f (1 - f) r^k, with
+/// r = 1 - 1/on - 1/off. So T cycles have the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 - r)) and the mean T p f.
+fn dispersion(p: f64, on: f64, off: f64) -> f64 {
+    let (f, memory) = (on / (on + off), on * off / (on + off));
+    // r / (1 - r) with 1 - r = (on + off) / (on off); strict alternation leaves rounding errors around 0
+    (1.0 - p * f + 2.0 * p * (1.0 - f) * (memory - 1.0)).max(0.0)
+}
+
 /// Bursts and silences; a source remembers how many cycles of its burst are left.
 #[derive(Debug, Clone)]
 pub(super) struct Bursts {
@@ -124,6 +139,7 @@ pub(super) struct Bursts {
     on: GapTable,
     /// Lengths of silences.
     off: GapTable,
+    dispersion: f64,
 }
 
 impl Remembered for Bursts {
@@ -146,5 +162,9 @@ impl Remembered for Bursts {
             passed += *left + self.off.draw(rng);
             *left = self.on.draw(rng);
         }
+    }
+
+    fn dispersion(&self) -> f64 {
+        self.dispersion
     }
 }

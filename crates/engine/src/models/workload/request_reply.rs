@@ -25,7 +25,7 @@ use crate::state::{Linked, MEASURED, NONE, Packet, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::{Flits, Refusal};
+use weft_units::{Cycles, Flits, Refusal};
 
 /// Tag of a request. The tag of a reply is 1 + the cycles from the creation of its request to its own creation.
 const REQUEST: u32 = 0;
@@ -51,6 +51,10 @@ fn one_flit() -> Flits {
 impl WorkloadModel for RequestReply {
     fn awaits(&self) -> Option<Awaits> {
         Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
+    }
+
+    fn follows_network(&self) -> bool {
+        self.outstanding.is_some()
     }
 
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
@@ -105,6 +109,10 @@ impl Workload for Runtime {
 
     fn is_steady(&self) -> bool {
         self.clocks.is_steady() && self.limit.is_none()
+    }
+
+    fn dispersion(&self, start: Cycles) -> Option<f64> {
+        self.clocks.dispersion(start)
     }
 
     fn latencies(&self) -> &'static [&'static str] {
