@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import weft
+from conftest import made
 from weft.cli import main
 from weft.plot import draw
 from weft.plot.choice import Choice
 from weft.report import answer
 from weft.report.data import collect
 from weft.report.sources import Sources
-from weft.results import tables
+from weft.results import soundness, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,3 +148,36 @@ def test_a_steady_load_has_no_phases(recorded: Results) -> None:
 def test_where_a_load_saturates_is_judged_by_phases(day: Results) -> None:
     (row,) = answer.curves(Sources([day]))
     assert row["saturation"] == "between 0.2 and 1", "and not 'not up to 0.1', the load of the first phase"
+
+
+def test_a_phase_that_is_not_judged_is_no_example_of_anything(
+    day: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has no savings, is marked in table and figure, and leaves open where the network saturates."""
+    assert day.summaries[0]["saturated"] is False
+    open_ = [phase | {"saturated": None} for phase in day.summaries[0]["phases"]]
+    summary = day.summaries[0] | {"saturated": None, "phases": open_}
+    runs = [({"power.policy": policy}, summary | {"hash": n}) for n, policy in enumerate(("always_on", "tcep"))]
+    results = made(tmp_path / "open", runs)
+    measured = [phase for phase in soundness.in_phases(summary) if phase["packets"]]
+    assert [soundness.UNJUDGED in soundness.flaws(phase) for phase in measured] == [True] * 3
+    assert results.phases["flaw"][1:4].to_list() == [soundness.UNJUDGED.words] * 3
+    head, _, _, *lines = tables.phases(results)
+    assert "?: too short to tell whether it is saturated" in head
+    assert ["?" in line for line in lines[:5]] == [False, True, True, True, False]
+    drawing = draw.figure("phases", Choice.of([results], [0]))
+    assert "not judged" in [text.get_text() for text in drawing.legends[0].get_texts()]
+    (cross,) = (line for line in drawing.axes[1].get_lines() if line.get_label() == "_unsettled")
+    assert np.asarray(cross.get_xdata()).size == 3
+    (row, *_) = answer.curves(Sources([results]))
+    assert (row["steady_load"], row["saturation"]) == (None, "not judged from 0.05 on")
+    assert main(["compare", f"{results.root}:policy=always_on", f"{results.root}:policy=tcep"]) == 0
+    assert capsys.readouterr().out.count(soundness.UNJUDGED.words) == 4 * 4
+
+
+def test_a_load_is_carried_only_if_no_phase_with_it_is_open() -> None:
+    line: Any = SimpleNamespace(closed_loop=[False])
+    assert answer.saturation(line, [(0.05, False), (0.9, None)]) == "not up to 0.05, not judged from 0.9 on"
+    assert answer.saturation(line, [(0.05, False), (0.9, None), (0.9, False)]) == (
+        "not up to 0.05, not judged from 0.9 on"
+    )

@@ -7,10 +7,12 @@ import re
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import polars as pl
 import pytest
 
 import weft
 from weft.cli import main
+from weft.cli.saturation import _text
 from weft.runs.bisection import Search, Verdict
 from weft.runs.saturation_search import _over, steps
 
@@ -188,6 +190,57 @@ def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
     points: Any = [SimpleNamespace(hash=hash) for hash in runs]
     store: Any = SimpleNamespace(summary=runs.__getitem__)
     assert _over(cast("list[Point]", points), cast("Store", store)) is over
+
+
+def test_a_load_that_had_not_settled_counts_as_carried_only_if_it_was_accepted() -> None:
+    def found(accepted: float, settled: bool) -> bool | None:
+        summary = {"saturated": False, "ending": "drained", "queues_settled": settled, "offered_load": 0.5}
+        summaries = {"1": summary | {"accepted_load": accepted}}
+        points: Any = [SimpleNamespace(hash="1")]
+        store: Any = SimpleNamespace(summary=summaries.__getitem__)
+        return _over(points, store)
+
+    assert [found(0.48, False), found(0.49, False), found(0.48, True)] == [None, False, False]
+
+
+def test_what_rests_on_loads_that_had_not_settled_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The warm-up of the first search is too short, and the one that it names tells where the network saturates."""
+    file = tmp_path / "full.yaml"
+    text = BURSTY.replace(", injection: {on_off: {mean_on: 64cycles}}", "").replace("6000cycles", "1000cycles")
+    file.write_text(text.replace("1000cycles, window", "10cycles, window"), encoding="utf-8")
+    sets = ["--tolerance", "0.4", "--from", "0.5", "--to", "0.9"]
+    assert main(["saturation", str(file), *sets, "--out", str(tmp_path / "short")]) == 0
+    told = capsys.readouterr().out
+    assert "\nnot judged above 0.5" in told
+    (warmup,) = re.findall(r"write `measure.warmup: (\w+)` or more", told)
+    longer = ["--set", f"measure.warmup={warmup}", "--out", str(tmp_path / "long")]
+    assert main(["saturation", str(file), *sets, *longer]) == 0
+    assert "\n0.5 to 0.9 " in capsys.readouterr().out
+
+
+def test_a_search_whose_loads_had_not_settled_praises_none() -> None:
+    results: Any = SimpleNamespace(title="made up", summaries=[])
+    row = {
+        "routing": "a",
+        "verdict": "above_range",
+        "steady_load": 1.0,
+        "saturated_load": None,
+        "accepted_load": None,
+        "packet_latency_mean_cycles": 90.0,
+        "stuck": False,
+        "runs": 2,
+        "unsettled_loads": 2,
+        "flaw": "not settled (queues)",
+    }
+    told = "\n".join(_text(pl.DataFrame([row]), results, 0.1))
+    assert "not up to 1, but 2 loads were not settled" in told
+    assert "90.0~" in told
+    assert "~: 1 of 1 points whose latency is shown are not settled (queues)" in told
+    assert "carries every load" not in told
+    settled = row | {"unsettled_loads": 0, "flaw": None}
+    told = "\n".join(_text(pl.DataFrame([settled], schema_overrides={"flaw": pl.String}), results, 0.1))
+    assert "the network carries every load of the search" in told
+    assert "not settled" not in told
 
 
 def test_every_load_is_run_with_every_seed(small: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import weft
 from conftest import made
 from weft.cli import main
 from weft.plot import draw
+from weft.plot.appearance import Appearance
 from weft.plot.choice import Choice
 from weft.report import answer
 from weft.report.data import collect
@@ -112,7 +114,9 @@ def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
     (row,) = answer.curves(Sources([results]))
     saturated = words.startswith("saturated")
     assert row["accepted"] == (0.9 if saturated else 0.1)
-    assert row["accepted_flaw"] == (f"{words} (load 0.2)" if saturated else "")
+    assert row["accepted_flaw"] == (
+        f"{words} (load 0.2)" if saturated else f"without 0.9 at load 0.2, which is {words}"
+    )
 
 
 @pytest.mark.parametrize("words", FLAWS)
@@ -190,12 +194,88 @@ def test_a_comparison_leaves_flawed_points_out(tmp_path: Path, words: str, capsy
     assert words.partition(" after")[0] in capsys.readouterr().out
 
 
-def test_energies_are_compared_at_equal_work(tmp_path: Path) -> None:
+def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In jobs, exports and names of points; CSV has the flaw in words."""
+    job = {"job": "a", "terminals": 2, "offered_load": 0.1, "accepted_load": 0.1, "packet_latency_mean_cycles": 20.0}
+    job |= {"packet_latency_p99_cycles": 30, "hops_mean": 1.5, "completion_cycles": None}
+    jobs = [job | {"batch_packets": None}, job | {"job": "b", "batch_packets": None}]
+    signs = {
+        "not settled (queues)": "~",
+        "not judged (too short for its bursts)": "?",
+        "stalled": "stall",
+        "saturated": "sat",
+    }
+    runs = [({"traffic.load": 0.1 * n}, WONDER | FLAWS[words] | {"jobs": jobs}) for n, words in enumerate(signs, 1)]
+    results = made(tmp_path / "flawed", [({"traffic.load": 0.05}, PLAIN | {"jobs": jobs}), *runs])
+    assert results.frame["flaw"].to_list() == [None, *signs]
+    assert results.jobs["flaw"].to_list() == [None, None, *(words for words in signs for _ in range(2))]
+    head, _, _, *lines = tables.jobs(results)
+    for sign, meaning in (soundness.ENDED | soundness.MARKS).items():
+        assert f"; {sign}: {meaning}" in head
+    for line, sign in zip(lines[2::2], signs.values(), strict=True):
+        assert f"20.0{sign}" in line if sign in "~?" else sign in line, line
+    for table, ending in (("points", "md"), ("jobs", "md"), ("points", "tex"), ("jobs", "tex")):
+        out = tmp_path / f"t.{ending}"
+        assert main(["export", str(results.root), "--table", table, "--out", str(out)]) == 0
+        text = out.read_text(encoding="utf-8")
+        tilde = r"\~" if ending == "md" else r"\textasciitilde{}"
+        assert all(f"{sign}: {meaning}" in text.replace(tilde, "~") for sign, meaning in soundness.MARKS.items()), text
+        assert all(words in text for words in ("sat: saturated", "stall: packets wait", f".0{tilde}", ".0?"))
+    assert main(["export", str(results.root), "--table", "jobs"]) == 0
+    assert "not settled (queues)" in capsys.readouterr().out
+    names = [spot.label for spot in Choice.of([results]).spots()]
+    assert [name.partition(" (")[2] for name in names] == ["", "not settled)", "not judged)", "stalled)", "saturated)"]
+
+
+def test_percentiles_cross_out_what_is_not_settled_and_keep_their_numbers_when_small(tmp_path: Path) -> None:
+    percentiles = {f"packet_latency_p{name}_cycles": 9 * 12**n for n, name in enumerate(("50", "95", "99", "99_9"))}
+    late = FLAWS["not settled (queues)"]
+    runs = [
+        ({"routing": f"r{n}", "traffic.load": load}, PLAIN | percentiles | (late if load > 0.1 else {}))
+        for n in range(8)
+        for load in (0.1, 0.2)
+    ]
+    drawing = draw.figure("percentiles", Choice.of([made(tmp_path / "late", runs)], appearance=Appearance(width=3.5)))
+    assert "not settled" in [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert len(drawing.axes) == 8
+    drawing.savefig(BytesIO(), format="png")
+    for axes in drawing.axes:
+        crosses = [line for line in axes.get_lines() if line.get_label() == "_unsettled"]
+        assert {tuple(np.asarray(line.get_xdata()).tolist()) for line in crosses} == {(0.2,)}
+        low, high = axes.get_ylim()
+        assert sum(low <= place <= high for place in axes.get_yticks()) >= 2
+
+
+def test_an_axis_label_breaks_between_words_and_units(tmp_path: Path) -> None:
+    drawing = draw.figure("load", Choice.of([points(tmp_path / "p", {})], appearance=Appearance(width=1.5)))
+    words = [axis.get_label_text() for axes in drawing.axes for axis in (axes.xaxis, axes.yaxis)]
+    lines = [line for text in words for line in text.splitlines()]
+    assert "[flits/terminal/" in lines
+    for line in lines:
+        whole = all(part.isalpha() for part in line.split())
+        assert whole or line.endswith(("/", "]")), lines
+
+
+def test_a_ring_is_won_only_against_points_that_deliver_the_same(tmp_path: Path) -> None:
+    def rings(accepted: float) -> int:
+        other = PLAIN | {"accepted_load": accepted, "packet_latency_mean_cycles": 19.0}
+        runs = [({"power.policy": name}, numbers) for name, numbers in (("a", PLAIN), ("b", other))]
+        drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / f"at {accepted}", runs)]))
+        lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
+        return len(np.asarray(lines["_best"].get_xdata()))
+
+    assert (rings(0.1), rings(0.2)) == (1, 0)
+
+
+def test_latencies_and_energies_are_compared_at_equal_work(tmp_path: Path) -> None:
     a, b = made(tmp_path / "a", [({}, PLAIN)]), made(tmp_path / "b", [({}, PLAIN | {"accepted_load": 0.2})])
     rows = {row["quantity"]: row for row in a.compare(b).iter_rows(named=True)}
-    assert rows["energy_per_bit_pj"]["unequal"] == "unequal work: accepted loads differ"
-    assert rows["energy_per_bit_pj"]["relative"] is None
-    assert rows["packet_latency_mean_cycles"]["unequal"] is None
+    for column in ("energy_per_bit_pj", "packet_latency_mean_cycles"):
+        assert rows[column]["unequal"] == "unequal work: accepted loads differ"
+        assert rows[column]["relative"] is None
+    assert rows["accepted_load"]["relative"] == pytest.approx(1.0)
 
 
 def test_equal_work_allows_for_chance() -> None:

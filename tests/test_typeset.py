@@ -107,7 +107,9 @@ def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys
         "Offered load [flits/terminal/cycle]",
     ]
     latency = cells(head).index("Mean packet latency [cycles]")
-    assert len(rows) == 16
+    *rows, empty, note = rows
+    assert (len(rows), empty) == (16, "")
+    assert note == "sat: saturated, the latency has no limit"
     for row, summary in zip(rows, made_up.summaries, strict=True):
         mean = f"{summary['packet_latency_mean_cycles']:.1f}"
         assert cells(row)[latency] == ("sat" if summary["saturated"] else mean)
@@ -115,6 +117,7 @@ def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys
     text = (tmp_path / "deep/t.tex").read_text(encoding="utf-8")
     assert r"tornado & always\_on & 0.4 & 0.400 & 0.250 & sat & sat" in text
     assert "5000" not in text
+    assert r"{\footnotesize sat: saturated, the latency has no limit} \\" in text
 
 
 def test_columns_are_chosen_in_every_format(made_up: Results, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     import polars as pl
 
@@ -77,7 +78,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
-    from weft.results import notes
+    from weft.results import notes, soundness
     from weft.results import quantities as q
     from weft.text.columns import columns, number
 
@@ -89,6 +90,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         q.LATENCY.column,
         "stuck",
         "runs",
+        "unsettled_loads",
         "flaw",
     ]
     apart = [column for column in frame.columns if column not in measured]
@@ -98,7 +100,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
             *(label(row[column]) for column in apart),
             _where(row) + (", stuck" if row["stuck"] else ""),
             number(row[q.ACCEPTED.column], q.ACCEPTED.digits),
-            number(row[q.LATENCY.column], q.LATENCY.digits),
+            number(row[q.LATENCY.column], q.LATENCY.digits) + (soundness.UNSETTLED_MARK if row["flaw"] else ""),
             str(row["runs"]),
         ]
         for row in frame.iter_rows(named=True)
@@ -110,23 +112,35 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         *columns(head, rows, left=len(apart) + 1),
     ]
     verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
-    told = [_NOTES[verdict] for verdict in verdicts if verdict != Verdict.FOUND]
-    told += notes.unjudged(results) if Verdict.OPEN in verdicts else []
-    told += [
-        f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown are {flaw}"
-        for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True)
-    ]
+    told = [_NOTES[verdict] for verdict in verdicts if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
+    told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
+    told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE)["unsettled_loads"].to_list())
+    for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True):
+        count = f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown"
+        told.append(f"{soundness.UNSETTLED_MARK}: {count} are {flaw}")
     return [*lines, "", *told] if told else lines
 
 
 _NOTES = {
     Verdict.BELOW: "below: the network saturates at the lowest load of the search; search from a lower one with --from",
-    Verdict.ABOVE: "not up to: the network carries every load of the search",
     Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
     " --seeds tell chance from a real effect",
-    Verdict.OPEN: "not judged: at loads that decide, the window is too short for the bursts to tell whether the network"
-    " carries them; how long it must be:",
+    Verdict.OPEN: "not judged: at loads that decide, the run is too short to tell whether the network carries them; how"
+    " long it must be:",
 }
+
+
+def _above(unsettled: Sequence[int]) -> list[str]:
+    """What curves without a saturated load tell, from the number of loads of each that had not settled."""
+    told = []
+    if 0 in unsettled:
+        told.append("not up to: the network carries every load of the search")
+    if any(unsettled):
+        told.append(
+            "not up to, but some loads were not settled: no load of the search is saturated, and latencies may still"
+            " grow at those; a longer measure.warmup tells whether the network carries them"
+        )
+    return told
 
 
 def _where(row: dict[str, Any]) -> str:
@@ -137,7 +151,9 @@ def _where(row: dict[str, Any]) -> str:
         case Verdict.BELOW:
             return f"below {high:g}"
         case Verdict.ABOVE:
-            return f"not up to {low:g}"
+            late = row["unsettled_loads"]
+            loads = f"{late} {'load was' if late == 1 else 'loads were'} not settled"
+            return f"not up to {low:g}" + (f", but {loads}" if late else "")
         case Verdict.OPEN:
             told = [
                 "not judged",

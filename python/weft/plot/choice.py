@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import ResultsError
 from weft.plot.appearance import Appearance
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.choose import Chosen, matching, names, parsed
 from weft.results.curves import Panel, overlay, short
 from weft.text import shell
@@ -175,8 +176,12 @@ def _naming(part: Chosen, point: int) -> str | None:
 
 
 def _ending(summary: Mapping[str, Any]) -> str:
-    """How a point ended, if that limits what its numbers say."""
-    return "" if summary[q.ENDING.column] == q.DRAINED else str(summary[q.ENDING.column])
+    """How a point ended, or what it lacks, if that limits what its numbers say."""
+    if summary[q.ENDING.column] != q.DRAINED:
+        return str(summary[q.ENDING.column])
+    return {"": "", soundness.UNJUDGED_MARK: "not judged", soundness.UNSETTLED_MARK: "not settled"}[
+        soundness.mark(summary)
+    ]
 
 
 def _labels(part: Chosen, path: str) -> list[str]:

@@ -1,12 +1,14 @@
 """Energy per bit against latency: what link power management trades, and which series is best at each load.
 
-A ring marks a point if no other point at the same load is better in both, where there are others to compare it with.
+A ring marks a point if no other point at the same load is better in both, where there are others to compare it with
+that deliver the same.
 Saturated points are left out, since their latency grows with the length of the run, and the legend counts them; a point
 that had not settled has a cross and no ring.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
@@ -15,8 +17,12 @@ from matplotlib.textpath import TextPath
 from weft.errors import ResultsError
 from weft.plot import numbers, over_load, style
 from weft.results import quantities as q
+from weft.results import soundness
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -38,6 +44,27 @@ _ROOM = (0.15, 0.05)
 # Height of a line of such numbers [points].
 _LINE = 7
 _X, _Y = q.LATENCY.column, q.ENERGY.column
+
+
+@dataclass(frozen=True)
+class _Sound:
+    """A point that may be called best."""
+
+    load: float
+    latency: float
+    energy: float
+    accepted: float | None
+    packets: float | None
+
+    def is_best(self, points: Sequence[_Sound]) -> bool:
+        """Whether no point that delivers the same at this load is better in both, and there is one to compare with."""
+        equal = [other for other in points if other is not self and self._delivers_what(other)]
+        ahead = [other for other in equal if other.latency <= self.latency and other.energy <= self.energy]
+        return bool(equal) and all((other.latency, other.energy) == (self.latency, self.energy) for other in ahead)
+
+    def _delivers_what(self, other: _Sound) -> bool:
+        accepted, packets = (self.accepted, other.accepted), (self.packets, other.packets)
+        return self.load == other.load and soundness.same_work(accepted, packets)
 
 
 def figure(choice: Choice) -> Figure:
@@ -85,7 +112,7 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
     axes.set_xlabel(q.LATENCY.axis)
     axes.set_ylabel(q.ENERGY.axis)
     axes.set_yscale("log")
-    points: list[tuple[float, float, float]] = []  # those that may be called best
+    points: list[_Sound] = []
     ends: list[tuple[float, float, float]] = []
     for curve in panel.curves:
         frame = over_load.steady(curve).drop_nulls([_X, _Y])
@@ -93,18 +120,19 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
         axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
         over_load.cross_out(axes, frame, _X, _Y)
         sound = frame.filter(frame["flaw"] == "")
-        points += zip(sound["load"], sound[_X], sound[_Y], strict=True)
+        numbers_of = (sound["load"], sound[_X], sound[_Y], _known(sound, q.ACCEPTED.column), _known(sound, "packets"))
+        points += map(_Sound, *numbers_of)
         offered = list(zip(frame[q.OFFERED.column], frame[_X], frame[_Y], strict=True))
         ends += offered[:: max(1, len(offered) - 1)]
     style.plain_log(axes.yaxis)
     _write_loads(axes, ends)
-    best = [
-        (x, y)
-        for load, x, y in points
-        if sum(other[0] == load for other in points) > 1
-        and not any(other[0] == load and other[1:] != (x, y) and other[1] <= x and other[2] <= y for other in points)
-    ]
-    axes.plot([x for x, _ in best], [y for _, y in best], label="_best", zorder=4, **_RING)
+    best = [point for point in points if point.is_best(points)]
+    axes.plot([each.latency for each in best], [each.energy for each in best], label="_best", zorder=4, **_RING)
+
+
+def _known(frame: pl.DataFrame, column: str) -> list[float | None]:
+    """The values of a column, which the frame may lack."""
+    return frame[column].to_list() if column in frame.columns else [None] * frame.height
 
 
 def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:

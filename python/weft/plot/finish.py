@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from weft.errors import WeftError
 from weft.plot import direct, limits, relabel
 from weft.plot.appearance import LEGENDS, Appearance
 from weft.plot.style import Picture
+from weft.text.columns import folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,13 +141,16 @@ def _width(text: str, font: FontProperties) -> float:
     return float(max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)) / 72
 
 
-def _wrapped(text: str, font: FontProperties, room: float) -> list[str]:
-    """Lines of a text that are not wider than `room` [inches], as far as its words allow."""
+def _wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False) -> list[str]:
+    """Lines of a text that are not wider than `room` [inches], as far as its words allow.
+
+    They are broken at spaces, behind slashes and, unless words are to stay `whole`, where a word is too long.
+    """
     letters = len(text)
     lines = [text]
     while letters > 8 and max(_width(line, font) for line in lines) > room:
         letters = min(letters - 1, int(letters * max(0.5, room / max(_width(line, font) for line in lines))))
-        lines = textwrap.wrap(text, max(8, letters), break_long_words=letters < 20)
+        lines = folded(text, max(8, letters), hyphens=not whole, cut_words=letters < 20 and not whole)
     return lines
 
 
@@ -167,4 +170,5 @@ def _fit_labels(drawing: Picture, panels: Sequence[Axes], width: float, height: 
             words, font = axis.get_label_text(), axis.label.get_fontproperties()
             if _width(words, font) > room - _AROUND:
                 parts = words.replace(" [", "\n[").splitlines()
-                axis.set_label_text("\n".join(line for part in parts for line in _wrapped(part, font, room - _AROUND)))
+                lines = [line for part in parts for line in _wrapped(part, font, room - _AROUND, whole=True)]
+                axis.set_label_text("\n".join(lines))

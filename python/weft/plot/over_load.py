@@ -83,7 +83,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     width, columns = choice.appearance.layout(len(shown) if len(shown) > 1 else min(2, len(rows)))
     places = [(panel, view) for panel in rows for view in shown]
     over = any(_over(curve.frame).any() for panel in rows for curve in panel.curves)
-    crosses = cross_entries(curve.frame for panel in rows for curve in panel.curves)
+    crosses = cross_entries(steady(curve) for panel in rows for curve in panel.curves)
     drawing = style.canvas(
         choice.title,
         [*style.entries(looks, saturated=over), *crosses, *handles],

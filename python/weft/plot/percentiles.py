@@ -25,7 +25,7 @@ _SHADES = colormaps["viridis_r"]
 
 
 def figure(choice: Choice) -> Figure:
-    """Saturated points are left out of the bands and stand hollow at the upper edge."""
+    """Saturated points are left out of the bands and stand hollow at the upper edge; crosses as in `over_load`."""
     rows = choice.panels()
     shown = {name: quantity for name, quantity in q.PERCENTILES.items() if over_load.known(rows, quantity)}
     curves = [(panel, curve) for panel in rows for curve in panel.curves]
@@ -38,9 +38,10 @@ def figure(choice: Choice) -> Figure:
     if seeds > 1:
         handles.append(Line2D([], [], linestyle="", label=f"means of the percentiles of {seeds} runs"))
     over = any(len(over_load.saturated(curve)) for _, curve in curves)
+    crosses = over_load.cross_entries(over_load.steady(curve) for _, curve in curves)
     drawing = style.canvas(
         choice.title,
-        [*handles, *style.entries({}, saturated=over)],
+        [*handles, *style.entries({}, saturated=over), *crosses],
         width=width,
         height=2.2 * -(-len(curves) // columns),
     )
@@ -77,3 +78,4 @@ def _bands(axes: Axes, curve: Curve, shown: dict[str, q.Quantity], looks: dict[s
         axes.fill_between(frame[q.OFFERED.column], low, high, color=colour, alpha=0.25, linewidth=0)
     for name, quantity in shown.items():
         axes.plot(frame[q.OFFERED.column], frame[quantity.column], label=f"{name} %", **looks[name])
+        over_load.cross_out(axes, frame, q.OFFERED.column, quantity.column)

@@ -1,6 +1,7 @@
 """Phases of a load that changes: loads, latency and power of each, over time.
 
-A saturated phase has no latency: a hollow marker stands at the upper edge in its place.
+A saturated phase has no latency: a hollow marker stands at the upper edge in its place. A cross marks the latency of a
+phase that is not settled or not judged.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import polars as pl
 from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
-from weft.plot import style
+from weft.plot import over_load, style
 from weft.plot.kinds import KINDS
 from weft.results import quantities as q
+from weft.results import soundness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,10 +60,11 @@ def figure(choice: Choice) -> Picture:
         what = f"{choice.title}: the load does not change in phases"
         raise ResultsError.saying(what, f"set {KINDS['phases'].needs} and run the point")
     over = [phase for phase in phases if phase["saturated"]]
+    late = _late([phase for phase in soundness.in_phases(spot.summary) if phase.get("from_cycle") is not None])
     handles = [Line2D([], [], label=name, **look) for _, lines in _PANELS for _, name, look in lines if name]
     drawing = style.canvas(
         choice.title,
-        [*handles, *style.entries({}, saturated=bool(over))],
+        [*handles, *style.entries({}, saturated=bool(over)), *over_load.cross_entries([late])],
         width=style.COLUMN,
         height=_HEIGHT * len(_PANELS),
     )
@@ -76,9 +79,26 @@ def figure(choice: Choice) -> Picture:
     middles = [(phase["from_cycle"] + phase["to_cycle"]) / 2 for phase in over]
     panels[1].set_ylim(0, top)
     panels[1].plot(middles, [top] * len(over), **style.SATURATED_ON_EDGE)
+    over_load.cross_out(panels[1], late, "middle", q.LATENCY.column)
     panels[-1].set_xlabel(q.TIME.axis)
     drawing.numbers = _numbers(phases)
     return drawing
+
+
+def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
+    """The phases with a latency that may have a cross, in the form that `over_load.cross_out` takes."""
+    rows = [
+        {
+            "middle": (phase["from_cycle"] + phase["to_cycle"]) / 2,
+            q.LATENCY.column: phase[q.LATENCY.column],
+            "unsettled": soundness.is_unsettled(phase),
+            "unjudged": soundness.is_unjudged(phase),
+        }
+        for phase in phases
+        if phase.get(q.LATENCY.column) is not None
+    ]
+    schema = {"middle": pl.Float64, q.LATENCY.column: pl.Float64, "unsettled": pl.Boolean, "unjudged": pl.Boolean}
+    return pl.DataFrame(rows, schema=schema)
 
 
 def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:

@@ -49,7 +49,7 @@ def _is(asked: Appearance, name: str, word: str) -> bool:
 
 
 def _known(words: Iterable[str]) -> str:
-    listed = list(words)
+    listed = list(dict.fromkeys(words))
     more = f", and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     return f"its labels are: {'; '.join(listed[:_LISTED]) or 'none'}{more}"
 

@@ -212,10 +212,27 @@ def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float
     return Picture(Plan(title, list(handles), width, height))
 
 
+class _PlainLog(LogLocator):
+    """Ticks at 1, 2 and 5 times the powers of ten; only at powers of ten where there is no room for more."""
+
+    def __init__(self) -> None:
+        super().__init__(subs=(1, 2, 5))
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        ticks = super().tick_values(vmin, vmax)
+        if len(ticks):
+            return ticks
+        powers = (
+            LogLocator()
+        )  # it leaves out powers as the height of the axis demands; with 2 and 5 there were no ticks
+        powers.set_axis(self.axis)
+        return powers.tick_values(vmin, vmax)
+
+
 def plain_log(axis: Axis) -> None:
     """Put plain numbers on a logarithmic axis that may span less than a decade; call it when all is drawn."""
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > _NARROW * low else MaxNLocator(6))
+    axis.set_major_locator(_PlainLog() if high > _NARROW * low else MaxNLocator(6))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
 

@@ -34,13 +34,17 @@ def sentences(sources: Sources) -> list[str]:
 def curves(sources: Sources) -> list[dict[str, Any]]:
     """A row per load curve: latency at its lowest load if that point is sound, saturation, highest accepted load.
 
-    The highest accepted load may be that of a saturated point, and then ``accepted_flaw`` says so.
+    The highest accepted load may be that of a saturated point, and then ``accepted_flaw`` says so. It also says which
+    point is left out that accepted more, and why.
     """
     rows = []
     for line in sources.lines:
         known = zip(sources.means(line, q.ACCEPTED), line.load, line.flaw, strict=True)
-        accepted = [(mean.value, load, flaw) for mean, load, flaw in known if mean and flaw in _ACCEPTING]
-        most, load, flaw = max(accepted, default=(None, 0.0, ""))
+        every = [(mean.value, load, flaw) for mean, load, flaw in known if mean]
+        most, load, flaw = max((each for each in every if each[2] in _ACCEPTING), default=(None, 0.0, ""))
+        told = [f"{flaw} (load {load:g})"] if flaw else []
+        more = [each for each in every if each[2] not in _ACCEPTING and (most is None or each[0] > most)]
+        told += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
         first = sources.means(line, q.LATENCY)[0]
         rows.append(
             {
@@ -48,40 +52,45 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
                 "curve": line.label,
                 "from_load": line.load[0],
                 "latency": None if first is None or line.flaw[0] else first.value,
-                "steady_load": max((load for load, over in judged(sources, line) if not over), default=None),
+                "steady_load": _steady(judged(sources, line)),
                 "saturation": saturation(line, judged(sources, line)),
                 "accepted": most,
-                "accepted_flaw": f"{flaw} (load {load:g})" if flaw else "",
+                "accepted_flaw": "; ".join(told),
             }
         )
     return rows
 
 
-def judged(sources: Sources, line: Line) -> list[tuple[float, bool]]:
+def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
     """Each load of a curve, and whether it is too much; of points whose load changes, those of the measured phases.
 
-    Loads of which that is not known are left out.
+    It is ``None`` where that is not known, of a whole point or of a phase.
     """
-    found: list[tuple[float, bool]] = []
+    found: list[tuple[float, bool | None]] = []
     for load, over, unknown, points in zip(line.load, line.over, line.unjudged, line.points, strict=True):
-        phases = [phase for point in points for phase in sources.summaries[point].get("phases") or []]
-        known = [phase for phase in phases if phase["packets"] and phase["saturated"] is not None]
-        measured = [(phase[q.SET_LOAD.column], bool(phase["saturated"])) for phase in known]
+        measured = [
+            (phase[q.SET_LOAD.column], phase["saturated"])
+            for point in points
+            for phase in sources.summaries[point].get("phases") or []
+            # where the point itself is judged as not saturated, a phase without an answer has batches alone
+            if phase["packets"]
+            and (phase["saturated"] is not None or sources.summaries[point]["saturated"] is not False)
+        ]
         if over and measured and not any(too_much for _, too_much in measured):
             highest = max(each for each, _ in measured)  # what was left over at the end of the window never drained
-            measured = [(each, each == highest) for each, _ in measured]
-        found += measured or ([] if unknown else [(load, over)])
-    return sorted(found)
+            measured = [(each, too_much if each < highest else True) for each, too_much in measured]
+        found += measured or [(load, None if unknown else over)]
+    return sorted(found, key=lambda pair: pair[0])
 
 
-def saturation(line: Line, loads: Sequence[tuple[float, bool]]) -> str:
+def saturation(line: Line, loads: Sequence[tuple[float, bool | None]]) -> str:
     """Where a curve saturates, as far as its loads tell: each with whether it is too much, in order."""
     over = [load for load, is_over in loads if is_over]
-    steady = max((load for load, is_over in loads if not is_over), default=None)
+    steady = _steady(loads)
     if not over and all(line.closed_loop):
         return "never: the load follows the network"
     if not over:
-        unknown = [load for load, unknown in zip(line.load, line.unjudged, strict=True) if unknown]
+        unknown = [load for load, is_over in loads if is_over is None]
         open_from = min((load for load in unknown if steady is None or load > steady), default=None)
         told = [] if steady is None else [f"not up to {steady:.4g}"]
         return ", ".join(told if open_from is None else [*told, f"not judged from {open_from:.4g} on"])
@@ -90,6 +99,12 @@ def saturation(line: Line, loads: Sequence[tuple[float, bool]]) -> str:
     if steady > over[0]:
         return f"at {over[0]:.4g}, though not at {steady:.4g}"
     return f"between {steady:.4g} and {over[0]:.4g}"
+
+
+def _steady(loads: Sequence[tuple[float, bool | None]]) -> float | None:
+    """The highest load that is carried wherever it was offered."""
+    unknown = {load for load, is_over in loads if is_over is None}
+    return max((load for load, is_over in loads if is_over is False and load not in unknown), default=None)
 
 
 def _endings(sources: Sources) -> list[str]:

@@ -14,11 +14,13 @@ from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes, soundness
+from weft.results import notes
 from weft.results import quantities as q
 from weft.text.labels import brief, label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weft.report.columns_shown import Listing
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
@@ -78,7 +80,6 @@ def _points(sources: Sources) -> dict[str, Any]:
     # energies in femtojoules are left out: they are long, and the same energies are there in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
-    columns |= {"flaw": pack.column([soundness.reason(summary) for summary in sources.summaries])}
     columns |= {"hop_histogram": pack.column([summary.get("hop_histogram") for summary in sources.summaries])}
     return {
         "words": sources.described,
@@ -234,7 +235,7 @@ def _question(sources: Sources, each: int) -> dict[str, Any]:
         "name": sources.names[each],
         "points": len(results),
         "chosen": [row for row in question.chosen(scenario, file) if row[0] not in paths],
-        "swept": {path: list(dict.fromkeys(label(place[path], path) for place in places)) for path in paths},
+        "swept": {path: _values([place[path] for place in places], path) for path in paths},
         "scenario": file.read_text(encoding="utf-8"),
     }
 
@@ -283,3 +284,10 @@ def _each(values: Any) -> str:
 def _filled(values: dict[str, Any], **forms: str) -> str | None:
     """Those of some values that are known, as text."""
     return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None
+
+
+def _values(swept: Sequence[Any], path: str) -> list[str]:
+    """The labels of the values of a coordinate, each once: numbers ascending, others in the order of the sweep."""
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in swept):
+        swept = sorted(swept)
+    return list(dict.fromkeys(label(value, path) for value in swept))

@@ -47,7 +47,7 @@ class Pair:
 
         Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if both
         may be praised (`weft.results.soundness`): otherwise it, ``relative`` and ``significant`` are null.
-        Accepted loads can be compared beyond saturation, too. Energies need equal work: the same accepted load.
+        Accepted loads can be compared beyond saturation, too. All else needs equal work: the same accepted load.
         """
         means = [_mean(side, quantity) for side in (self.a, self.b)]
         a, b = means
@@ -70,12 +70,12 @@ class Pair:
         found = soundness.worst([*self.a, *self.b])
         if found is not None and not (quantity is q.ACCEPTED and found in soundness.OVERLOADED):
             return found.words
-        if quantity is q.ENERGY:
-            accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
-            packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
-            if not soundness.same_work((None if mean is None else mean.value for mean in accepted), packets):
-                return "unequal work: accepted loads differ"
-        return None
+        if quantity is q.ACCEPTED:
+            return None
+        accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
+        packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
+        equal = soundness.same_work((None if mean is None else mean.value for mean in accepted), packets)
+        return None if equal else "unequal work: accepted loads differ"
 
     def in_phases(self) -> list[Pair]:
         """The pair over the whole window, and for each phase of the load if that of A and of B changes."""

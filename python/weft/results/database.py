@@ -89,6 +89,12 @@ class Database:
         """What the sweeps set, by dotted path."""
         return list(dict.fromkeys(path for results in self._sets.values() for path in results.coordinates))
 
+    def summaries(self) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
+        """The summary of each point behind its ``results`` (``None`` if there is one set) and its ``point``."""
+        for key, results in self._sets.items():
+            for point, summary in enumerate(results.summaries):
+                yield key if len(self._sets) > 1 else None, point, summary
+
     def rows(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Names of the columns and the rows of a query.
 

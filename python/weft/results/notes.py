@@ -135,6 +135,19 @@ def unjudged(results: ResultSet) -> list[str]:
     return _each_once(results, told)
 
 
+def behind(results: ResultSet) -> list[str]:
+    """Points that accepted less than they were offered before they had settled, and what shows whether that lasts."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        if not soundness.is_behind(summary):
+            return []
+        loads = f"{summary[q.ACCEPTED.column]:.4g} of {summary[q.OFFERED.column]:.4g} {q.ACCEPTED.unit}"
+        what = f"{loads} were accepted, and the point is {soundness.reason(summary)}"
+        return [f"not judged: {what}; {soundness.long_enough(summary)}"]
+
+    return _each_once(results, told)
+
+
 def _no_packet(summary: Mapping[str, Any]) -> str:
     if summary.get(q.OFFERED.column):
         return "nothing was measured: none of the packets created in the window was delivered"
@@ -159,6 +172,13 @@ def _short_window(summary: Mapping[str, Any]) -> list[str]:
 def _queues(summary: Mapping[str, Any]) -> str:
     wait, memory = summary["queueing_mean_cycles"], summary["queue_memory_cycles"]
     lasted = summary["warmup_cycles"] + summary["window_cycles"]
+    grown = summary.get("latency_growth_share")
+    if grown is not None and memory <= lasted:
+        return (
+            "queues not settled: the latency still grows, packets that were created in the second half of the window"
+            f" took {100 * grown:.0f} % longer on average than those of the first: the latency depends on how the run"
+            " began and how long it was"
+        )
     return (
         f"queues not settled: a packet waits {wait:.4g} of its {summary[q.LATENCY.column]:.4g} cycles in queues, and "
         f"queues of that length need about {memory:.3g} cycles to forget how they began, but warm-up and window are "

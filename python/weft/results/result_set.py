@@ -154,7 +154,7 @@ class ResultSet:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row per point: coordinates by dotted path, then the scalars of the summary.
+        """One row per point: coordinates by dotted path, then the scalars of the summary, then `flaws`.
 
         Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
         """
@@ -164,16 +164,16 @@ class ResultSet:
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
         """The number of each point, and its row of `frame` with models that are not labels yet."""
         return [
-            (number, point["coordinates"] | scalars(summary, point["coordinates"]))
-            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            (number, point["coordinates"] | scalars(summary, point["coordinates"]) | {"flaw": flaw})
+            for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
         ]
 
     @property
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """For each job the number of its point, and its row of `jobs`."""
         return [
-            (number, point["coordinates"] | scalars(job, point["coordinates"]))
-            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            (number, point["coordinates"] | scalars(job, point["coordinates"]) | {"flaw": flaw})
+            for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
             for job in summary.get("jobs", [])
         ]
 
@@ -181,9 +181,9 @@ class ResultSet:
     def phase_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """For each phase of a load that changes the number of its point, and its row of `phases`."""
         return [
-            (number, point["coordinates"] | scalars(phase, {}))
+            (number, point["coordinates"] | scalars(phase, {}) | {"flaw": soundness.reason(judged)})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
-            for phase in summary.get("phases", [])
+            for phase, judged in zip(summary.get("phases", []), soundness.in_phases(summary), strict=True)
         ]
 
     @property
@@ -254,7 +254,7 @@ class ResultSet:
 
     @cached_property
     def jobs(self) -> pl.DataFrame:
-        """One row per point and job: coordinates by dotted path, then the numbers of the job."""
+        """One row per point and job: coordinates by dotted path, then the numbers of the job, `flaws` of the point."""
         return frame_of([row for _, row in self.job_rows])
 
     @cached_property
@@ -265,7 +265,8 @@ class ResultSet:
         ``from_cycle``, ``to_cycle`` [cycles] (the part in the window), ``load`` (as set, mean over the terminals),
         ``offered_load`` (null if packets were not delivered), ``accepted_load`` [flits/terminal/cycle], ``saturated``
         (null if it can't be judged), latencies [cycles] of the packets created in the phase, ``energy_per_bit_pj``,
-        ``power_mean_w``, ``power_always_on_mean_w`` [W] and ``links_off_share``.
+        ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share`` and ``flaw``, why the phase is no
+        example of anything good.
         """
         return frame_of([row for _, row in self.phase_rows])
 

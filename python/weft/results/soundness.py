@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 # Accepted loads that differ by no more than this share, and what chance explains, are the same delivered work.
 _SAME_WORK = 0.03
+# A network carries a load of which it accepts at least this share, as the engine judges it.
+_CARRIED = 0.97
+# A warm-up of so many times the run so far shows whether what is accepted still falls behind.
+_LONGER = 4
 # Standard deviations that are taken for chance.
 _CHANCE = 3
 # Fewer packets than this tell nothing about a mean or a percentile; the engine warns of windows with fewer.
@@ -56,6 +60,14 @@ _TOO_SHORT = ("measure.window", "traffic.phases")
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
 _UNSETTLED = {POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, BACKLOG}
+# Stands in place of a latency that has no limit: the word, and why there is none.
+ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
+# Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
+UNSETTLED_MARK, UNJUDGED_MARK = "~", "?"
+MARKS = {
+    UNSETTLED_MARK: "measured before it had settled",
+    UNJUDGED_MARK: "too short to tell whether it is saturated",
+}
 # Key of what `in_phases` gives: whether the phase before is saturated.
 _AFTER_SATURATED = "after_saturated"
 
@@ -124,6 +136,35 @@ def is_unjudged(summary: Mapping[str, Any]) -> bool:
     return not is_over(summary) and UNJUDGED in flaws(summary)
 
 
+def is_behind(summary: Mapping[str, Any]) -> bool:
+    """Whether a point that had not settled accepted less than it was offered in the window: it may be overloaded."""
+    offered, accepted = summary.get(q.OFFERED.column), summary.get(q.ACCEPTED.column)
+    if offered is None or accepted is None:
+        return False
+    return is_unsettled(summary) and bool(accepted < _CARRIED * offered)
+
+
+def long_enough(summary: Mapping[str, Any]) -> str:
+    """What to write so that a point that `is_behind` tells whether the network carries its load."""
+    lasted = (summary.get("warmup_cycles") or 0) + (summary.get("window_cycles") or 0)
+    key = "measure.warmup" if summary.get("warmup_settled") is None else "measure.warmup_limit"
+    return f"write `{key}: {_rounded_up(_LONGER * lasted)}cycles` or more"
+
+
+def mark(summary: Mapping[str, Any]) -> str:
+    """The sign of `MARKS` behind numbers of a point; empty if it is sound or overloaded."""
+    if is_unjudged(summary):
+        return UNJUDGED_MARK
+    return UNSETTLED_MARK if is_unsettled(summary) else ""
+
+
+def sign(summary: Mapping[str, Any]) -> str:
+    """What stands in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point."""
+    if summary[q.ENDING.column] == q.STALLED:
+        return "stall"
+    return "sat" if summary["saturated"] else mark(summary)
+
+
 def worst(summaries: Iterable[Mapping[str, Any]]) -> Flaw | None:
     """The worst flaw of some runs of one point; ``None`` if all are sound."""
     return min((flaw for summary in summaries for flaw in flaws(summary)), default=None)
@@ -144,7 +185,7 @@ def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
     return dict(sorted(counts.items()))
 
 
-def same_work(accepted: Iterable[float | None], packets: Iterable[int | None]) -> bool:
+def same_work(accepted: Iterable[float | None], packets: Iterable[float | None]) -> bool:
     """Whether points deliver the same, up to 3 % and what chance explains (three standard deviations).
 
     This is the one criterion of equal work: of sentences on savings, comparisons, bills and reports.
@@ -153,8 +194,9 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[int | None]) -
     ----------
     accepted : iterable of float or None
         Accepted load of each point [flits/terminal/cycle]; points of which one is unknown do not deliver the same.
-    packets : iterable of int or None
-        Packets that each point measured; nothing is put down to chance where one is unknown.
+    packets : iterable of float or None
+        Packets that each point measured (over several seeds, their mean); nothing is put down to chance where one is
+        unknown.
     """
     loads, counts = list(accepted), list(packets)
     known = [load for load in loads if load is not None]
@@ -179,12 +221,22 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         | dict(phase)
         | {
-            "saturated": bool(summary["saturated"] or phase.get("saturated")),
+            "saturated": _in_phase(summary["saturated"], phase.get("saturated")),
             _AFTER_SATURATED: late,
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }
         for phase, late in zip(phases, after, strict=False)
     ]
+
+
+def _in_phase(point: bool | None, phase: bool | None) -> bool | None:
+    """Whether a phase is saturated; ``None`` if that is not known.
+
+    A phase of which nothing is said has nothing to judge (batches alone), unless the whole point is open, too.
+    """
+    if point or phase:
+        return True
+    return None if point is None and phase is None else False
 
 
 def remedies(summary: Mapping[str, Any]) -> list[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
 from weft.text.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from weft.results.curves import Curve
     from weft.results.quantities import Quantity
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
 
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
-# Stands behind numbers that were measured too early.
-_UNSETTLED = "~"
 # Stands behind the energy of points that deliver less than is offered.
 _OVERLOADED = "!"
-_UNJUDGED = "?"
+# What is not known well where a point has not settled, or can't be judged.
+_MARKED = {q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER}
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -36,14 +36,13 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
         Characters in a line; series that do not fit go below.
     """
     shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
-    stall = "; stall: packets wait for each other for ever" if results.stalls else ""
+    stall = _meaning(["stall"]) if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
-    unsettled = f"; {_UNSETTLED}: measured before it had settled" if _any(curves, "unsettled") else ""
-    unjudged = f"; {_UNJUDGED}: too short to tell whether it is saturated" if _any(curves, "unjudged") else ""
+    marks = _meaning({_mark(row) for curve in curves for row in curve.frame.iter_rows(named=True)})
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered" if over else ""
-    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}{unjudged}{overloaded}"
+    limit = f"{_meaning(['sat']).lstrip('; ')}{stall}{marks}{overloaded}"
     lines = [f"{shown} over load as set [{q.OFFERED.unit}]; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
@@ -61,14 +60,16 @@ def jobs(results: ResultSet) -> list[str]:
     batches = frame["batch_packets"].null_count() < frame.height
     shown = (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS)
     head = [*varied, "job", "terminals", *(quantity.short for quantity in shown)]
+    summaries = [results.summaries[point] for point, _ in results.job_rows]
+    signs = list(map(soundness.sign, summaries))
     rows = [
         [*(label(row[path]) for path in varied), row["job"], str(row["terminals"])]
-        + [number(row[quantity.column], quantity.digits) for quantity in shown]
+        + [_of_job(row, quantity, sign) for quantity in shown]
         + ([_delivered(row), label(row["completion_cycles"])] if batches else [])
-        for row in frame.iter_rows(named=True)
+        for row, sign in zip(frame.iter_rows(named=True), signs, strict=True)
     ]
     return [
-        "jobs",
+        f"jobs{_meaning(signs)}",
         *columns([*head, *(("delivered", "completion [cycles]") if batches else ())], rows, left=len(varied) + 1),
     ]
 
@@ -76,23 +77,25 @@ def jobs(results: ResultSet) -> list[str]:
 def phases(results: ResultSet) -> list[str]:
     """Lines of a table with a row per point and phase of the load; none if no load changes.
 
-    A phase that is saturated says so in place of its latencies; one that was not measured has dashes.
+    A phase that is saturated says so in place of its latencies; one that was not measured has dashes. What is not
+    settled or not judged has a mark.
     """
     frame = results.phases
     if frame.is_empty():
         return []
     varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
     head = [*varied, "phase", "cycles", "set", *(quantity.short for quantity in _OF_PHASES[1:])]
+    marks = [_phase_mark(phase) for summary in results.summaries for phase in soundness.in_phases(summary)]
     rows = [
         [*(label(row[path]) for path in varied), str(row["phase"]), _cycles(row)]
-        + [_of_phase(row, quantity) for quantity in _OF_PHASES]
-        for row in frame.iter_rows(named=True)
+        + [_of_phase(row, quantity, mark) for quantity in _OF_PHASES]
+        for row, mark in zip(frame.iter_rows(named=True), marks, strict=True)
     ]
     told = (
         "phases of the load: set, offered and accepted [flits/terminal/cycle], latency and p99 of the packets created"
     )
     over = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered"
-    marked = over if frame["saturated"].any() else ""
+    marked = _meaning(set(marks)) + (over if any(frame["saturated"]) else "")
     lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]{marked}"]
     return [*lines, *columns(head, rows, left=len(varied))]
 
@@ -102,11 +105,36 @@ def _cycles(phase: Mapping[str, object]) -> str:
     return f"{phase['from_cycle']}-{phase['to_cycle']}" if measured else f"from {phase['start_cycle']}"
 
 
-def _of_phase(phase: Mapping[str, Any], quantity: Quantity) -> str:
-    if phase.get("saturated") and quantity in {q.LATENCY, q.P99}:
-        return "sat"
-    mark = _OVERLOADED if phase.get("saturated") and quantity is q.ENERGY else ""
-    return number(phase.get(quantity.column), quantity.digits) + mark
+def _of_phase(phase: Mapping[str, Any], quantity: Quantity, mark: str) -> str:
+    if phase.get("saturated"):
+        if quantity in {q.LATENCY, q.P99}:
+            return "sat"
+        mark = _OVERLOADED if quantity is q.ENERGY else ""
+    return _marked(phase.get(quantity.column), quantity, mark)
+
+
+def _phase_mark(phase: Mapping[str, Any]) -> str:
+    """The mark of a phase as `soundness.in_phases` gives it; none where nothing was measured."""
+    return soundness.mark(phase) if phase.get("packets") else ""
+
+
+def _of_job(job: Mapping[str, Any], quantity: Quantity, sign: str) -> str:
+    if sign in soundness.ENDED:
+        known = quantity in {q.LATENCY, q.P99} and job[quantity.column] is not None
+        return sign if known else number(job[quantity.column], quantity.digits)
+    return _marked(job[quantity.column], quantity, sign)
+
+
+def _marked(value: float | None, quantity: Quantity, mark: str) -> str:
+    """A number with its mark, if its quantity has one."""
+    known = value is not None and (quantity in _MARKED or mark == _OVERLOADED)
+    return number(value, quantity.digits) + (mark if known else "")
+
+
+def _meaning(marks: Collection[str]) -> str:
+    """The legend of the signs that a table has."""
+    known = soundness.ENDED | soundness.MARKS
+    return "".join(f"; {sign}: {meaning}" for sign, meaning in known.items() if sign in marks)
 
 
 def _delivered(job: Mapping[str, object]) -> str:
@@ -150,8 +178,8 @@ def _any(curves: Iterable[Curve], column: str) -> bool:
 
 def _mark(row: Mapping[str, float | bool | None]) -> str:
     if row["unjudged"]:
-        return _UNJUDGED
-    return _UNSETTLED if row["unsettled"] else " "
+        return soundness.UNJUDGED_MARK
+    return soundness.UNSETTLED_MARK if row["unsettled"] else " "
 
 
 def _has_overloaded(curve: Curve) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.headings import KNOWN, headings
 from weft.text.typeset import FORMS, Section
 
@@ -20,12 +21,15 @@ _SHOWN = {
 }
 _OF_JOBS = ("job", "terminals", "completion_cycles")
 _LATENCY = ("packet_latency_", "network_latency_")
+# Columns whose numbers have a mark where a point is not settled or not judged.
+_MARKED = {q.ACCEPTED.column, q.ENERGY.column, q.POWER.column}
 
 
 def typeset(database: Database, table: str, sql: str, columns: Sequence[str], ending: str) -> str:
     """The text of a table.
 
-    A latency of a saturated or stuck point says so in its place: it has no limit.
+    A latency of a saturated or stuck point says so in its place: it has no limit. Numbers that are not settled or not
+    judged have a mark. Notes below the table say what that means.
 
     Parameters
     ----------
@@ -41,14 +45,17 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
     head, rows = database.rows(sql)
     records = [dict(zip(head, row, strict=True)) for row in rows]
     chosen = list(columns) or _chosen(database, table, head, records)
-    ended = _endings(database) if table in _SHOWN else {}
-    cells = [[_cell(record, column, ended) for column in chosen] for record in records]
+    signs = _signs(database)
+    marks = [signs.get((record.get("results"), record.get("point"), record.get("phase")), "") for record in records]
+    cells = [[_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)]
+    told = {sign for sign, row in zip(marks, cells, strict=True) if sign and any(cell.endswith(sign) for cell in row)}
+    notes = [f"{sign}: {meaning}" for sign, meaning in (soundness.ENDED | soundness.MARKS).items() if sign in told]
     left = {
         place
         for place, column in enumerate(chosen)
         if any(isinstance(record[column], str | bool) for record in records)
     }
-    return FORMS[ending](headings(chosen, table), [Section("", cells)], left=left)
+    return FORMS[ending](headings(chosen, table), [Section("", cells)], left=left, notes=notes)
 
 
 def _chosen(database: Database, table: str, head: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -60,27 +67,34 @@ def _chosen(database: Database, table: str, head: Sequence[str], records: Sequen
     return [column for column in known if any(record[column] is not None for record in records)]
 
 
-def _endings(database: Database) -> dict[tuple[Any, Any], str]:
-    """How the points ended that have no latency, by set and number."""
-    words = {q.STALLED: "stall", q.SATURATED: "sat"}
-    head, rows = database.rows("select * from points")
-    found = {}
-    for row in rows:
-        record = dict(zip(head, row, strict=True))
-        over = words.get(record[q.ENDING.column]) or ("sat" if record["saturated"] else "")
-        if over:
-            found[record.get("results"), record["point"]] = over
-    return found
+def _signs(database: Database) -> dict[tuple[Any, Any, Any], str]:
+    """What stands behind numbers, or in place of latencies, by set, number of the point and phase of the load."""
+    signs = {}
+    for name, point, summary in database.summaries():
+        signs[name, point, None] = soundness.sign(summary)
+        for phase in soundness.in_phases(summary):
+            signs[name, point, phase["phase"]] = soundness.sign(phase) if phase.get("packets") else ""
+    return signs
 
 
-def _cell(record: Mapping[str, Any], column: str, ended: Mapping[tuple[Any, Any], str]) -> str:
+def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
     value = record[column]
-    if column.startswith(_LATENCY) and (over := ended.get((record.get("results"), record.get("point")))):
-        return over
+    if column.startswith(_LATENCY) and sign in soundness.ENDED:
+        return sign
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:
         return "-"
+    if (
+        isinstance(value, float | int)
+        and sign in soundness.MARKS
+        and (column in _MARKED or column.startswith(_LATENCY))
+    ):
+        return _written(value, column) + sign
+    return _written(value, column)
+
+
+def _written(value: float | str, column: str) -> str:
     if isinstance(value, float):
         return f"{value:.{KNOWN[column].digits}f}" if column in KNOWN else f"{value:.4g}"
     return str(value)

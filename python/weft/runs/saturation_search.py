@@ -2,8 +2,9 @@
 
 A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
 or does not deliver the packets of the window in time) or if the network gets stuck. With several seeds, half of the
-runs decide. If as many may be too much, because windows are too short for their bursts, the load is open. Where
-terminals wait for replies the load follows the network, and there is nothing to search.
+runs decide. If as many may be too much, because windows are too short for their bursts, or because less than 97 % of
+what was offered was accepted before they had settled, the load is open. Where terminals wait for replies the load
+follows the network, and there is nothing to search.
 """
 
 from __future__ import annotations
@@ -238,7 +239,17 @@ def _over(points: Sequence[Point], store: Store) -> bool | None:
     votes = sum(map(soundness.is_over, summaries))
     if 2 * votes >= len(summaries):
         return True
-    return None if 2 * (votes + sum(map(soundness.is_unjudged, summaries))) >= len(summaries) else False
+    open_ = sum(soundness.is_unjudged(summary) or soundness.is_behind(summary) for summary in summaries)
+    return None if 2 * (votes + open_) >= len(summaries) else False
+
+
+def _unsettled(curve: _Curve, store: Store) -> int:
+    """At how many loads that count as carried a run had not settled."""
+    return sum(
+        any(soundness.is_unsettled(store.summary(point.hash)) for point in points)
+        for points in curve.points.values()
+        if _over(points, store) is False
+    )
 
 
 def _stuck(points: Sequence[Point], store: Store) -> bool:
@@ -266,5 +277,6 @@ def _row(curve: _Curve, store: Store) -> dict[str, Any]:
         q.LATENCY.column: curve.mean(low, q.LATENCY.column, store),
         "stuck": high is not None and _stuck(curve.points[high], store),
         "runs": sum(map(len, curve.points.values())),
+        "unsettled_loads": _unsettled(curve, store),
         "flaw": None if low is None else _flaw(curve.points[low], store),
     }

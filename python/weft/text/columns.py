@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +27,21 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
         return GAP.join(padded).rstrip()
 
     return [line(head), GAP.join("-" * width for width in widths), *map(line, rows)]
+
+
+def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = False) -> list[str]:
+    """Lines of a text of at most `width` letters, broken at spaces, behind a slash and, if wanted, a hyphen.
+
+    A longer word has a line of its own, or is cut if `cut_words`.
+
+    Examples
+    --------
+    >>> folded("Load [flits/terminal/cycle]", 12)
+    ['Load [flits/', 'terminal/', 'cycle]']
+    """
+    spaced = re.sub(r"(?<=\S)/(?=\S)", "/\0 ", " ".join(text.split()))
+    lines = textwrap.wrap(spaced, width, break_long_words=cut_words, break_on_hyphens=hyphens)
+    return [line.replace("/\0 ", "/").replace("\0", "") for line in lines]
 
 
 def number(value: float | None, digits: int) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from weft.text.columns import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -43,7 +44,7 @@ class Section:
     rows: Sequence[Sequence[str]]
 
 
-def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[int]) -> str:
+def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[int], notes: Sequence[str] = ()) -> str:
     """A ``tabular`` of LaTeX, for a document that loads the package booktabs.
 
     Parameters
@@ -54,6 +55,8 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
         The rows; the title of a section has a line of its own.
     left : collection of int
         Numbers of the columns that hold words, which are flush left.
+    notes : sequence of str
+        Lines below the table.
     """
     spec = "".join("l" if place in left else "r" for place in range(len(head)))
     lines = ["% needs \\usepackage{booktabs}", f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}", "\\toprule"]
@@ -65,7 +68,11 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
                 f"\\multicolumn{{{len(head)}}}{{@{{}}l@{{}}}}{{\\textit{{{escaped_tex(section.title)}}}}} \\\\"
             )
         lines += [_tex_row(row) for row in section.rows]
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+    lines.append("\\bottomrule")
+    lines += [
+        f"\\multicolumn{{{len(head)}}}{{@{{}}l@{{}}}}{{\\footnotesize {escaped_tex(note)}}} \\\\" for note in notes
+    ]
+    return "\n".join([*lines, "\\end{tabular}", ""])
 
 
 def _stacked(head: Sequence[str]) -> list[list[str]]:
@@ -77,21 +84,14 @@ def _stacked(head: Sequence[str]) -> list[list[str]]:
     [['', 'Mean packet'], ['Load', 'latency'], ['(flits/', '(cycles)'], ['terminal/', ''], ['cycle)', '']]
     """
     parts = [re.fullmatch(r"(.*?)(?: \[([^\[\]]*)\])?", each, re.DOTALL) for each in head]
-    words = [_folded(part[1]) if part else [] for part in parts]
-    units = [_folded(f"({part[2]})") if part and part[2] else [] for part in parts]
+    words = [folded(part[1], _WIDTH) if part else [] for part in parts]
+    units = [folded(f"({part[2]})", _WIDTH) if part and part[2] else [] for part in parts]
     above, below = (max(map(len, columns), default=0) for columns in (words, units))
     columns = [
         [*[""] * (above - len(lines)), *lines, *unit, *[""] * (below - len(unit))]
         for lines, unit in zip(words, units, strict=True)
     ]
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _folded(text: str) -> list[str]:
-    """Short lines of a text, which may be broken at spaces and behind a slash."""
-    spaced = re.sub(r"/(?=\S)", "/\0 ", " ".join(text.split()))
-    lines = textwrap.wrap(spaced, _WIDTH, break_long_words=False, break_on_hyphens=False)
-    return [line.replace("/\0 ", "/").replace("\0", "") for line in lines]
 
 
 def _tex_row(cells: Sequence[str]) -> str:
@@ -118,7 +118,9 @@ def escaped_tex(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def markdown(head: Sequence[str], sections: Sequence[Section], *, left: Collection[int]) -> str:
+def markdown(
+    head: Sequence[str], sections: Sequence[Section], *, left: Collection[int], notes: Sequence[str] = ()
+) -> str:
     """Tables of Markdown (GitHub's), one per section, under its title in bold; parameters are those of `tex`."""
     rule = ["---" if place in left else "---:" for place in range(len(head))]
     parts = []
@@ -126,6 +128,7 @@ def markdown(head: Sequence[str], sections: Sequence[Section], *, left: Collecti
         title = [f"**{escaped_markdown(section.title)}**", ""] if section.title else []
         rows = [[escaped_markdown(cell) for cell in row] for row in [head, *section.rows]]
         parts.append("\n".join([*title, *map(_markdown_row, [rows[0], rule, *rows[1:]])]))
+    parts += map(escaped_markdown, notes)
     return "\n\n".join(parts) + "\n"
 
 
