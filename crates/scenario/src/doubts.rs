@@ -30,15 +30,18 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
         }
     };
     let span = format!("{span} ({})", long(doubt.cycles, spec));
-    let chance = format!("{:.0} %", 100.0 * doubt.chance);
-    let what = match doubt.is_of_chance() {
-        true => {
-            format!("{span} bursts alone may change the load by {chance}: whether the network carries it is not known")
-        }
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let what = match doubt.is_of_gap() {
+        // the limit, not only what bursts explain of it: a reader compares the gap with it
+        true => format!(
+            "{span} the network accepted {} less than it was offered, and up to {} is tolerated or may be due to bursts: whether \
+             it carries the load is not known",
+            percent(doubt.gap),
+            percent(doubt.limit)
+        ),
         false => format!(
-            "{span} the network accepted {:.1} % less than it was offered, which bursts may explain ({chance}): whether it \
-             carries the load is not known",
-            100.0 * doubt.gap
+            "{span} bursts alone may change the load by {}: whether the network carries it is not known",
+            percent(doubt.chance)
         ),
     };
     Some(Warning::new(path, what, help))

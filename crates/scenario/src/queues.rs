@@ -11,6 +11,9 @@
 //! for settled: 4 w^2 / v is 2.5 t. Nor is a queue that was left by a time in which links woke, and that the load lets drain
 //! more slowly than the run lasts.
 //!
+//! The wait is that of the run itself: one that was too short for its queues to grow has a short wait, and seems to forget
+//! fast. So a window whose latencies still grow (`engine/src/run/steady.rs`) is not settled either.
+//!
 //! # Not modelled
 //! Where in the network packets wait: the time is taken as spread evenly over the routers of a path, and that before
 //! injection as one queue. A backlog that a few terminals have shows in the mean of all as a short one.
@@ -18,13 +21,15 @@
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::outcome::{Ending, Outcome};
+use weft_engine::steady::growth;
 use weft_units::Refusal;
 
 /// A run must last this many times w^2 / v: half of the relaxation time, as means over many queues are known better than
 /// the length of one.
 const RELAXATION: f64 = 4.0;
 
-/// The keys of the summary: time in queues, how long queues of this length remember, and whether the run was longer.
+/// The keys of the summary: time in queues, how long queues of this length remember, by what share latencies still grow, and
+/// whether the run was longer and they do not.
 pub(crate) fn queues(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let waited = waited(spec, outcome);
     let memory = match waited.filter(|_| is_steady(spec) && outcome.ending == Ending::Drained) {
@@ -32,10 +37,12 @@ pub(crate) fn queues(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value
         None => None,
     };
     let lasted = outcome.warmup.saturating_add(outcome.window) as f64;
+    let growth = memory.and_then(|_| growth(&outcome.batches));
     Ok(Map::from_iter([
         ("queueing_mean_cycles".to_owned(), json!(waited.map(|waited| waited.in_all))),
         ("queue_memory_cycles".to_owned(), json!(memory.map(f64::ceil))),
-        ("queues_settled".to_owned(), json!(memory.map(|memory| memory <= lasted))),
+        ("latency_growth_share".to_owned(), json!(growth)),
+        ("queues_settled".to_owned(), json!(memory.map(|memory| memory <= lasted && growth.is_none()))),
     ]))
 }
 

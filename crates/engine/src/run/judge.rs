@@ -5,9 +5,10 @@
 //! deviations, may pile up in a network that carries the load. The deviation is that of the number of packets in a long
 //! time, from the index of dispersion of the injection process (`Process::dispersion`).
 //!
-//! Where bursts may explain more than a [`TELLING`] share of the load, or explain a gap, nothing is said. A load that bursts
-//! no more than a Bernoulli process (a dispersion of 1) has no such doubt: its gap is told from chance by the same margin, and
-//! is too small to matter where it is not.
+//! Where bursts may explain more than a [`Doubt::TELLING`] share of the load, or explain a gap, nothing is said. What they
+//! may explain falls as the span grows: a gap of no more than 3 % and a [`Doubt::DECISIVE`] share is too small to matter, so
+//! that a span that is long enough always decides. A load that bursts no more than a Bernoulli process (a dispersion of 1) has
+//! no such doubt: its gap is told from chance by the same margin, and is too small to matter where it is not.
 //!
 //! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies offer what
 //! the network lets them.
@@ -16,11 +17,9 @@ use crate::api::workload::Amount;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Spec};
-use crate::run::outcome::{Doubt, Saturation};
+use crate::run::outcome::{ACCEPTED_SHARE, Doubt, Saturation};
 use weft_units::Cycles;
 
-/// A network is saturated if it accepts less than this share of what it is offered.
-pub(crate) const ACCEPTED_SHARE: f64 = 0.97;
 /// Standard deviations that are still chance.
 pub(crate) const DEVIATIONS: f64 = 3.0;
 
@@ -90,8 +89,9 @@ impl Expected {
             return Saturation::Yes;
         }
         let gap = if offered > 0.0 { 1.0 - accepted / offered } else { 0.0 };
-        let doubt = Doubt { cycles, chance: chance / self.flits, gap };
-        let is_told = chance <= Doubt::TELLING * self.flits && accepted >= ACCEPTED_SHARE * offered;
+        let limit = 1.0 - ACCEPTED_SHARE + chance / offered;
+        let doubt = Doubt { cycles, chance: chance / self.flits, gap, limit };
+        let is_told = chance <= Doubt::DECISIVE * self.flits || !(doubt.is_of_chance() || doubt.is_of_gap());
         if is_told || !self.bursts || self.flits == 0.0 { Saturation::No } else { Saturation::Unknown(doubt) }
     }
 }
@@ -119,7 +119,31 @@ mod tests {
         assert_eq!(verdict(8490.0, 16.0), Saturation::Yes);
         let Saturation::Unknown(doubt) = verdict(8510.0, 16.0) else { panic!("bursts may explain the gap") };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
+        // the limit that is told is the one by which 8490 are too few
+        assert!((doubt.limit - 0.15).abs() < 1e-9, "{doubt:?}");
         assert_eq!(verdict(9710.0, 16.0), Saturation::No);
+    }
+
+    /// The same shares over a span that is `times` as long, with a gap that is `persists` as large.
+    fn after(doubt: &Doubt, times: f64, persists: f64) -> Saturation {
+        let flits = 1e4 * times;
+        let variance = (doubt.chance * 1e4 / DEVIATIONS).powi(2) * times;
+        let expected = Expected { flits, variance, bursts: true };
+        expected.verdict(flits * (1.0 - persists * doubt.gap), flits, 1000)
+    }
+
+    #[test]
+    fn the_longer_span_decides_whether_the_gap_lasts_or_was_chance() {
+        for (chance, gap) in [(0.05, 0.077), (0.12, 0.149), (0.03, 0.031), (0.4, 0.2), (0.4, 0.0), (0.25, 0.04)] {
+            let doubt = Doubt { cycles: 1000, chance, gap, limit: 0.03 + chance };
+            assert!(matches!(after(&doubt, 1.0, 1.0), Saturation::Unknown(_)), "{doubt:?} is open");
+            let times = doubt.longer();
+            assert!(times > 1.0, "{doubt:?}: {times}");
+            for persists in [1.0, 0.8, 0.6, times.sqrt().recip()] {
+                let told = after(&doubt, times, persists);
+                assert_ne!(told.known(), None, "{doubt:?}, {times} times as long, gap times {persists}: {told:?}");
+            }
+        }
     }
 
     #[test]

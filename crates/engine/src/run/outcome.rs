@@ -25,6 +25,9 @@ weft_units::words! {
     }
 }
 
+/// A network is saturated if it accepts less than this share of what it is offered.
+pub const ACCEPTED_SHARE: f64 = 0.97;
+
 /// Whether a network carries the load that it is offered (`run/judge.rs`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Saturation {
@@ -55,21 +58,30 @@ pub struct Doubt {
     pub chance: f64,
     /// The share of the offered flits that was not accepted.
     pub gap: f64,
+    /// The gap above which the load would count as not carried: 3 %, and what bursts may explain of what was offered.
+    pub limit: f64,
 }
 
 impl Doubt {
     /// A span tells that a load is carried if chance explains no more than this share of it.
     pub const TELLING: f64 = 0.2;
+    /// A span decides whatever its gap if chance explains no more than this share of it.
+    pub const DECISIVE: f64 = 0.02;
 
-    /// How many times as long a span tells more: chance falls with the root of its length. If bursts alone leave it open, they
-    /// do so no more; if they may explain the gap, half as much of it.
+    /// How many times as long a span decides, as chance falls with the root of its length. A gap that was seen is known no
+    /// better than chance, so its span must be one that decides whatever the gap turns out to be.
     pub fn longer(&self) -> f64 {
-        let chance = if self.is_of_chance() { self.chance / Self::TELLING } else { 2.0 };
+        let enough = if self.is_of_gap() { Self::DECISIVE } else { Self::TELLING };
         // a part in a hundred for what lands after the span
-        1.01 * chance * chance
+        1.01 * (self.chance / enough).powi(2)
     }
 
-    /// Whether bursts alone leave it open; else they may explain the gap.
+    /// Whether the gap leaves it open: bursts may explain it.
+    pub fn is_of_gap(&self) -> bool {
+        self.gap > 1.0 - ACCEPTED_SHARE
+    }
+
+    /// Whether bursts alone leave it open.
     pub fn is_of_chance(&self) -> bool {
         self.chance > Self::TELLING
     }

@@ -30,12 +30,19 @@
 //!   pairs. Noise and oscillations around a level pass, however wide. So does a drift of up to two standard deviations
 //!   of the noise around it, which is a correlation of 1/2, or 1/3 in ranks.
 //!
+//! A window of fixed length begins whether or not the network has settled. Its batches tell: latencies grow if those of its
+//! second half exceed those of its first by [`MATTERS`] and by more than the confidence interval of their difference, and
+//! of all pairs of batches four in five rise. Near the capacity batches depend on each other, so that the interval alone is
+//! too narrow; the order of the batches is less misled by that.
+//!
 //! # Not modelled
 //! Correlation between batches: the confidence interval is only right if batches are long enough. A power state that
 //! rests for five periods of the policy or more and then changes again counts as settled.
 //!
 //! # Validation
-//! Below: constants, ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
+//! `engine/tests/saturation.rs`: latencies that grow at a load equal to the capacity, and do not at lower loads. Below: constants, ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
+
+use crate::state::sums::PacketSums;
 
 /// Observations of the latency needed before a run may count as settled.
 pub(crate) const LEAST: usize = 12;
@@ -48,6 +55,12 @@ const LEAST_PERIODS_REST: usize = 3;
 const RESOLUTION: f64 = 0.01;
 /// The pairs that rise and those that fall may differ by one in this many pairs.
 const TREND: i64 = 3;
+
+/// Batches of a window that are compared; of more, neighbours are joined. With fewer than [`LEAST_BATCHES`] nothing is said.
+const BATCHES: usize = 10;
+const LEAST_BATCHES: usize = 8;
+/// A growth of the mean latency by less than this share is none to speak of.
+const MATTERS: f64 = 0.05;
 
 /// Whether a series of mean latencies has settled: MSER drops less than half of it.
 pub(crate) fn has_settled(latencies: &[f64]) -> bool {
@@ -110,6 +123,34 @@ fn student_t95(degrees: usize) -> f64 {
     }
 }
 
+/// By what share the mean latency of the second half of a window exceeds that of the first; `None` if that may be chance.
+pub fn growth(batches: &[PacketSums]) -> Option<f64> {
+    let count = batches.len().min(BATCHES) / 2 * 2;
+    let mean = |part: &[PacketSums]| {
+        let (packets, latency) = part.iter().fold((0, 0), |(p, l), sums| (p + sums.packets, l + sums.latency));
+        (packets > 0).then(|| latency as f64 / packets as f64)
+    };
+    let place = |k: usize| k * batches.len() / count.max(1);
+    let means: Option<Vec<f64>> = (0..count).map(|k| mean(&batches[place(k)..place(k + 1)])).collect();
+    growth_of(&means.filter(|means| means.len() >= LEAST_BATCHES)?)
+}
+
+/// The same of an even number of means.
+fn growth_of(means: &[f64]) -> Option<f64> {
+    let halves = means.split_at(means.len() / 2);
+    let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len() as f64;
+    let squares = |half: &[f64]| half.iter().map(|m| (m - mean(half)).powi(2)).sum::<f64>();
+    let (first, second) = (mean(halves.0), mean(halves.1));
+    let (n, degrees) = (halves.0.len() as f64, means.len() - 2);
+    let variance = (squares(halves.0) + squares(halves.1)) / degrees as f64;
+    let chance = student_t95(degrees) * (2.0 * variance / n).sqrt();
+    let pairs = means.len() * (means.len() - 1) / 2;
+    let rising: usize =
+        means.iter().enumerate().map(|(k, m)| means[k + 1..].iter().filter(|later| *later > m).count()).sum();
+    let grows = second - first > chance && second > (1.0 + MATTERS) * first && 5 * rising >= 4 * pairs;
+    grows.then(|| second / first - 1.0)
+}
+
 /// Half the width of the 95 % confidence interval of a mean, from independent batch means; `None` for fewer than two
 /// batches.
 pub fn confidence95(means: &[f64]) -> Option<f64> {
@@ -140,6 +181,33 @@ mod tests {
         let half = confidence95(&[1.0, 2.0, 3.0, 4.0]).expect("four batches");
         assert!((half - 3.182 * (5.0f64 / 12.0).sqrt()).abs() < 1e-12);
         assert_eq!(confidence95(&[1.0]), None);
+    }
+
+    #[test]
+    fn a_window_whose_latencies_grow_is_told_from_one_that_scatters() {
+        let batches = |count: u32, latency: &dyn Fn(f64) -> f64| -> Vec<PacketSums> {
+            let sums = |k| PacketSums {
+                packets: 100,
+                latency: (100.0 * latency(f64::from(k))) as u64,
+                ..PacketSums::default()
+            };
+            (0..count).map(sums).collect()
+        };
+        // as the root of time after a start: means of 10 batches; the halves are those of 5 means each
+        let root = |k: f64| 100.0 * (k + 5.5).sqrt();
+        let half = |from: u32| (from..from + 5).map(|k| root(f64::from(k))).sum::<f64>();
+        let grown = growth(&batches(10, &root)).expect("it grows");
+        assert!((grown - (half(5) / half(0) - 1.0)).abs() < 1e-3, "{grown}");
+        // of 100 batches, ten each are joined; too few say nothing
+        assert!(growth(&batches(100, &|k| root(k / 10.0))).is_some());
+        assert_eq!([growth(&batches(7, &root)), growth(&[]), growth(&batches(10, &|k| 100.0 + 0.3 * k))], [None; 3]);
+        assert_eq!(growth(&batches(10, &|k| 2000.0 - root(k))), None, "it falls");
+        // noise of any width: a single false alarm in 2000 windows of 10 batches
+        let alarms = (0..2000).filter(|&seed| {
+            let noise = noise(seed);
+            growth(&batches(10, &|k| 500.0 + 50.0 * noise[k as usize])).is_some()
+        });
+        assert!(alarms.count() <= 10);
     }
 
     #[test]
