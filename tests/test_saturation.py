@@ -193,14 +193,23 @@ def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
 
 
 def test_a_load_that_had_not_settled_counts_as_carried_only_if_it_was_accepted() -> None:
-    def found(accepted: float, settled: bool) -> bool | None:
-        summary = {"saturated": False, "ending": "drained", "queues_settled": settled, "offered_load": 0.5}
+    def found(accepted: float, settled: bool, packets: int | None = None) -> bool | None:
+        summary: dict[str, Any] = {
+            "saturated": False,
+            "ending": "drained",
+            "queues_settled": settled,
+            "packets": packets,
+        }
+        summary |= {"offered_load": 0.5}
         summaries = {"1": summary | {"accepted_load": accepted}}
         points: Any = [SimpleNamespace(hash="1")]
         store: Any = SimpleNamespace(summary=summaries.__getitem__)
         return _over(points, store)
 
     assert [found(0.48, False), found(0.49, False), found(0.48, True)] == [None, False, False]
+    # 4 % less, of which three standard deviations of 40,000 packets, 1.5 %, may be chance
+    assert found(0.48, False, packets=40_000) is False
+    assert found(0.47, False, packets=40_000) is None
 
 
 def test_what_rests_on_loads_that_had_not_settled_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,8 +221,8 @@ def test_what_rests_on_loads_that_had_not_settled_says_so(tmp_path: Path, capsys
     assert main(["saturation", str(file), *sets, "--out", str(tmp_path / "short")]) == 0
     told = capsys.readouterr().out
     assert "\nnot judged above 0.5" in told
-    (warmup,) = re.findall(r"write `measure.warmup: (\w+)` or more", told)
-    longer = ["--set", f"measure.warmup={warmup}", "--out", str(tmp_path / "long")]
+    ((warmup, window),) = re.findall(r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more", told)
+    longer = ["--set", f"measure.warmup={warmup}", "--set", f"measure.window={window}", "--out", str(tmp_path / "long")]
     assert main(["saturation", str(file), *sets, *longer]) == 0
     assert "\n0.5 to 0.9 " in capsys.readouterr().out
 

@@ -235,7 +235,7 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     assert_eq!(told(0, 29, 299)["queues_settled"], false);
     // although the run was long enough for this wait, its latency still grows: batches of 10, 20, ... 100 cycles
     let mut growing = outcome(Ending::Drained);
-    let batch = |k| PacketSums { packets: 10, latency: 100 * k, ..PacketSums::default() };
+    let batch = |k: u64| PacketSums { packets: 10, latency: 100 * k, ..PacketSums::default() };
     (growing.warmup, growing.batches) = (1000, (1..=10).map(batch).collect());
     let s = Finished::new(&point, &spec, &growing).expect("priced").summary;
     assert_eq!(s["queues_settled"], false);

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SAME_WORK = 0.03
 # A network carries a load of which it accepts at least this share, as the engine judges it.
 _CARRIED = 0.97
-# A warm-up of so many times the run so far shows whether what is accepted still falls behind.
+# A warm-up of so many times the run so far, and so many times the window, show whether what is accepted falls behind.
 _LONGER = 4
 # Standard deviations that are taken for chance.
 _CHANCE = 3
@@ -137,18 +137,27 @@ def is_unjudged(summary: Mapping[str, Any]) -> bool:
 
 
 def is_behind(summary: Mapping[str, Any]) -> bool:
-    """Whether a point that had not settled accepted less than it was offered in the window: it may be overloaded."""
+    """Whether a point that had not settled accepted less than 97 % of what it was offered in the window, and chance.
+
+    It may be overloaded: the engine judges the second half of the window, in which chance explains more.
+    """
     offered, accepted = summary.get(q.OFFERED.column), summary.get(q.ACCEPTED.column)
-    if offered is None or accepted is None:
+    if offered is None or accepted is None or not is_unsettled(summary):
         return False
-    return is_unsettled(summary) and bool(accepted < _CARRIED * offered)
+    packets = summary.get("packets")
+    chance = _CHANCE / math.sqrt(packets) if packets else 0.0
+    return bool(accepted < (_CARRIED - chance) * offered)
 
 
 def long_enough(summary: Mapping[str, Any]) -> str:
-    """What to write so that a point that `is_behind` tells whether the network carries its load."""
-    lasted = (summary.get("warmup_cycles") or 0) + (summary.get("window_cycles") or 0)
+    """What to write so that a point that `is_behind` tells whether the network carries its load.
+
+    After the longer warm-up the gap is one that lasts, and in half of the longer window chance explains less of it.
+    """
+    warmup, window = (summary.get(f"{key}_cycles") or 0 for key in ("warmup", "window"))
     key = "measure.warmup" if summary.get("warmup_settled") is None else "measure.warmup_limit"
-    return f"write `{key}: {_rounded_up(_LONGER * lasted)}cycles` or more"
+    longer = _rounded_up(_LONGER * (warmup + window))
+    return f"write `{key}: {longer}cycles` and `measure.window: {_rounded_up(_LONGER * window)}cycles`, or more"
 
 
 def mark(summary: Mapping[str, Any]) -> str:
