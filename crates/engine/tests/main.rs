@@ -16,6 +16,7 @@ mod paths;
 mod properties;
 mod refused;
 mod slac;
+mod speeds;
 mod stall;
 mod tcep;
 mod theory;

@@ -7,16 +7,16 @@ use weft_engine::{Spec, imply};
 // ---- zero-load latency ----------------------------------------------------------------------------------------------
 
 /// More than any packet of these tests needs: 10 hops of 10 + 3 cycles, 40 flits, and the credits on their way back.
-const APART: u64 = 300;
+pub const APART: u64 = 300;
 
 /// T0 = routers * delay + links + ejection + flits - 1, with hops + 1 routers and all links between routers alike.
-fn t0(spec: &Spec, hops: u64) -> u64 {
+pub fn t0(spec: &Spec, hops: u64) -> u64 {
     let wire = spec.links.get(1).map_or(0, |l| l.latency) * hops + 2 * spec.links[0].latency;
     (hops + 1) * spec.router.delay + wire + spec.router.ejection_delay + u64::from(spec.traffic.longest()) - 1
 }
 
 /// Every packet of a terminal that has the network for itself takes exactly T0 of its hops; returns the hops seen.
-fn check_t0(mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
+pub fn check_t0(mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
     alone(&mut spec, sender, APART);
     let out = run(&spec);
     assert_drained(&out);

@@ -8,7 +8,7 @@ use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::recording::RecordingConfig;
-use weft_engine::spec::{self, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
+use weft_engine::spec::{self, LinkClass, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
@@ -33,13 +33,13 @@ impl Scenario {
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         let router = router_spec(&self.router, &clock)?;
-        let traffic = self.traffic_spec(&graph, &clock)?;
+        let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names())?;
         let prices = self.prices(graph.class_names(), &clock)?;
         let router_price = self.power.router_price.map(|price| price.in_femtojoules(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
-        check_energy(&prices, &phases)?;
+        check_energy(&prices, &links, &phases)?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
         let faults = faults.collect::<Result<Vec<_>, _>>()?;
@@ -184,6 +184,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
         credit_delay: clock.cycles(router.credit_delay, "router.credit_delay")?,
         ejection_delay: clock.cycles(router.ejection_delay, "router.ejection_delay")?,
         ejection_vcs: router.ejection_vcs.map(|vcs| small(vcs, 1, 16, "ejection_vcs")).transpose()?,
+        output_buffer: router.output_buffer.map(|flits| flits.0),
         flow_control: match router.flow_control {
             FlowControl::VirtualCutThrough => spec::FlowControl::VirtualCutThrough,
             FlowControl::Wormhole => spec::FlowControl::Wormhole,
@@ -195,12 +196,13 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
 }
 
 /// The energy of a channel is a 64-bit integer in the table of results.
-fn check_energy(prices: &[StatePrices], phases: &Phases) -> Result<(), Refusal> {
+fn check_energy(prices: &[StatePrices], links: &[LinkClass], phases: &Phases) -> Result<(), Refusal> {
     let window = match phases.stop {
         Stop::Confidence { window, .. } => window,
         Stop::Window | Stop::Complete => phases.window,
     };
-    let per_cycle = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj);
+    let flits = links.iter().map(|link| link.rate.per_cycle().ceil() as u128).max().unwrap_or(1);
+    let per_cycle = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj) * flits;
     let most = prices.iter().flatten().flatten().map(per_cycle).max().unwrap_or(0);
     if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {
         return Ok(());

@@ -160,13 +160,15 @@ pub(crate) fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
     let entry = |(class, name): (usize, &Arc<str>)| {
         let rows: Vec<_> = channels.rows.iter().filter(|row| usize::from(row.count.class) == class).collect();
         let flits = |row: &&Channel| row.count.flits.iter().sum::<u64>();
+        let bandwidth = rows.first().map_or(1.0, |row| row.bandwidth);
         let share = |flits: u64, rows: usize| {
-            let slots = channels.window as f64 * rows as f64;
+            let slots = channels.window as f64 * rows as f64 * bandwidth;
             (slots > 0.0).then(|| flits as f64 / slots)
         };
         json!({
             "link_class": &**name,
             "channels": rows.len(),
+            "bandwidth_flits_per_cycle": bandwidth,
             "utilisation_mean": share(rows.iter().map(flits).sum(), rows.len()),
             "utilisation_max": rows.iter().map(flits).max().and_then(|most| share(most, 1)),
             "energy_j": rows.iter().map(|row| row.energy).sum::<Energy>().total_fj() as f64 * 1e-15,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
-use weft_units::{Bits, Flits, LinkClasses, Time};
+use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 
 /// One run of a network: everything that its results depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +76,9 @@ pub struct Link {
     /// Input buffer of each virtual channel [flits]; default 32flits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Flits>,
+    /// What a channel carries [bits per second, or flits per cycle]; default 1flit/cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
 }
 
 /// An input-queued virtual-channel router.
@@ -103,6 +106,10 @@ pub struct Router {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub ejection_vcs: Option<u32>,
+    /// Most flits that may wait at an output for its link. Default: 2 where the link carries less than one flit per cycle,
+    /// elsewhere as many as there are credits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_buffer: Option<Flits>,
     /// When a packet may enter the next buffer.
     pub flow_control: FlowControl,
     /// Which flits cross the switch in an allocation step.
@@ -154,6 +161,7 @@ impl Default for Router {
             credit_delay: Time::Cycles(1),
             ejection_delay: Time::Cycles(1),
             ejection_vcs: None,
+            output_buffer: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,

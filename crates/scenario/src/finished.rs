@@ -40,6 +40,7 @@ impl Finished {
             Ok(Channel {
                 energy: Energy::of(count, &spec.prices[usize::from(count.class)])?,
                 link_class,
+                bandwidth: spec.links[usize::from(count.class)].rate.per_cycle(),
                 count: count.clone(),
             })
         };

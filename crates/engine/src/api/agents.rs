@@ -182,6 +182,8 @@ pub trait Channels {
     // ---- what a channel does ----------------------------------------------------------------------------------------
     /// Flits sent so far, the low 32 bits.
     fn flits(&self, channel: usize) -> u32;
+    /// Flits per cycle that it can carry.
+    fn bandwidth(&self, channel: usize) -> f64;
     /// Whether some head asks for it.
     fn is_wanted(&self, channel: usize) -> bool;
     /// Whether a packet holds one of its VCs.

@@ -5,11 +5,14 @@ use super::sensor::Sensor;
 use crate::base::unchecked::Hot;
 use crate::state::key_of;
 use crate::state::link_class::{Link, Trunk};
+use crate::state::rate::Rate;
 
 /// What models may know of all routers.
 #[derive(Debug)]
 pub struct Common {
     pub links: Vec<Link>,
+    /// Rates of the links, by class.
+    pub rates: Vec<Rate>,
     pub trunk: Trunk,
     /// What the routing reads as congestion; `None` if it reads nothing.
     pub sensor: Option<Sensor>,

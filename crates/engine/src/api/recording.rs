@@ -123,6 +123,8 @@ pub struct NetworkSite {
     pub managed: usize,
     /// Names of the link classes.
     pub classes: Vec<Arc<str>>,
+    /// What their channels can carry [flits/cycle].
+    pub bandwidths: Vec<f64>,
 }
 
 impl NetworkSite {

@@ -201,15 +201,19 @@ impl<const V: usize> Queues<'_, V> {
     fn read_output(&self, o: usize) -> i32 {
         let out = self.outs.hot(o);
         let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
+        // flits that wait for the link from cycle `from` on
+        let waiting = |from: u32| {
+            let cycles = (out.next_free.wrapping_sub(from) as i32).max(0);
+            self.common.rates.hot(out.class as usize).flits_in(cycles)
+        };
         if sensor == Sensor::OutputQueue {
-            return (out.next_free.wrapping_sub(self.now as u32) as i32).max(0);
+            return waiting(self.now as u32);
         }
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.common.links.hot(out.class as usize).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
         // flits that could not leave as soon as they had crossed the router
-        let waiting =
-            (out.next_free.wrapping_sub((self.now as u32).wrapping_add(self.common.after_grant + 1)) as i32).max(0);
+        let waiting = waiting((self.now as u32).wrapping_add(self.common.after_grant + 1));
         (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn net_with(
     let chooses = needs.decides == Decides::EachStep || common.trunk.width > 1;
     let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
+    let rates = parameters::rates(spec)?;
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -71,7 +72,8 @@ pub(crate) fn net_with(
         watches,
         creation_slow_path: counts.by_job || watches,
         only_recorded: !counts.others,
-        crossing_slow_path: by_age || watches || spec.router.routing_delay > 0,
+        crossing_slow_path: by_age || watches || spec.router.routing_delay > 0 || rates.is_some(),
+        rates,
         heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
         subnets: pairs::subnetworks(spec),
         faults,
@@ -130,6 +132,7 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal>
     let rings = !needs.ring_entries.is_empty();
     Ok(Common {
         links: links.to_vec(),
+        rates: spec.links.iter().map(|link| link.rate).collect(),
         trunk: coordinates::trunk_of(&spec.graph),
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
@@ -191,6 +194,8 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
 
 /// Most cycles from the grant of a tail at its last router to its delivery.
 pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
-    let link = |link: &LinkClass| link.latency + u64::from(link.buffer) * u64::from(link.vcs);
+    let flits = |link: &LinkClass| u64::from(link.buffer) * u64::from(link.vcs);
+    let flit = |link: &LinkClass| link.rate.cycles_per_flit();
+    let link = |link: &LinkClass| link.latency + flits(link) * flit(link) + flit(link) - 1;
     Ok(parameters::after_grant(spec)? + 4 + spec.router.ejection_delay + spec.links.iter().map(link).max().unwrap_or(0))
 }

@@ -30,6 +30,7 @@ pub(super) fn site(spec: &Spec) -> NetworkSite {
         cycle_fs: spec.cycle_fs,
         channels: (links + spec.graph.terminals()) as usize,
         managed: 2 * spec.graph.links().filter(|link| managed(link.class)).count(),
+        bandwidths: spec.links.iter().map(|link| link.rate.per_cycle()).collect(),
         classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),
     }
 }

@@ -9,6 +9,7 @@ use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::R
 pub use crate::network::faults::{Fault, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 use crate::state::LinkState;
+pub use crate::state::rate::Rate;
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
@@ -34,6 +35,9 @@ pub struct RouterSpec {
     pub ejection_delay: Cycles,
     /// VCs of an ejection channel that packets may use; `None`: all VCs of the terminal links.
     pub ejection_vcs: Option<u8>,
+    /// Most flits that may wait at an output for its link; `None`: 2 where the link carries less than one flit per cycle,
+    /// elsewhere as many as there are credits.
+    pub output_buffer: Option<u32>,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
     pub priority: Priority,
@@ -112,7 +116,7 @@ impl Spec {
     /// always on.
     pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
         let graph = topology.build("topology")?;
-        let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32 };
+        let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32, rate: Rate::ONE };
         let mut links = vec![link.clone(); graph.class_names().len()];
         links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
         let pattern = Arc::new(PatternConfig::default().build(&population(&graph, SEED), "traffic.pattern")?);
@@ -175,6 +179,7 @@ impl Default for RouterSpec {
             credit_delay: 1,
             ejection_delay: 1,
             ejection_vcs: None,
+            output_buffer: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,

@@ -77,18 +77,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let flits = self.flits.items(first, len);
                 agents.arrive(&Arrivals { now: self.now, flits, packets: &self.packets.items });
             }
-            for k in 0..len {
-                let flit = self.flits.item(first, k);
-                if SINGLE || flit.packet != NONE {
-                    self.receive_head::<SINGLE>(net, flit);
-                } else {
-                    self.receive_body((flit.to >> 4) as usize, (flit.to & 15) as usize);
+            if net.rates.as_ref().is_some_and(|rates| rates.any_fast) {
+                self.paces.arriving.extend(self.flits.items(first, len).iter().rev());
+            } else {
+                for k in 0..len {
+                    self.receive::<SINGLE>(net, self.flits.item(first, k));
                 }
             }
             self.flits.release(self.now);
         }
+        // flits of one packet that arrive in the same cycle, in the order in which they were sent
+        while let Some(flit) = self.paces.arriving.pop() {
+            self.receive::<SINGLE>(net, flit);
+        }
         if net.routing_delay > 0 {
             self.open_vcs::<SINGLE>(net);
+        }
+    }
+
+    #[inline(always)]
+    fn receive<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+        if SINGLE || flit.packet != NONE {
+            self.receive_head::<SINGLE>(net, flit);
+        } else {
+            self.receive_body((flit.to >> 4) as usize, (flit.to & 15) as usize);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::pipeline::control::Control;
 use crate::pipeline::deliveries::Delivery;
 use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
+use crate::pipeline::pace::Paces;
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
 use crate::pipeline::switch_allocation::SwitchAllocator;
@@ -80,6 +81,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_accepts: Vec<u16>,
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
+    pub(crate) paces: Paces<W>,
     /// Accounts of the channels, and what the agents of the policy have asked for.
     pub power: Power,
     pub(crate) agents: Option<Box<dyn Agents>>,
@@ -112,6 +114,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         self.receive_credits::<SINGLE>(net); // credits  -> counters
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
+        if net.rates.is_some() {
+            self.open_outputs(); //             time     -> outputs that were full
+        }
         self.inject::<SINGLE>(net); //          sources  -> injection channels
         self.manage_power(net); //              timers   -> link states
         if net.watches {
@@ -144,6 +149,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.alarms.is_empty_at(self.now)
             && self.turning.is_empty_at(self.now)
             && self.deliveries.is_empty_at(self.now)
+            && self.paces.nothing_due(self.now)
             && self.power.nothing_due(self.now)
             && self.control.nothing_due(self.now)
             && self.faults.nothing_due(self.now)

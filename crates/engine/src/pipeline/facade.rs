@@ -49,6 +49,10 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
         self.block.outs[channel].flits
     }
 
+    fn bandwidth(&self, channel: usize) -> f64 {
+        self.net.common.rates[usize::from(self.block.outs[channel].class)].per_cycle()
+    }
+
     fn is_wanted(&self, channel: usize) -> bool {
         self.block.outs[channel].requested != 0
     }

@@ -10,6 +10,7 @@ pub mod faults;
 pub mod job_tally;
 pub mod net;
 pub mod network_interface;
+pub mod pace;
 pub mod phase_tally;
 pub mod posts;
 pub mod power;

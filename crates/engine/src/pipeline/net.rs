@@ -8,6 +8,7 @@ use crate::api::spec::FlowControl;
 use crate::api::subnetworks::Subnets;
 use crate::api::workload::Workload;
 use crate::base::unchecked::Hot;
+use crate::pipeline::pace::Rates;
 use crate::state::Packet;
 use crate::state::link_class::{Link, Trunk};
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct Net {
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: Vec<Link>,
+    /// Rates of the links; `None` if all carry one flit per cycle and any number of flits may wait for them.
+    pub rates: Option<Rates>,
     /// What models may know of all routers.
     pub common: Common,
     pub routing: Arc<dyn AnyRouting>,
@@ -49,7 +52,7 @@ pub struct Net {
     pub watches: bool,
     /// New packets are counted by their job, or watched.
     pub creation_slow_path: bool,
-    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while.
+    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
     pub crossing_slow_path: bool,
     /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links or
     /// routers fail.

@@ -1,5 +1,5 @@
-//! Network interfaces: every terminal in a job has a source, which gives it packets, and an injection channel of one flit
-//! per cycle.
+//! Network interfaces: every terminal in a job has a source, which gives it packets, and an injection channel, of one
+//! flit per cycle at most.
 //!
 //! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
 //! simulated time, so that no queue grows here.
@@ -95,13 +95,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
+        let paced = net.links.hot(0).paced;
+        if paced && !self.is_open_to_terminal(t) {
+            return self.wait(t);
+        }
         let terminal = self.terminals.hot_mut(t);
         let out = self.outs.hot_mut(terminal.out as usize);
         let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
             let open = out.available_vcs::<SINGLE>();
             if open == 0 {
-                return self.wait_for_credit(t);
+                return self.wait(t);
             }
             let vc = pick16(open, out.rr_vc);
             terminal.vc = vc;
@@ -111,7 +115,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             terminal.vc as usize
         };
         if !SINGLE && out.vcs_with_credit >> vc & 1 == 0 {
-            return self.wait_for_credit(t);
+            return self.wait(t);
         }
         out.spend::<SINGLE>(vc, net.room);
         let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: UNDECIDED, len: 1 };
@@ -122,8 +126,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             flit.len = if SINGLE { 1 } else { packet.len };
             flit.key = net.route_ahead(net.terminal_at.hot(terminal.id as usize).0 as usize, packet);
         }
-        self.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
+        let depart = if paced { self.inject_paced(net, t) } else { self.now };
+        self.flits.push(self.now, depart + net.links.hot(0).latency, flit);
         self.tally.injected_flits += measured;
+        let terminal = self.terminals.hot_mut(t);
         if !SINGLE {
             terminal.left -= 1;
             if terminal.left > 0 {
@@ -137,7 +143,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.sleep(net, t, self.now + 1);
     }
 
-    fn wait_for_credit(&mut self, t: usize) {
+    /// Terminal `t` waits for a credit, or for its link.
+    fn wait(&mut self, t: usize) {
         self.terminals.hot_mut(t).waiting = true;
         self.busy.clear(t);
     }

@@ -371,9 +371,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let segment = &self.segments.items[self.ins[i].head[v] as usize];
             let (live, out) = (&mut watch.live[n], &self.outs[o]);
             let stay = &mut watch.stays[live.stay];
-            // computed as in `send`
-            let earliest = self.now + net.after_grant;
-            let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
+            let depart = self.departure(net, i, o, self.now + net.after_grant);
             if !live.sends {
                 live.sends = true;
                 stay.stops_waiting(self.now);

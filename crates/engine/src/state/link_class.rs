@@ -21,7 +21,11 @@ pub struct Link {
     pub room_to_enter: u16,
     /// Credits of all VCs of a channel together.
     pub capacity: u32,
+    /// Its channels carry not just one flit per cycle, or only so many flits may wait for them (`rate.rs`).
+    pub paced: bool,
 }
+
+const _: () = assert!(size_of::<Link>() == 64);
 
 impl Link {
     /// Whether all credits of a channel have come back, so that the buffer behind it is empty.

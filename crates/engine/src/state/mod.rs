@@ -5,6 +5,7 @@
 
 mod link;
 pub mod link_class;
+pub mod rate;
 pub mod sums;
 pub use link::{Account, LinkState};
 

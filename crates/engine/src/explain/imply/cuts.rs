@@ -2,6 +2,7 @@
 //! its coordinates, whatever path it takes. At best the channels over a cut share its load evenly.
 
 use crate::models::routing::on_grid::{Grid, Line};
+use crate::state::rate::Rate;
 use weft_topology::Graph;
 
 /// Load of every cut. A cut is the set of channels of one dimension and direction that leave routers of one coordinate.
@@ -54,12 +55,13 @@ impl Cuts {
         }
     }
 
-    /// Load of the busiest channel if packets choose as well as possible.
-    pub fn busiest(&self) -> f64 {
+    /// Load of the busiest channel, as a share of its rate, if packets choose as well as possible. `rates`: by link class.
+    pub fn busiest(&self, rates: &[Rate]) -> f64 {
         let mut busiest: f64 = 0.0;
         for d in 0..usize::from(self.grid.dims) {
             let width = self.grid.widths[d];
             let channels = f64::from(self.grid.routers / u32::from(width)) * f64::from(self.grid.trunk);
+            let channels = channels * rates[usize::from(self.classes[d])].per_cycle();
             let forced = &self.forced[index(d, 0, 0)..index(d + 1, 0, 0)];
             busiest = forced.iter().map(|load| load / channels).fold(busiest, f64::max);
             if self.grid.line == Line::Ring && width.is_multiple_of(2) {

@@ -14,11 +14,13 @@ use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::control::Control;
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::net::{Net, NetJob};
+use crate::pipeline::pace::{Paces, Rates};
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
+use crate::state::rate::Pace;
 use crate::state::{
     ChannelEnd, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
 };
@@ -128,12 +130,13 @@ impl Builder<'_> {
         };
         let control = self.policy.control().map_or(0, |plan| plan.queue);
         let longest = self.longest(|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        let flit = net.common.rates.iter().map(|rate| rate.cycles_per_flit()).max().unwrap_or(1);
         Room {
             packets: (buffered + ins.len() + terminals + to_deliver).min((1 << 20) + 64 * terminals),
             to_deliver,
             flits: outs.iter().map(on_wire).sum(),
             credits: outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum(),
-            horizon: net.after_grant + 4 + control + longest,
+            horizon: net.after_grant + 4 + (control + longest) * flit,
         }
     }
 
@@ -188,6 +191,7 @@ impl Builder<'_> {
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
+            paces: Paces::new(self.paces(&outs), routers.len(), horizon),
             power: Power::new(all_vcs),
             agents: None,
             control: Control::none(),
@@ -208,6 +212,12 @@ impl Builder<'_> {
         };
         self.start(&mut block);
         block
+    }
+
+    /// The pace of each output; none if no link is paced.
+    fn paces<const V: usize>(&self, outs: &[OutputUnit<V>]) -> Vec<Pace> {
+        let of = |rates: &Rates| outs.iter().map(|out| rates.pace(out.class)).collect();
+        self.net.rates.as_ref().map(of).unwrap_or_default()
     }
 
     /// Mail for every block, with memory for what one window can bring to it.
