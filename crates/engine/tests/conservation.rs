@@ -198,7 +198,7 @@ fn an_idle_network_goes_to_sleep_and_nothing_else() {
     phases(&mut spec, 0, 1000);
     let out = run(&spec);
     for c in &out.channels {
-        let expected = if c.class == 0 { [1000, 0, 0, 0, 0] } else { [40, 0, 25, 1000 - 65, 0] };
+        let expected = if c.class == 0 { [1000, 0, 0, 0, 0, 0, 0] } else { [40, 0, 25, 1000 - 65, 0, 0, 0] };
         assert_eq!(c.cycles, expected, "{c:?}");
         assert_eq!(c.transitions, if c.class == 0 { 0 } else { 2 });
     }

@@ -4,7 +4,8 @@ use crate::common::*;
 use crate::conservation::check_drains;
 use crate::theory::{APART, check_t0, t0};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
-use weft_engine::spec::{Execution, Rate};
+use weft_engine::power::LinkState;
+use weft_engine::spec::{Execution, LoadPhase, Rate};
 use weft_engine::{Outcome, Spec, imply};
 
 fn rate(flits: u128, cycles: u128) -> Rate {
@@ -168,5 +169,79 @@ fn mixed_rates_give_the_same_bits_in_any_division() {
         for (threads, blocks) in [(2, 3), (2, routers)] {
             assert_same(&alone, &run_as(&spec, Execution { threads, blocks }), network);
         }
+    }
+}
+
+// ---- lower rates ----------------------------------------------------------------------------------------------------
+
+/// Cycles of the channels between routers in a state, as a share of the window, least and most.
+fn share(out: &Outcome, state: LinkState) -> (f64, f64) {
+    let between = out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
+    let shares = between.map(|c| c.cycles[state as usize] as f64 / out.window as f64);
+    shares.fold((1.0, 0.0), |(least, most), share| (least.min(share), most.max(share)))
+}
+
+#[test]
+fn at_a_constant_load_the_ladder_comes_to_rest_where_its_thresholds_say() {
+    // 4 terminals share the link: it carries 4 loads. Down to half below 0.25, down to a quarter below 0.125.
+    for (carried, state) in [(0.4, LinkState::On), (0.19, LinkState::Half), (0.08, LinkState::Quarter)] {
+        let mut spec = spec(PAIR, DOR);
+        pattern(&mut spec, NEXT_ROUTER);
+        policy(&mut spec, r#"{"rate_ladder": {"epoch": "1us", "transition": "100ns"}}"#);
+        spec.set_load(carried / 4.0);
+        phases(&mut spec, 5000, 10_000);
+        let out = run(&spec);
+        assert_eq!(share(&out, state), (1.0, 1.0), "{carried}");
+        assert_drained(&out);
+    }
+}
+
+#[test]
+fn the_ladder_goes_up_when_its_rate_is_too_little_and_carries_the_load() {
+    // from the slowest rate, where an idle warm-up leaves the channels, up to the full one
+    let mut spec = spec(PAIR, DOR);
+    pattern(&mut spec, NEXT_ROUTER);
+    policy(&mut spec, r#"{"rate_ladder": {"epoch": "1us", "transition": "100ns"}}"#);
+    spec.set_load(0.0);
+    let idle = spec.traffic.jobs[0].phases[0].clone();
+    let busy = LoadPhase { from: 5000, load: vec![0.2; 8], ..idle };
+    spec.traffic.jobs[0].phases.push(busy);
+    phases(&mut spec, 10_000, 5000);
+    let out = run(&spec);
+    assert_eq!(share(&out, LinkState::On), (1.0, 1.0));
+    phases(&mut spec, 4000, 1000);
+    assert_eq!(share(&run(&spec), LinkState::Quarter), (1.0, 1.0));
+}
+
+#[test]
+fn a_channel_that_idles_at_a_lower_rate_carries_its_first_packets_at_that_rate() {
+    let mut spec = spec(PAIR, DOR);
+    pattern(&mut spec, NEXT_ROUTER);
+    policy(&mut spec, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "quarter"}}"#);
+    packets(&mut spec, 3, VirtualCutThrough, 32);
+    // packets come alone, so each finds the channel at a quarter of its rate: a flit every 4 cycles
+    check_t0(spec.clone(), 0, |spec, hops| t0(spec, hops) + 9);
+    spec.set_load(0.0);
+    phases(&mut spec, 0, 1000);
+    let idle = run(&spec);
+    let between = idle.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
+    for c in between {
+        assert_eq!((c.cycles[LinkState::On as usize], c.cycles[LinkState::Quarter as usize], c.transitions), (40, 960, 1));
+    }
+}
+
+#[test]
+fn thresholds_of_the_ladder_without_sense_are_refused() {
+    let cases = [
+        (r#"{"rate_ladder": {"up": 0.3, "down": 0.5}}"#, "down", "0.5 is above up, 0.3"),
+        (r#"{"rate_ladder": {"up": 1.5}}"#, "up", "1.5 is no share"),
+        (r#"{"rate_ladder": {"epoch": "1us", "transition": "1us"}}"#, "epoch", "a change alone takes 1us"),
+    ];
+    for (json, key, what) in cases {
+        let mut spec = spec(PAIR, DOR);
+        policy(&mut spec, json);
+        let refusal = weft_engine::check(&spec).expect_err(json);
+        assert_eq!(refusal.path, format!("power.policy.rate_ladder.{key}"));
+        assert!(refusal.what.contains(what), "{refusal}");
     }
 }

@@ -4,6 +4,7 @@ use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
 use crate::links::check_delays;
+use crate::prices::Per;
 use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
@@ -35,7 +36,7 @@ impl Scenario {
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names())?;
-        let prices = self.prices(graph.class_names(), &clock)?;
+        let prices = self.prices(graph.class_names(), &links, &clock)?;
         let router_price = self.power.router_price.map(|price| price.in_femtojoules(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
@@ -119,7 +120,7 @@ impl Scenario {
     }
 
     /// What a channel of each class costs.
-    fn prices(&self, classes: &[String], clock: &Clock) -> Result<Vec<StatePrices>, Refusal> {
+    fn prices(&self, classes: &[String], links: &[LinkClass], clock: &Clock) -> Result<Vec<StatePrices>, Refusal> {
         let power = &self.power;
         if let Some(unknown) = power.class_prices.keys().find(|name| !classes.contains(name)) {
             let valid: Vec<_> = classes.iter().map(String::as_str).collect();
@@ -127,15 +128,14 @@ impl Scenario {
             let help = suggestion(unknown, "its classes", &valid);
             return Err(Refusal::new(format!("power.class_prices.{unknown}"), what, help));
         }
-        let common = power.prices.in_femtojoules(&power.policy, self.flit.0, clock.cycle_fs)?;
-        let of_class = |class: &String| match power.class_prices.get(class) {
-            None => Ok(common),
-            Some(own) => {
-                let policy = self.manages(class).then_some(&power.policy);
-                own.of_class(class, policy, self.flit.0, clock.cycle_fs)
+        let of_class = |(class, link): (&String, &LinkClass)| {
+            let per = Per { flit_bits: self.flit.0, cycle_fs: clock.cycle_fs, rate: link.rate };
+            match power.class_prices.get(class) {
+                None => power.prices.in_femtojoules(&power.policy, &per),
+                Some(own) => own.of_class(class, self.manages(class).then_some(&power.policy), &per),
             }
         };
-        classes.iter().map(of_class).collect()
+        classes.iter().zip(links).map(of_class).collect()
     }
 
     fn manages(&self, class: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::LinkState;
-use weft_engine::spec::{RouterPrice, StatePrices};
+use weft_engine::spec::{Rate, RouterPrice, StatePrices};
 use weft_units::Refusal;
 
 /// Energy of channels, or of routers, over the window [fJ].
@@ -44,9 +44,11 @@ impl Energy {
 
     /// What they would have cost if the channel had been on only in the cycles in which it carried a flit. Flits are
     /// counted as they leave for the link, so a full channel may count a few more flits than there were cycles.
-    pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices) -> Self {
+    pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices, rate: Rate) -> Self {
         let window: u64 = channel.cycles.iter().sum();
-        Self::on_for(window.min(channel.flits.iter().sum()), channel, prices)
+        let flits = channel.flits.iter().sum::<u64>();
+        let cycles = u128::from(flits) * u128::from(rate.cycles()) / u128::from(rate.flits());
+        Self::on_for(window.min(cycles as u64), channel, prices)
     }
 
     fn on_for(cycles: u64, channel: &ChannelCount, prices: &StatePrices) -> Self {

@@ -31,7 +31,7 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn enter(&mut self, channel: u32, state: LinkState, now: u64) {
         let (block, o) = self.place(channel);
-        self.blocks[block].change_state(o, state, now);
+        self.blocks[block].change_state(self.net, o, state, now);
     }
 
     fn open(&mut self, channel: u32) {

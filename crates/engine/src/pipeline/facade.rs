@@ -7,6 +7,7 @@ use crate::api::subnetworks::Views;
 use crate::base::hash::hash;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
+use crate::state::rate::Pace;
 use crate::state::LinkState;
 
 pub(crate) struct Facade<'a, const W: usize, const V: usize> {
@@ -28,7 +29,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {
-        self.block.change_state(channel, state, self.block.now);
+        self.block.change_state(self.net, channel, state, self.block.now);
     }
 
     fn open(&mut self, channel: usize) {
@@ -50,7 +51,8 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
-        self.net.common.rates[usize::from(self.block.outs[channel].class)].per_cycle()
+        let at_full = || self.net.common.rates[usize::from(self.block.outs[channel].class)];
+        self.block.paces.of.get(channel).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
     fn is_wanted(&self, channel: usize) -> bool {

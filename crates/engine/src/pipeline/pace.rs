@@ -40,10 +40,14 @@ impl Rates {
         Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
     }
 
-    /// When a channel of class `next` has all of a flit that came over a channel of class `before`, if it could leave at
-    /// `earliest`.
-    pub fn ready(&self, before: u8, next: u8, earliest: u64) -> Fine {
-        let (cycles, part) = *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next));
+    /// When a channel of class `next`, at this pace, has all of a flit that came over a channel of class `before`, if it
+    /// could leave at `earliest`. (At what rate it came is not known here: its channel counts as one at full rate.)
+    pub fn ready(&self, before: u8, (next, pace): (u8, &Pace), earliest: u64) -> Fine {
+        let (cycles, part) = if pace.rate() == *self.of.hot(usize::from(next)) {
+            *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next))
+        } else {
+            pace.delay_after(*self.of.hot(usize::from(before)))
+        };
         (earliest + cycles, part)
     }
 
@@ -91,7 +95,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let next_free = cycle_near(earliest, out.next_free);
         match &net.rates {
             Some(rates) if net.links.hot(usize::from(out.class)).paced => {
-                self.paces.of.hot(o).complete(next_free, rates.ready(before, out.class, earliest))
+                let pace = self.paces.of.hot(o);
+                pace.complete(next_free, rates.ready(before, (out.class, pace), earliest))
             }
             _ => earliest.max(next_free),
         }
@@ -102,8 +107,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn depart_paced(&mut self, net: &Net, r: usize, i: usize, o: usize, earliest: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let out = self.outs.hot_mut(o);
-        let ready = rates.ready(self.ins.hot(i).class, out.class, earliest);
         let pace = self.paces.of.hot_mut(o);
+        let ready = rates.ready(self.ins.hot(i).class, (out.class, pace), earliest);
         let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
         out.next_free = next_free as u32;
         let opens = pace.open_from(next_free, net.after_grant);
@@ -137,6 +142,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (depart, next_free) = self.paces.of.hot_mut(o).take(cycle_near(self.now, out.next_free), ready);
         out.next_free = next_free as u32;
         depart
+    }
+
+    /// Channel `o`, whose links are paced, carries flits at its bandwidth divided by `slowdown` from now on.
+    pub(crate) fn change_pace(&mut self, net: &Net, o: usize, slowdown: u32) {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let (out, now) = (&mut self.outs[o], self.now);
+        let rate = rates.of[usize::from(out.class)].slower(slowdown);
+        let pace = &mut self.paces.of[o];
+        if pace.rate() != rate {
+            out.next_free = pace.change(rate, cycle_near(now, out.next_free)) as u32;
+        }
     }
 
     /// Opens the outputs that can take a flit from this cycle on, and wakes the terminals that have waited for their

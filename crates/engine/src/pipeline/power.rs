@@ -134,7 +134,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Moves channel `o` to another state.
-    pub(crate) fn change_state(&mut self, o: usize, to: LinkState, now: u64) {
+    pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
+        if net.links[usize::from(self.outs[o].class)].paced {
+            self.change_pace(net, o, to.slowdown());
+        }
         let (out, account) = (&mut self.outs[o], &mut self.power.accounts[o]);
         let from = LinkState::of(out.state);
         account.settle(from, out.flits, now);

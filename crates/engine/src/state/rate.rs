@@ -40,6 +40,22 @@ impl Rate {
         Ok(Self { flits: flits as u32, cycles: cycles as u32 })
     }
 
+    /// This rate divided by `slowdown`. It may have a longer period than a scenario can ask for.
+    #[must_use]
+    pub fn slower(self, slowdown: u32) -> Self {
+        let common = gcd(u128::from(self.flits), u128::from(slowdown)) as u32;
+        Self { flits: self.flits / common, cycles: self.cycles * (slowdown / common) }
+    }
+
+    /// So many flits in [`Rate::cycles`] cycles.
+    pub fn flits(self) -> u32 {
+        self.flits
+    }
+
+    pub fn cycles(self) -> u32 {
+        self.cycles
+    }
+
     /// Flits per cycle.
     pub fn per_cycle(self) -> f64 {
         f64::from(self.flits) / f64::from(self.cycles)
@@ -98,6 +114,19 @@ pub type Fine = (u64, u32);
 impl Pace {
     pub fn new(rate: Rate, staged: u32) -> Self {
         Self { rate, rest: 0, staged }
+    }
+
+    /// What the channel carries at present.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The channel carries flits at another rate from now on. A flit that it was about to complete takes until the end
+    /// of the cycle; `next_free`: as in `OutputUnit`. Returns the new one.
+    pub fn change(&mut self, rate: Rate, next_free: u64) -> u64 {
+        let next_free = next_free + u64::from(self.rest > 0);
+        (self.rate, self.rest) = (rate, 0);
+        next_free
     }
 
     /// By how much later a flit is complete on this channel than its first part could leave, if it came over a channel

@@ -205,7 +205,7 @@ impl Agents for Clerks {
                     channels.look_again(o);
                     self.await_row(o, row.until, channels);
                 }
-                LinkState::Shadow => {}
+                LinkState::Shadow | LinkState::Half | LinkState::Quarter => {}
             }
         }
     }

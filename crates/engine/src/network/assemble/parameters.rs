@@ -124,29 +124,31 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Ref
         entering: needed.ring_entries_on(c).fold(0, |classes, entry| classes | 1 << entry.enter),
         room_to_enter: bubbles::room_to_enter(spec) as u16,
         capacity: vcs * link.buffer,
-        paced: is_paced(spec, link),
+        paced: is_paced(spec, c),
     })
 }
 
-/// Whether flits of these links do not simply leave one per cycle, as many as there are credits.
-fn is_paced(spec: &Spec, link: &LinkClass) -> bool {
-    link.rate != Rate::ONE || spec.router.output_buffer.is_some()
+/// Whether flits of links of class `c` do not simply leave one per cycle, as many as there are credits.
+fn is_paced(spec: &Spec, c: usize) -> bool {
+    let slows = spec.managed[c] && spec.policy.states().iter().any(|state| state.slowdown() > 1);
+    spec.links[c].rate != Rate::ONE || slows || spec.router.output_buffer.is_some()
 }
 
 /// The rates of the links, if one is paced. Refuses those that routers and terminals can't feed.
 pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
-    if !spec.links.iter().any(|link| is_paced(spec, link)) {
+    if !(0..spec.links.len()).any(|c| is_paced(spec, c)) {
         return Ok(None);
     }
     for (class, link) in spec.links.iter().enumerate() {
         check_rate(spec, link, class)?;
     }
-    let staged = |link: &LinkClass| match spec.router.output_buffer {
+    let staged = |(c, link): (usize, &LinkClass)| match spec.router.output_buffer {
         Some(flits) => flits,
-        None if link.rate.is_slow() => STAGED,
+        None if is_paced(spec, c) && !link.rate.is_above(1) => STAGED,
         None => u32::MAX,
     };
-    let (of, staged) = spec.links.iter().map(|link| (link.rate, staged(link))).unzip();
+    let staged = spec.links.iter().enumerate().map(staged).collect();
+    let of = spec.links.iter().map(|link| link.rate).collect();
     Ok(Some(Rates::new(of, staged)))
 }
 

@@ -133,6 +133,7 @@ impl Sequencer {
                 LinkState::On => network.open(channel),
                 LinkState::Off => network.close(channel),
                 LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
+                LinkState::Half | LinkState::Quarter => unreachable!("stages have no rates"),
             }
             network.enter(channel, state, now);
         }
