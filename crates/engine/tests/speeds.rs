@@ -3,8 +3,8 @@
 use crate::common::*;
 use crate::conservation::check_drains;
 use crate::theory::{APART, check_t0, t0};
-use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::power::LinkState;
+use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Execution, LoadPhase, Rate};
 use weft_engine::{Outcome, Spec, imply};
 
@@ -56,7 +56,8 @@ fn one_slow_link_on_the_path_makes_a_packet_as_long_as_over_slow_links_only() {
 
 #[test]
 fn the_implied_latency_over_mixed_rates_is_that_of_every_single_path() {
-    let mixes: [&[(u128, u128)]; 4] = [&[(1, 2), (1, 3)], &[(1, 1), (2, 3), (1, 4)], &[(2, 3)], &[(3, 5), (1, 1), (2, 1)]];
+    let mixes: [&[(u128, u128)]; 4] =
+        [&[(1, 2), (1, 3)], &[(1, 1), (2, 3), (1, 4)], &[(2, 3)], &[(3, 5), (1, 1), (2, 1)]];
     let paths = [(HYPERX, DOR, TORNADO), (TORUS, DOR, NEIGHBOR), (DRAGONFLY, DF_MINIMAL, ADVERSE_SAME)];
     for (network, routing, to) in paths {
         for mix in mixes {
@@ -79,7 +80,9 @@ const ADVERSE_SAME: &str = r#"{"group_shift": {"shift": 2, "local": "same"}}"#;
 #[test]
 fn a_full_link_carries_exactly_its_rate() {
     // windows of whole periods: the two channels between the routers are never idle
-    for ((flits, cycles), window) in [((2, 3), 3000), ((1, 2), 3000), ((1, 7), 3500), ((999, 1000), 3000), ((3, 2), 3000)] {
+    for ((flits, cycles), window) in
+        [((2, 3), 3000), ((1, 2), 3000), ((1, 7), 3500), ((999, 1000), 3000), ((3, 2), 3000)]
+    {
         let mut spec = spec(PAIR, DOR);
         pattern(&mut spec, NEXT_ROUTER);
         rates(&mut spec, &[(1, 1), (flits, cycles)]);
@@ -108,7 +111,9 @@ const DOR_ANY: &str = SHORTEST;
 
 #[test]
 fn the_channel_load_bound_is_a_share_of_the_rate() {
-    for (network, routing) in [(HYPERX, DOR), (HYPERX, ADAPTIVE), (TORUS, DOR), (DRAGONFLY, DF_MINIMAL), (TREE, UP_DOWN)] {
+    for (network, routing) in
+        [(HYPERX, DOR), (HYPERX, ADAPTIVE), (TORUS, DOR), (DRAGONFLY, DF_MINIMAL), (TREE, UP_DOWN)]
+    {
         let mut spec = spec(network, routing);
         let before = imply(&spec).unwrap();
         rates(&mut spec, &[(1, 2)]);
@@ -159,7 +164,9 @@ fn flits_and_credits_are_conserved_over_mixed_rates() {
 
 #[test]
 fn mixed_rates_give_the_same_bits_in_any_division() {
-    for (network, routing) in [(HYPERX, UGAL_P_HISTORY), (DRAGONFLY, DF_UGAL), (TORUS, ADAPTIVE), (TREE, UP_DOWN_ADAPTIVE)] {
+    for (network, routing) in
+        [(HYPERX, UGAL_P_HISTORY), (DRAGONFLY, DF_UGAL), (TORUS, ADAPTIVE), (TREE, UP_DOWN_ADAPTIVE)]
+    {
         let mut spec = spec(network, routing);
         rates(&mut spec, &[(2, 3), (1, 3), (3, 2)]);
         spec.set_load(0.3);
@@ -226,7 +233,10 @@ fn a_channel_that_idles_at_a_lower_rate_carries_its_first_packets_at_that_rate()
     let idle = run(&spec);
     let between = idle.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
     for c in between {
-        assert_eq!((c.cycles[LinkState::On as usize], c.cycles[LinkState::Quarter as usize], c.transitions), (40, 960, 1));
+        assert_eq!(
+            (c.cycles[LinkState::On as usize], c.cycles[LinkState::Quarter as usize], c.transitions),
+            (40, 960, 1)
+        );
     }
 }
 

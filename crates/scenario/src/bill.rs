@@ -24,7 +24,9 @@ impl Bill {
         Self {
             used: rows.clone().map(|row| row.energy).sum(),
             always_on: rows.clone().map(|row| Energy::always_on(&row.count, &prices(row))).sum(),
-            ideal: rows.map(|row| Energy::ideal(&row.count, &prices(row), spec.links[usize::from(row.count.class)].rate)).sum(),
+            ideal: rows
+                .map(|row| Energy::ideal(&row.count, &prices(row), spec.links[usize::from(row.count.class)].rate))
+                .sum(),
         }
     }
 

@@ -9,8 +9,13 @@ use weft_topology::Graph;
 use weft_units::{Bandwidth, Flits, Refusal, Time};
 
 /// The properties of a class that neither the class nor `links.default` sets.
-const LINK: Link =
-    Link { latency: Some(Time::Cycles(10)), credit_latency: None, vcs: Some(6), buffer: Some(Flits(32)), bandwidth: Some(Bandwidth::ONE_FLIT) };
+const LINK: Link = Link {
+    latency: Some(Time::Cycles(10)),
+    credit_latency: None,
+    vcs: Some(6),
+    buffer: Some(Flits(32)),
+    bandwidth: Some(Bandwidth::ONE_FLIT),
+};
 
 /// Latency of terminal links if neither `links.terminal` nor `links.default` sets it.
 const TERMINAL_LATENCY: Time = Time::Cycles(1);

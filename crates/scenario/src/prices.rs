@@ -88,11 +88,7 @@ impl Prices {
     }
 
     /// Integer prices of all links per state; a state that the policy can enter and that has none is refused.
-    pub(crate) fn in_femtojoules(
-        &self,
-        policy: &PolicyConfig,
-        per: &Per,
-    ) -> Result<StatePrices, Refusal> {
+    pub(crate) fn in_femtojoules(&self, policy: &PolicyConfig, per: &Per) -> Result<StatePrices, Refusal> {
         if let Some(state) = self.unpriced(policy.states()) {
             let what =
                 format!("the policy `{}` can put a link in the state `{state}`, which has no price", policy.name());

@@ -33,7 +33,7 @@ fn point() -> Point {
 }
 
 fn channel(from: Option<u32>, to: Option<u32>, class: u8, off: u64, flits: u64) -> ChannelCount {
-    let (cycles, flits) = ([100 - off, 0, 0, off, 0], [flits, 0, 0, 0, 0]);
+    let (cycles, flits) = ([100 - off, 0, 0, off, 0, 0, 0], [flits, 0, 0, 0, 0, 0, 0]);
     ChannelCount { from, from_port: 1, to, to_port: 1, class, cycles, flits, transitions: u64::from(off > 0) }
 }
 
@@ -176,7 +176,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 fn a_link_draws_power_in_every_state_but_off() {
     let (point, mut outcome) = (point(), outcome(Ending::Drained));
     let spec = point.spec().expect("sound");
-    outcome.channels[2].cycles = [50, 0, 10, 25, 15];
+    outcome.channels[2].cycles = [50, 0, 10, 25, 15, 0, 0];
     outcome.decisions = Decisions { settled: Some(true), power_settled: Some(false), confident: None };
     let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
     // of two managed channels, each 100 cycles, one is off for 25 cycles and the other always
@@ -208,7 +208,7 @@ fn the_account_closes_exactly() {
 #[test]
 fn a_state_without_a_price_is_refused_even_after_the_run() {
     let mut outcome = outcome(Ending::Drained);
-    outcome.channels[2].cycles = [50, 50, 0, 0, 0];
+    outcome.channels[2].cycles = [50, 50, 0, 0, 0, 0, 0];
     let point = point();
     let refusal = Finished::new(&point, &point.spec().expect("sound"), &outcome).expect_err("shadow has no price");
     assert_eq!(refusal.path, "power.prices");

@@ -9,12 +9,12 @@ mod cuts;
 mod sample;
 
 use crate::api::routing::{Classes, Decides, Hop};
+use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
 use crate::network::policy;
 use crate::network::spec::{Job, Spec};
 use crate::pipeline::net::Net;
 use crate::state::Packet;
-use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::state::rate::Rate;
 use cuts::Cuts;
 use rand_pcg::Pcg32;

@@ -1,8 +1,8 @@
 //! The paths that a packet may take from one terminal to another, and what an adaptive routing compares at each choice.
 
-use crate::explain::serial;
 use crate::api::routing::Classes;
 use crate::api::walk::{Cost, Step};
+use crate::explain::serial;
 use crate::network::assemble;
 use crate::network::spec::Spec;
 use crate::pipeline::net::Net;

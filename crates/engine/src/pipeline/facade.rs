@@ -7,8 +7,8 @@ use crate::api::subnetworks::Views;
 use crate::base::hash::hash;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::rate::Pace;
 use crate::state::LinkState;
+use crate::state::rate::Pace;
 
 pub(crate) struct Facade<'a, const W: usize, const V: usize> {
     pub block: &'a mut Block<W, V>,

@@ -7,8 +7,8 @@ use crate::base::unchecked::Hot;
 use crate::base::wheel::Wheel;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ChannelEnd, Flit};
 use crate::state::rate::{Fine, Pace, Rate};
+use crate::state::{ChannelEnd, Flit};
 
 /// Rates of the link classes.
 #[derive(Debug)]

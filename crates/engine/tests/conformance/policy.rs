@@ -66,16 +66,12 @@ fn under_every_policy_all_packets_arrive_when_the_sources_stop() {
 #[test]
 fn every_state_that_a_policy_declares_is_reached() {
     for name in PolicyConfig::NAMES {
-        let mut missing: Vec<LinkState> = Vec::new();
-        for (e, load) in POLICIES.iter().flat_map(|e| [(e, 0.2), (e, 1.0)]).filter(|(e, _)| e.policy.name() == *name) {
-            let spec = falling_silent(example(e, load));
-            if missing.is_empty() {
-                missing = spec.policy.states().to_vec();
-            }
-            let out = run(&spec);
-            missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state as usize] == 0));
-            if missing.is_empty() {
-                break;
+        let examples = || POLICIES.iter().filter(|e| e.policy.name() == *name);
+        let mut missing: Vec<LinkState> = examples().flat_map(|e| e.policy.states()).copied().collect();
+        for (e, load) in examples().flat_map(|e| [(e, 0.2), (e, 1.0)]) {
+            if e.policy.states().iter().any(|state| missing.contains(state)) {
+                let out = run(&falling_silent(example(e, load)));
+                missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state as usize] == 0));
             }
         }
         assert!(missing.is_empty(), "no example of the policy {name} has a channel that is {missing:?}");

@@ -236,7 +236,8 @@ impl Walker<'_> {
             let begin = (start + followed.pairs as f64 * 0.618_033_988_749_895).fract();
             for k in 0..count {
                 let start = starts[((k as f64 + begin) * starts.len() as f64 / count as f64) as usize];
-                let (hops, wire) = self.walk(vec![Part { at: from, packet: start, rate: rate / count as f64, links: NO_LINKS }]);
+                let (hops, wire) =
+                    self.walk(vec![Part { at: from, packet: start, rate: rate / count as f64, links: NO_LINKS }]);
                 mean = (mean.0 + hops / rate, mean.1 + wire / rate);
             }
             followed.starts += starts.len() as u64;

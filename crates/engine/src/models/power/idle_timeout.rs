@@ -32,11 +32,10 @@ use weft_units::{Cycles, Refusal, Time};
 pub struct IdleTimeout {
     /// Time after which an idle channel goes down. It is idle while no flit waits for the link or is on its way to it.
     pub idle: Time,
-    /// Duration of going off and of waking, in which the channel draws full power and carries nothing. With `to: half` or
-    /// `quarter`: time from the first packet until the channel has its full rate again; until then it carries packets at
-    /// the lower one.
+    /// Duration of going off and of waking, in which the channel draws full power and carries nothing.
     pub transition: Time,
-    /// The state of idle channels.
+    /// The state of idle channels. With `half` or `quarter` packets wait for nothing: the channel carries them at that rate,
+    /// and has its full rate again a `transition` after the first one asked for it.
     #[serde(default, skip_serializing_if = "IdleState::is_off")]
     pub to: IdleState,
 }

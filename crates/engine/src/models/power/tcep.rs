@@ -243,7 +243,7 @@ const MAX_CYCLES: u64 = 1 << 30;
 
 impl PolicyModel for Tcep {
     fn modes(&self) -> &'static [LinkState] {
-        &LinkState::ALL
+        &[LinkState::On, LinkState::Shadow, LinkState::Draining, LinkState::Off, LinkState::Waking]
     }
 
     fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {

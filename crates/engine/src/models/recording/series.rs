@@ -257,7 +257,10 @@ fn by_channel(parts: &[Samples], channels: usize) -> Vec<Sample> {
     let mut all = vec![Sample::default(); parts.first().map_or(0, |part| part.taken) * channels];
     for part in parts {
         for (k, interval) in part.rows.chunks(part.width.max(1)).enumerate() {
-            part.channels.iter().zip(interval).for_each(|(&(row, _), sample)| all[k * channels + row as usize] = *sample);
+            part.channels
+                .iter()
+                .zip(interval)
+                .for_each(|(&(row, _), sample)| all[k * channels + row as usize] = *sample);
         }
     }
     all
