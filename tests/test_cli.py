@@ -175,7 +175,7 @@ def test_every_combination_of_a_sweep_is_checked_before_anything_runs(
     assert not (tmp_path / "out").exists()
 
 
-UNSETTLED = ["--set", "sweep.routing=[minimal]", "--set", "power.policy={idle_timeout: {idle: 1us, transition: 5us}}"]
+UNSETTLED = ["--set", "sweep.routing=[minimal]", "--set", "power.policy={idle_timeout: {idle: 5us, transition: 3us}}"]
 
 
 def test_check_and_run_warn_of_a_warm_up_in_which_links_can_not_settle(

@@ -139,7 +139,9 @@ def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_key_of_traffic_is_tried() -> None:
     keys = set(_engine.schema()["$defs"]["Traffic"]["properties"])
-    assert keys - USUAL - {"injection"} == set(WORKLOADS)
+    # `workload` is the long form of `reply`, and its other member is what the others use
+    assert keys - USUAL - {"injection", "workload"} == set(WORKLOADS)
+    assert names("traffic.workload") == ["open_loop", "request_reply"]
     assert {name for given in injections() for name in given} == set(names("traffic.injection"))
 
 

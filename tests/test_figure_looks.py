@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture
 
 # Kinds that have no curves: bars, areas, maps and spans.
-NO_CURVES = {"channel_heatmap", "dimension_heatmap", "hops", "jobs", "link_states", "residency"}
+NO_CURVES = {"bill", "channel_heatmap", "dimension_heatmap", "hops", "jobs", "link_states", "residency"}
 DRAWN = sorted(KINDS.keys() - {"control_packets"})
 
 
@@ -41,14 +41,15 @@ def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A point whose load changes in phases."""
-    return weft.load(DAY).run(tmp_path_factory.mktemp("day") / "day")
+    """A point whose load changes in phases, with a bill of two of them."""
+    bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 0.4, "phase": 2}, {"share": 0.6, "phase": 4}]}
+    return weft.load(DAY, set={"bill": bill}).run(tmp_path_factory.mktemp("day") / "day")
 
 
 @pytest.fixture
 def of_kind(recorded: Results, batches: Results, day: Results) -> Any:
     """A function that draws a figure of a kind, with an appearance."""
-    others = {"jobs": batches, "phases": day}
+    others = {"bill": day, "jobs": batches, "phases": day}
 
     def draw(kind: str, **asked: Any) -> Figure:
         results, point = (others[kind], None) if kind in others else (recorded, suitable(kind) or None)

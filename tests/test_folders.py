@@ -105,6 +105,27 @@ def test_a_file_that_was_changed_or_moved_with_its_results_goes_on(here: Path, t
     assert len(weft.load(there / "net.yaml").run(there / "results" / "net")) == 4
 
 
+def test_points_that_a_shorter_sweep_leaves_out_are_kept_and_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("net.yaml").write_text(text("[0.05, 0.1]"), encoding="utf-8")
+    before = weft.load("net.yaml").run()
+    assert before.unlisted == 0
+    Path("net.yaml").write_text(text("[0.05]"), encoding="utf-8")
+    assert main(["run", "net.yaml", "--no-picture"]) == 0
+    assert "4 other points lie in results/net/points: the scenario had more" in capsys.readouterr().out
+    assert main(["status", "results/net"]) == 0
+    assert "4 of 4 done\n" in (told := capsys.readouterr().out)
+    assert "4 in the folder that the sweep no longer has" in told
+    # they are not run again
+    Path("net.yaml").write_text(text("[0.05, 0.1]"), encoding="utf-8")
+    run = before.folder(1) / "run.json"
+    again = weft.load("net.yaml").run()
+    assert (len(again), again.unlisted) == (8, 0)
+    assert run.stat().st_mtime < Path("net.yaml").stat().st_mtime
+    assert here.is_dir()
+
+
 def test_another_file_may_go_on_if_no_point_is_lost(here: Path) -> None:
     Path("net.yaml").write_text(text("[0.1]"), encoding="utf-8")
     weft.load("net.yaml").run()

@@ -125,12 +125,41 @@ def test_too_much_is_refused_and_each_way_out_works(
     assert main([command, str(one_fits), "--jobs", "4", *out]) == 2
     told = capsys.readouterr().err
     assert "4 points at a time take up to" in told
+    assert "while queues are short)" in told, "the estimate is of the worst case"
     assert "the machine has" in told
     assert not (tmp_path / "out").exists()
     assert "--jobs 1" in told
     assert main([command, str(one_fits), "--jobs", "1", *out]) == 0
     assert "--force-memory" in told
     assert main([command, str(one_fits), "--jobs", "4", "--force-memory", *out]) == 0
+
+
+GOLDEN = "tests/data/golden/booksim.csv"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["timeline", "{small}", "--out", "{out}/trace.json"],
+        ["run", "{small}", "--jobs", "1", "--watch", "0:0", "--out", "{out}/out"],
+        ["validate", GOLDEN, "--filter", "torus8x8_uniform_1f 0.1$", "--jobs", "1"],
+        ["reproduce", "tcep", "--quick", "--only", "15", "--jobs", "1", "--out", "{out}/out"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_that_runs_points_refuses_too_much(
+    command: list[str],
+    small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(memory, "left", lambda: memory.Left(1000, "the machine"))
+    words = [word.format(small=small, out=tmp_path) for word in command]
+    assert main(words) == 2
+    assert "a point takes up to" in capsys.readouterr().err
+    if words[0] in {"timeline", "run"}:
+        assert main([*words, "--force-memory"]) == 0
 
 
 def test_a_search_for_saturation_is_refused_alike(one_fits: Path, tmp_path: Path) -> None:

@@ -93,6 +93,9 @@ def test_a_saturated_phase_is_told_and_not_praised(
     assert main(["run", str(path), "--out", str(day.root), "--no-picture"]) == 0
     told = capsys.readouterr().out
     assert "phase 3 of the load is saturated" in told
+    assert (
+        "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 2000 cycles" in told
+    )
     assert "phase 1 of the load measured nothing: it ends in cycle 1000, and the window begins in cycle 2000" in told
     assert "phase 5 of the load measured nothing: it begins in cycle 90000, and the window ends in cycle 60000" in told
     assert (day.root / "phases.csv").is_file()
@@ -138,3 +141,8 @@ def test_a_steady_load_has_no_phases(recorded: Results) -> None:
     assert recorded.phases.is_empty()
     with pytest.raises(weft.ResultsError, match=r"does not change in phases(.|\n)*traffic\.phases"):
         draw.figure("phases", Choice.of([recorded], ["0"]))
+
+
+def test_where_a_load_saturates_is_judged_by_phases(day: Results) -> None:
+    (row,) = answer.curves(Sources([day]))
+    assert row["saturation"] == "between 0.2 and 1", "and not 'not up to 0.1', the load of the first phase"

@@ -159,9 +159,9 @@ def test_labels_say_what_differs_and_the_title_what_does_not(made_up: Results) -
 def test_too_many_points_are_answered_with_how_to_choose(made_up: Results) -> None:
     with pytest.raises(weft.ResultsError, match=r"one point at most, and 16 are chosen") as caught:
         Choice.of([made_up]).spot()
-    assert "--point, or point= in Python: 0 or pattern=uniform,policy=always_on,load=0.1" in caught.value.help
+    assert "--point 0 or --point pattern=uniform,policy=always_on,load=0.1, in Python with point=0" in caught.value.help
     assert "and 8 more" in caught.value.help
-    example = caught.value.help.splitlines()[0].rpartition(" or ")[2]
+    example = caught.value.help.partition(" or --point ")[2].partition(", in Python")[0]
     assert points(made_up, example) == [0], "what is proposed works"
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from matplotlib.patches import FancyArrowPatch
 
@@ -145,8 +146,11 @@ def test_a_stall_is_drawn_as_the_cycle_that_it_is(
     (row, words), *_ = results.stalls
     members = results.summaries[row]["stall_wait_for"]
     assert words in told
-    assert told.endswith(f"picture  {out / 'stall.png'}\n")
+    assert told.endswith(f"picture  {out / 'stall.png'}\nnumbers  {out / 'stall.csv'}\n")
     assert (out / "stall.png").stat().st_size > 5000
+    numbers = pl.read_csv(out / "stall.csv")
+    assert numbers["router"].to_list() == [member["at"]["router"] for member in members]
+    assert numbers["waits_for_router"].to_list() == [member["waits_for"]["router"] for member in members]
     axes = drawn(stall, Choice.of([results], [row])).axes[0]
     assert sum(isinstance(patch, FancyArrowPatch) for patch in axes.patches) == len(members)
     assert labelled(axes.texts, "router") == [str(member["at"]["router"]) for member in members]

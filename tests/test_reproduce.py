@@ -343,7 +343,7 @@ def test_odd_values_never_end_a_report(experiment: str, value: float | str | Non
         for figure in PAPER.figures:
             if experiment in figure.needs:
                 with suppress(LackingError):
-                    line_figures.drawn(figure, measured)
+                    assert line_figures.drawn(figure, measured).numbers is not None
 
 
 def test_a_throughput_that_no_load_reached_is_not_judged() -> None:
@@ -480,8 +480,9 @@ def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: 
     assert told == json.loads((out / "scoreboard-3-5-13.json").read_text())
     assert sum(told["count"].values()) == len(told["claims"]) == 88
     assert {path.name for path in (out / "figures").iterdir()} == {
-        f"fig{n}.{f}" for n in (3, 5) for f in line_figures.FORMATS
+        f"fig{n}.{f}" for n in (3, 5) for f in (*line_figures.FORMATS, "csv")
     }
+    assert (out / "figures" / "fig5.csv").read_text().startswith("choice,utilisation_flits_per_cycle\nbefore,")
     with (out / "scoreboard-3-5-13.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [claim["id"] for claim in told["claims"]]

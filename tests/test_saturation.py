@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,7 +30,16 @@ NOTICED = BOUND / (0.97 - 3 / math.sqrt(BOUND * 64 * 2000))
 TORNADO = {"traffic.pattern": "tornado", "measure.window": "4000cycles"}
 
 
-def search(loads: list[float], over: Callable[[float], bool]) -> tuple[Search, int]:
+# 0.8 to 0.9 of the bursts over intermediates are carried by 4x4 routers.
+BURSTY = """\
+topology: {torus: {widths: [4, 4], terminals_per_router: 1}}
+routing: valiant
+traffic: {pattern: tornado, packet: 4flits, load: 0.9, injection: {on_off: {mean_on: 64cycles}}}
+measure: {warmup: 1000cycles, window: 6000cycles}
+"""
+
+
+def search(loads: list[float], over: Callable[[float], bool | None]) -> tuple[Search, int]:
     """A search with its verdicts, and how many it asked for."""
     made, runs = Search(loads), 0
     while wanted := made.wanted():
@@ -70,6 +80,68 @@ def test_a_blurred_edge_is_told_from_first_to_last_doubt() -> None:
     assert made.bracket() == (0.4, 1.0, Verdict.MIXED)
 
 
+def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
+    loads = steps(0.1, 1.0, 0.1)
+
+    def found(known: Callable[[float], bool | None]) -> tuple[float | None, float | None, Verdict]:
+        return search(loads, known)[0].bracket()
+
+    # what is open below a load that is carried changes nothing
+    assert found(lambda load: None if load < 0.3 else load > 0.6) == (0.6, 0.7, Verdict.FOUND)
+    # 0.6 is open: the edge is between 0.5 and 0.7
+    assert found(lambda load: None if load == 0.6 else load > 0.6) == (0.5, 0.7, Verdict.OPEN)
+    assert found(lambda load: None if load > 0.5 else False) == (0.1, None, Verdict.OPEN)
+    assert found(lambda load: True if load > 0.5 else None) == (None, 0.6, Verdict.OPEN)
+    assert found(lambda _: None) == (None, None, Verdict.OPEN)
+
+
+def test_bursts_saturate_between_two_loads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Although a drain would deliver all that they pile up."""
+    file = tmp_path / "bursty.yaml"
+    file.write_text(BURSTY, encoding="utf-8")
+    sweep = weft.load(file)
+    (row,) = sweep.saturation(tmp_path / "found", tolerance=0.1, lower=0.5).iter_rows(named=True)
+    assert (row["verdict"], row["steady_load"], row["saturated_load"]) == ("found", 0.8, 0.9)
+    # where windows are too short to tell, the search says so, and the window that it names tells
+    arguments = [str(file), "--tolerance", "0.1", "--from", "0.2", "--to", "0.3"]
+    assert main(["saturation", *arguments, "--out", str(tmp_path / "short")]) == 0
+    told = capsys.readouterr().out
+    assert "\nnot judged  " in told
+    assert "carries every load" not in told
+    windows = [int(number) for number in re.findall(r"write `measure.window: (\d+)cycles`", told)]
+    assert len(windows) == 2
+    longer = ["--set", f"measure.window={max(windows)}cycles", "--out", str(tmp_path / "long")]
+    assert main(["saturation", *arguments, *longer]) == 0
+    assert "not up to 0.3" in capsys.readouterr().out
+
+
+def test_a_warm_up_that_came_to_its_limit_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And the limit that it names lets it settle."""
+    file = tmp_path / "bursty.yaml"
+    file.write_text(BURSTY, encoding="utf-8")
+    sets = ["traffic.load=0.6", "seed=4", "measure.warmup=auto", "measure.window=1000cycles"]
+
+    def run(limit: str, out: str) -> str:
+        arguments = [part for pair in [*sets, f"measure.warmup_limit={limit}"] for part in ("--set", pair)]
+        assert main(["run", str(file), *arguments, "--no-picture", "--out", str(tmp_path / out)]) == 0
+        return capsys.readouterr().out
+
+    told = run("6500cycles", "short")
+    assert "warm-up settled in 0 of 1 points" in told
+    assert "had not settled when the warm-up ended at its limit, after 6208 cycles" in told
+    (limit,) = re.findall(r"such as `measure.warmup_limit: (\w+)`", told)
+    assert "warm-up settled in 1 of 1 points" in run(limit, "long")
+
+
+def test_a_load_that_follows_the_network_is_not_searched(small: Path, tmp_path: Path) -> None:
+    with pytest.raises(weft.ScenarioError, match="the load follows the network") as caught:
+        weft.load(small, set={"traffic.reply": {"outstanding": 4}}).saturation(tolerance=0.1)
+    assert caught.value.path == "traffic.reply.outstanding"
+    # the remedy: requests that wait for no reply
+    open_loop = weft.load(small, set={**TORNADO, "traffic.reply": {}, "routing": "dimension_order"})
+    assert open_loop.saturation(tmp_path, tolerance=0.4, lower=0.1)["verdict"].to_list() == ["found"]
+
+
 def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     statuses: list[Status] = []
     sweep = weft.load(small, set=TORNADO)
@@ -95,12 +167,22 @@ def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("saturated", "stuck", "over"),
-    [("1", "0", True), ("10", "00", True), ("100", "000", False), ("100", "010", True), ("0000", "0001", False)],
+    [
+        ("1", "0", True),
+        ("10", "00", True),
+        ("100", "000", False),
+        ("100", "010", True),
+        ("0000", "0001", False),
+        ("1?0", "000", None),
+        ("?00", "000", False),
+        ("11?", "000", True),
+    ],
 )
-def test_seeds_vote(saturated: str, stuck: str, over: bool) -> None:
-    """At least half of the runs decide; a stuck one counts as saturated."""
+def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
+    """At least half of the runs decide; a stuck one counts as saturated. Open if those decide that are not judged."""
+    judged = {"1": True, "0": False, "?": None}
     runs = {
-        str(seed): {"saturated": full == "1", "ending": "stalled" if still == "1" else "delivered"}
+        str(seed): {"saturated": judged[full], "ending": "stalled" if still == "1" else "delivered"}
         for seed, (full, still) in enumerate(zip(saturated, stuck, strict=True))
     }
     points: Any = [SimpleNamespace(hash=hash) for hash in runs]

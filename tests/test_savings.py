@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import weft
 from conftest import made
 from weft.cli import main
 from weft.results import savings
@@ -45,17 +47,17 @@ def told(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None)
 def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
     text = told(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
     most = (
-        "Where it saves most (load 0.1): 25 % of the links that it manages are on; the network draws 1500 W instead of"
-        " 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %) on"
-        " average."
+        "Where it saves most (load 0.1): 25 % of the links that it manages draw power; the network draws 1500 W instead"
+        " of 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %)"
+        " on average."
     )
     least = (
-        "Where it saves least (load 0.2): 75 % of the links that it manages are on; the network draws 1900 W instead of"
-        " 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
+        "Where it saves least (load 0.2): 75 % of the links that it manages draw power; the network draws 1900 W"
+        " instead of 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
     )
     assert text.splitlines() == [
         "gated beside on, for the same traffic",
-        "  links on (load 0.1):",
+        "  links that draw power (load 0.1):",
         f"  on     {'#' * 40} 100 %",
         f"  gated  {'#' * 10}{'.' * 30} 25 %",
         f"  {most}",
@@ -63,6 +65,7 @@ def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
     ]
 
 
+QUEUES = {"queueing_mean_cycles": 4909.5, "queue_memory_cycles": 82639112.0, "warmup_cycles": 60208}
 SHORT_WARMUP = {"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}
 
 
@@ -74,6 +77,8 @@ SHORT_WARMUP = {"path": "measure.warmup", "what": "a warm-up of 9 cycles is too 
         ({"ending": "interrupted"}, "1 interrupted."),
         ({"power_settled": False}, "1 not settled (power states)."),
         ({"warmup_settled": False}, "1 not settled (latencies)."),
+        ({"queues_settled": False, **QUEUES}, "1 not settled (queues)."),
+        ({"packets": 2}, "1 with fewer than 30 packets."),
         ({"packet_latency_mean_cycles": None}, "1 without a measured packet."),
         ({"accepted_load": 0.4}, "1 that accept different loads."),
         ({"warnings": [SHORT_WARMUP]}, "1 not settled (power states)."),
@@ -85,8 +90,49 @@ def test_a_point_that_says_nothing_is_not_praised_but_counted(
     # it would be the greatest saving of all
     text = told(tmp_path, {}, {"power_mean_w": 1.0, **broken})
     assert "1 W" not in text
-    assert "load 0.2" not in text
+    assert "(load 0.2)" not in text
     assert f"Not compared, of 2 pairs of points: {reason}" in text
+
+
+def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
+    unsettled = told(tmp_path / "late", {}, {"warmup_settled": False, "warmup_cycles": 299708, "load": 0.48})
+    assert "for load 0.2: `measure.warmup: auto` reached its limit" in unsettled, "not that auto should be written"
+    assert (
+        "write `measure.warmup_limit: 600000cycles` or more, or a load 5 % lower (0.456 in place of 0.48)" in unsettled
+    )
+    stale = told(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES})
+    # a hundred times the wait in queues
+    assert "a load 5 % lower (0.475 in place of 0.5) and `measure.warmup_limit: 500000cycles`" in stale
+
+
+NEAR = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: pal
+traffic: {pattern: tornado}
+measure: {warmup: auto, window: 2us}
+power: {policy: {tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}}
+"""
+
+
+def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At a load of 0.5, which is all that the network can carry, they never drain; the remedy that is told works."""
+    file = tmp_path / "near.yaml"
+    file.write_text(NEAR, encoding="utf-8")
+    own = "{tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}"
+    run = ["run", str(file), "--no-picture"]
+    both = [*run, "--set", f"sweep.power.policy=[always_on, {own}]"]
+    assert main([*both, "--set", "traffic.load=0.5", "--out", str(tmp_path / "full")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "no point can be compared. Not compared, of 1 pairs of points: 1 not settled (queues)." in told
+    (limit,) = set(re.findall(r"5 % lower \(0.475 in place of 0.5\) and `measure.warmup_limit: (\w+)`", told))
+    lower = ["--set", "traffic.load=0.475", "--set", f"measure.warmup_limit={limit}", "--out", str(tmp_path / "lower")]
+    assert main([*run, *lower]) == 0
+    assert weft.open(tmp_path / "lower").flaws == [None]
 
 
 def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:
@@ -104,9 +150,32 @@ def test_the_way_out_of_a_short_warm_up_works(tmp_path: Path, capsys: pytest.Cap
     assert main([*run, "--set", "measure.warmup=200cycles", "--out", str(tmp_path / "fixed")]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "no point can be compared" in told
-    assert "`measure.warmup: auto` waits until they have settled." in told
+    assert "write `measure.warmup: auto`, or several such times" in told
     assert main([*run, "--set", "measure.warmup=auto", "--out", str(tmp_path / "auto")]) == 0
-    assert "idle_timeout beside always_on, for the same traffic links on" in " ".join(capsys.readouterr().out.split())
+    assert "idle_timeout beside always_on, for the same traffic links that draw power" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_where_nothing_is_saved_no_place_saves_most(tmp_path: Path) -> None:
+    text = told(tmp_path, {"power_mean_w": 2000.0}, {"power_mean_w": 2100.0})
+    assert "It saves nothing at any of these points. Where it costs least (load 0.1)" in text
+    assert "Where it costs most (load 0.2)" in text
+    assert "saves most" not in text
+
+
+def _phase(number: int, load: float, **numbers: Any) -> dict[str, Any]:
+    told = {"phase": number, "load": load, "packets": 1000, "saturated": False, "accepted_load": load}
+    return told | {"links_off_share": 0.75, "packet_latency_mean_cycles": 30.0, "power_mean_w": 1500.0} | numbers
+
+
+def test_each_phase_of_a_load_is_a_pair(tmp_path: Path) -> None:
+    on = [_phase(1, 0.1, power_mean_w=2000.0), _phase(2, 0.3, power_mean_w=2000.0), _phase(3, 0.1, power_mean_w=2000.0)]
+    own = [_phase(1, 0.1), _phase(2, 0.3, saturated=True), _phase(3, 0.1, power_mean_w=1.0)]
+    text = told(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
+    assert "Where it saves most (load 0.1, phase 1 of load 0.1): 25 % of the links that it manages draw power" in text
+    # the third one delivers what the second one has left
+    assert "of 6 pairs of points or phases: 2 saturated, 2 not settled (the backlog of a saturated phase)." in text
 
 
 def test_a_policy_that_costs_more_is_said_to(tmp_path: Path) -> None:
@@ -142,6 +211,6 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     assert "power state settled in 2 of 2 points" in text
     assert "tcep beside always_on" in text
     assert "Not compared" not in text
-    assert "25 % of the links that it manages are on; the network draws 14" in text
+    assert "25 % of the links that it manages draw power; the network draws 14" in text
     # tornado has no hub on its way: in each dimension most packets now take a second hop, over the hub
     assert "cycles more" in text

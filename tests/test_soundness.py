@@ -69,9 +69,18 @@ FLAWS: dict[str, dict[str, Any]] = {
     "interrupted": {"ending": "interrupted"},
     "saturated in a phase of the load": {"phases": [_phase(1, None), _phase(2, True)]},
     "without a measured packet": {"packets": 0},
+    "not judged (too short for its bursts)": {"saturated": None},
     "not settled (power states)": {"power_settled": False},
     "not settled (power states) after a short warm-up": {
         "warnings": [{"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}]
+    },
+    "with fewer than 30 packets": {"packets": 2},
+    "not settled (queues)": {
+        "queues_settled": False,
+        "queueing_mean_cycles": 5000.0,
+        "queue_memory_cycles": 1e8,
+        "warmup_cycles": 9000,
+        "window_cycles": 1000,
     },
     "not settled (latencies)": {"warmup_settled": False, "power_settled": True},
 }
@@ -116,11 +125,45 @@ def test_without_a_sound_point_nothing_is_praised(tmp_path: Path, words: str) ->
 
 @pytest.mark.parametrize("words", FLAWS)
 def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
-    drawing = draw.figure("energy_delay", Choice.of([points(tmp_path / "flawed", FLAWS[words])]))
+    runs = [
+        ({"power.policy": policy, "traffic.load": load}, (flawed if policy == "b" and load == 0.2 else PLAIN))
+        for flawed in [WONDER | FLAWS[words]]
+        for policy in ("a", "b")
+        for load in (0.1, 0.2)
+    ]
+    drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "flawed", runs)]))
     lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
     rings = lines["_best"]
-    assert ("_unsettled" in lines) == words.startswith("not settled")
-    assert np.asarray(rings.get_xdata()).tolist() == [20.0]
+    assert ("_unsettled" in lines) == words.startswith(("not settled", "not judged"))
+    # both at the load at which both are sound; at the other one there is nothing to be better than
+    assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
+    told = [text.get_text() for text in drawing.legends[0].get_texts()]
+    over = words.startswith(("saturated", "stalled"))
+    assert ("1 saturated point not shown: no limit to the latency" in told) == over
+
+
+def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
+    """Not in the figure, the table nor the row of the report is a load called carried of which that is not known."""
+    why = {"path": "measure.window", "what": "bursts alone may change the load by 40 %", "help": "write a longer one"}
+    results = points(tmp_path / "short", FLAWS["not judged (too short for its bursts)"] | {"warnings": [why]})
+    drawing = draw.figure("load", Choice.of([results]))
+    assert "not judged" in [text.get_text() for text in drawing.legends[0].get_texts()]
+    table = tables.loads(results)
+    assert "?: too short to tell whether it is saturated" in table
+    assert "0.900?" in table
+    told = f"not judged: {why['what']}; {why['help']} (load 0.2)"
+    assert told in [line.replace("traffic.load = ", "load ") for line in notes.lines(results)]
+    assert any("40 %; write a longer one" in sentence for sentence in answer.sentences(Sources([results])))
+    (row,) = answer.curves(Sources([results]))
+    assert (row["saturation"], row["steady_load"]) == ("not up to 0.1, not judged from 0.2 on", 0.1)
+
+
+def test_the_load_of_a_closed_loop_follows_the_network(tmp_path: Path) -> None:
+    results = made(
+        tmp_path / "closed", [({"traffic.load": load}, PLAIN | {"closed_loop": True}) for load in (0.1, 0.9)]
+    )
+    (row,) = answer.curves(Sources([results]))
+    assert row["saturation"] == "never: the load follows the network"
 
 
 def test_a_cross_marks_what_had_not_settled(tmp_path: Path) -> None:
@@ -153,6 +196,52 @@ def test_energies_are_compared_at_equal_work(tmp_path: Path) -> None:
     assert rows["energy_per_bit_pj"]["unequal"] == "unequal work: accepted loads differ"
     assert rows["energy_per_bit_pj"]["relative"] is None
     assert rows["packet_latency_mean_cycles"]["unequal"] is None
+
+
+def test_equal_work_allows_for_chance() -> None:
+    assert soundness.same_work((0.100, 0.103), (10**9, 10**9))
+    assert not soundness.same_work((0.100, 0.104), (10**9, 10**9))
+    # three standard deviations of 20,000 packets each are 3 %
+    assert soundness.same_work((0.100, 0.106), (20_000, 20_000))
+    assert not soundness.same_work((0.100, 0.107), (20_000, 20_000))
+    assert not soundness.same_work((0.100, 0.106), (20_000, None)), "nothing is put down to chance"
+    assert not soundness.same_work((0.1, None), (9, 9))
+
+
+def test_no_difference_is_told_of_points_that_can_not_be_compared(tmp_path: Path) -> None:
+    over = PLAIN | {"saturated": True, "ending": "saturated", "energy_per_bit_pj": 1.0}
+    a, b = made(tmp_path / "a", [({}, PLAIN)]), made(tmp_path / "b", [({}, over)])
+    rows = {row["quantity"]: row for row in a.compare(b).iter_rows(named=True)}
+    assert (rows["energy_per_bit_pj"]["b"], rows["energy_per_bit_pj"]["difference"]) == (1.0, None)
+    assert rows["accepted_load"]["difference"] == 0
+
+
+def test_points_are_compared_phase_by_phase(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def phases(second: float) -> dict[str, Any]:
+        numbers = {"packets": 1000, "saturated": False, "accepted_load": 0.1}
+        return {
+            "phases": [
+                {"phase": number, "load": 0.1, "packet_latency_mean_cycles": latency} | numbers
+                for number, latency in ((1, 20.0), (2, second))
+            ]
+        }
+
+    a, b = made(tmp_path / "a", [({}, PLAIN | phases(30.0))]), made(tmp_path / "b", [({}, PLAIN | phases(36.0))])
+    rows = [row for row in a.compare(b).iter_rows(named=True) if row["quantity"] == "packet_latency_mean_cycles"]
+    assert [(row["phase"], row["difference"]) for row in rows] == [("all", 0.0), ("1", 0.0), ("2", 6.0)]
+    assert main(["compare", str(a.root), str(b.root)]) == 0
+    assert "+20.0 %" in capsys.readouterr().out
+
+
+def test_a_window_that_measures_next_to_nothing_is_told(tmp_path: Path) -> None:
+    few = made(tmp_path / "few", [({}, {"packets": 2, "window_cycles": 10})])
+    assert "2 packets in the window of 10 cycles: too few for a mean or a percentile" in notes.lines(few)[0]
+    short = made(tmp_path / "short", [({}, {"packets": 500, "window_cycles": 15})])
+    assert "the window of 15 cycles is shorter than the mean latency, 20 cycles" in notes.lines(short)[0]
+    assert "write `measure.window: 200cycles` or more" in notes.lines(short)[0]
+    settled = {"warmup_settled": True, "warmup_cycles": 9}
+    nothing = made(tmp_path / "nothing", [({}, settled | {"packets": 0, "offered_load": 0.0})])
+    assert notes.lines(nothing) == ["nothing was measured: no packet was created in the window"], "it settled nowhere"
 
 
 def test_numbers_that_had_not_settled_are_marked(tmp_path: Path) -> None:

@@ -26,16 +26,18 @@ def test_columns_are_flush() -> None:
 
 
 def test_loads_go_down_and_series_across(made_up: Results) -> None:
-    assert tables.loads(made_up).splitlines()[11:] == [
+    lines = tables.loads(made_up).splitlines()
+    assert "; !: per bit of what is accepted, which is less than was offered" in lines[1]
+    assert lines[11:] == [
         "",
         "tornado",
         "        always_on                    idle_timeout",
         "load    latency  accepted  energy    latency  accepted  energy",
         "----    -------  --------  ------    -------  --------  ------",
-        " 0.1       21.0     0.100   500.0       26.0     0.100   200.0",
-        " 0.2       22.0     0.200   250.0       27.0     0.200   100.0",
-        " 0.3        sat     0.250   200.0        sat     0.250    80.0",
-        " 0.4        sat     0.250   200.0        sat     0.250    80.0",
+        " 0.1       21.0     0.100  500.0        26.0     0.100  200.0",
+        " 0.2       22.0     0.200  250.0        27.0     0.200  100.0",
+        " 0.3        sat     0.250  200.0!        sat     0.250   80.0!",
+        " 0.4        sat     0.250  200.0!        sat     0.250   80.0!",
     ]
 
 
@@ -78,12 +80,17 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
         summary |= {"warmup_settled": row > 0, "warmup_cycles": 1000 + 500 * row, "source_fairness_jain": 1 - row / 100}
         summary |= {"confidence_reached": True, "power_settled": None if row < 4 else row < 15}
     where = "traffic.pattern = {}, power.policy = {}, traffic.load = {}"
+    settle = (
+        "to settle: `measure.warmup: auto` reached its limit: write `measure.warmup_limit: 2000cycles` or more, or a "
+        f"load 5 % lower (0.095 in place of 0.1) ({where.format('uniform', 'always_on', 0.1)})"
+    )
     assert notes.lines(made_up) == [
         "warm-up settled in 15 of 16 points after 1500 to 8000 cycles",
         f"  not in {where.format('uniform', 'always_on', 0.1)}",
         "power state settled in 11 of 12 points",
         f"  not in {where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)}",
         "wanted confidence reached in 16 of 16 points",
+        settle,
         f"Jain index of the sources: at least 0.85 ({where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)})",
     ]
 

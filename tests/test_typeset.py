@@ -39,7 +39,8 @@ def test_a_table_of_latex_has_the_rules_of_booktabs() -> None:
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{@{}rl@{}}",
         r"\toprule",
-        r"Load [1] & A\_b \\",
+        r"Load & A\_b \\",
+        r"(1) &  \\",
         r"\midrule",
         r"$-$1.5 & x \\",
         r"-- & {[y]} \\",
@@ -49,6 +50,30 @@ def test_a_table_of_latex_has_the_rules_of_booktabs() -> None:
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+def test_the_head_of_a_table_of_latex_is_narrow_and_has_as_many_cells_in_each_row() -> None:
+    names = ["traffic.load", "accepted_load", "packet_latency_p99_cycles", "energy_per_bit_pj", "routing", "a_b%_share"]
+    rows = tex(headings(names), [Section("", [["1"] * len(names)])], left=[4]).splitlines()
+    begin, end = rows.index(r"\toprule"), rows.index(r"\midrule")
+    cells_of = [
+        [cell.strip() for cell in re.split(r"(?<!\\)&", row.removesuffix(r"\\"))] for row in rows[begin + 1 : end]
+    ]
+    assert {len(row) for row in cells_of} == {len(names)} == {len(rows[1].split("@{}")[1])}
+    stacked = [" ".join(filter(None, column)) for column in zip(*cells_of, strict=True)]
+    assert stacked == [
+        "Load (flits/ terminal/ cycle)",
+        "Accepted load (flits/ terminal/ cycle)",
+        r"99 \% of packet latencies (cycles)",
+        "Energy per delivered bit (pJ/bit)",
+        "Routing",
+        r"A b\% share",
+    ]
+    assert max(len(cell) for row in cells_of for cell in row) <= 13
+    # the units of all columns begin in the same row
+    assert {
+        next(place for place, row in enumerate(cells_of) if row[column].startswith("(")) for column in range(4)
+    } == {3}
 
 
 def test_a_table_of_markdown_has_as_many_cells_in_each_line() -> None:

@@ -116,6 +116,18 @@ def test_a_file_where_a_folder_belongs_is_named(
     assert (tmp_path / "file").read_bytes() == b""
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder of the system that takes no files")
+def test_a_folder_of_the_system_is_told_as_such(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in ("/proc/weft", "/sys/weft"):
+        for command in (["run", str(small)], ["analyse", "oracle", str(small), "--set", "sweep=null"]):
+            assert main([*command, "--out", place]) == 2
+            told = capsys.readouterr().err
+            assert told.count("error: ") == told.count("= help: ") == 1
+            assert place in told
+            assert f"{Path(place).parent} belongs to the system" in told
+            assert "permissions" not in told
+
+
 def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     results = weft.load(small, set={"sweep.traffic.load": [0.1], "sweep.routing": ["ugal_p"]}).run(tmp_path / "out")

@@ -41,6 +41,12 @@ FAMILIES = {
     "traffic.injection": Family(
         "Injection processes", "When sources create packets.", "traffic/src/injection", "traffic/src/injection.rs"
     ),
+    "traffic.workload": Family(
+        "Workloads",
+        "What the terminals of a job send, and when.",
+        "engine/src/models/workload",
+        "engine/src/models/workload/mod.rs",
+    ),
     "power.policy": Family(
         "Power policies",
         "When channels change their power state.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -96,7 +96,17 @@ def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
     number = problem.errno or _number(str(problem))
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
         return f"{place} is no folder", f"{_ELSEWHERE}, or move that file away"
+    folder = place if place.is_dir() else place.parent
+    if number in (errno.ENOENT, errno.EACCES, errno.EPERM) and _has_no_disk(folder):
+        return f"{folder} belongs to the system, which lets nobody make files there", _ELSEWHERE
     return _REASONS.get(number or 0, (problem.strerror or str(problem), _ELSEWHERE))
+
+
+def _has_no_disk(folder: Path) -> bool:
+    """Whether a folder is only shown by the system, as /proc and /sys are: no permission lets files be made there."""
+    with suppress(OSError, AttributeError):  # some systems can't say
+        return os.statvfs(folder).f_blocks == 0
+    return False
 
 
 @contextmanager

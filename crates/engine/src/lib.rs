@@ -27,6 +27,7 @@ pub use network::spec::{self, Spec};
 pub use pipeline::watch;
 pub use run::measure::Progress;
 pub use run::outcome::{self, Outcome};
+pub use run::warmup::usual_limit;
 pub use run::{journey, steady};
 use weft_units::Refusal;
 

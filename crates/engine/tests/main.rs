@@ -15,6 +15,7 @@ mod pal;
 mod paths;
 mod properties;
 mod refused;
+mod saturation;
 mod slac;
 mod speeds;
 mod stall;

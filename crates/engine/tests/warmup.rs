@@ -114,8 +114,12 @@ fn a_limit_that_leaves_no_time_for_the_power_state_is_refused() {
     assert_eq!(refusal.path, "measure.warmup_limit");
     // 6 * 4,000 cycles are more than 12 * 500
     assert!(refusal.what.contains("6 observations of the power state of 4000 cycles"), "{}", refusal.what);
-    let least: u64 =
-        refusal.help.trim_start_matches("write ").split("cycles").next().expect("a time").parse().expect("cycles");
+    let least: u64 = refusal.what.rsplit(' ').next().expect("a sum").parse().expect("cycles");
     assert!((6 * PERIOD..6 * PERIOD + AHEAD).contains(&least), "{least}");
     assert_eq!(run(&auto(SLOW, 0.1, least)).warmup, least, "just long enough to look once");
+    // what the help says to write is long enough to settle, too
+    let told: u64 =
+        refusal.help.trim_start_matches("write ").split("cycles").next().expect("a time").parse().expect("cycles");
+    let out = run(&auto(SLOW, 0.1, told));
+    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)), "{told} cycles");
 }

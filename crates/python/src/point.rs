@@ -62,6 +62,21 @@ impl Point {
         value::to_python(py, &serde_json::json!(self.inner.warnings))
     }
 
+    /// The load by which a bill names this point; `None` if only a run can say it.
+    fn load(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        py.detach(|| self.inner.load()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
+    /// How many phases the load has: 1 if it never changes.
+    fn phases(&self, py: Python<'_>) -> PyResult<usize> {
+        py.detach(|| self.inner.phases()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
+    /// The error that refuses the scenario at a path, with the place where it was written.
+    fn refusal(&self, py: Python<'_>, path: &str, what: &str, help: &str) -> PyErr {
+        errors::scenario_error(py, self.inner.refusal(path, what, help))
+    }
+
     /// Checks everything that can be checked before the run, and says what the point implies.
     fn imply<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let implied = py.detach(|| self.inner.imply()).map_err(|problem| errors::scenario_error(py, problem))?;

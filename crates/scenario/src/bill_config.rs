@@ -1,5 +1,5 @@
 //! The keys of `bill`: what turns mean power into kilowatt-hours and money per year. They change no result, so they are no
-//! part of the hash; `python/weft/analysis/bill.py` applies them to measured points.
+//! part of the hash; `python/weft/results/yearly_bill.py` applies them to measured points.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed};
@@ -12,7 +12,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use weft_engine::power::PolicyConfig;
 use weft_units::Refusal;
 
 /// By how much the shares of a profile may miss 1: thirds are written with a few digits.
@@ -34,9 +33,11 @@ pub struct BillConfig {
     pub period: Period,
     /// Loads or phases of a day or a week in their order, with their shares of its time.
     pub profile: Vec<ProfileShare>,
-    /// Coordinates of the points that savings are against, such as `power.policy=always_on,routing=minimal`.
-    #[serde(default = "usual_policy")]
-    pub baseline: String,
+    /// Coordinates of the points that savings are against, such as `power.policy=always_on,routing=minimal`; some points
+    /// must have them. Default: links that are always on, as points under `always_on` measured them or, where there are
+    /// none, for the same flits as in the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
 }
 
 /// How long a profile is.
@@ -60,7 +61,7 @@ pub struct ProfileShare {
     /// Share of the time, above 0; the shares of a profile add up to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
-    /// Load as `traffic.load` sets it [flits/cycle per terminal], above 0 to 1.
+    /// Load as `traffic.load` sets it [flits/cycle per terminal], above 0 to 1: one that the sweep measures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
@@ -225,9 +226,4 @@ impl JsonSchema for Money {
 
 fn one() -> f64 {
     1.0
-}
-
-/// The points under the default policy.
-fn usual_policy() -> String {
-    format!("power.policy={}", PolicyConfig::default().name())
 }

@@ -5,7 +5,7 @@ use crate::energy::Energy;
 use crate::statistics::{latency, per_packet};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
-use weft_engine::outcome::{Outcome, PhaseOutcome};
+use weft_engine::outcome::{Outcome, PhaseOutcome, Saturation};
 use weft_engine::power::LinkState;
 use weft_units::Refusal;
 
@@ -44,7 +44,7 @@ fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
         ("load".to_owned(), json!(phase.load)),
         ("offered_load".to_owned(), json!(phase.offered_flits.and_then(load))),
         ("accepted_load".to_owned(), json!(load(phase.accepted_flits))),
-        ("saturated".to_owned(), json!(phase.saturated)),
+        ("saturated".to_owned(), json!(phase.saturated.and_then(Saturation::known))),
         ("packets".to_owned(), json!(sums.packets)),
         ("hops_mean".to_owned(), json!(per_packet(sums.hops, sums.packets))),
     ]);

@@ -8,6 +8,7 @@ use crate::point::Point;
 use crate::schema::Schema;
 use crate::tree::{self, Entry, Kind, Node};
 use crate::warnings;
+use crate::yaml;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
@@ -20,6 +21,12 @@ const MAX_POINTS: usize = 100_000;
 /// Reads a scenario file, in UTF-8.
 pub fn read(file: &Path) -> Result<String, Diagnostic> {
     let name = file.display();
+    if file.is_dir() {
+        let what = format!("{name} is a folder, where the file of a scenario belongs");
+        let help =
+            "give the path of a scenario file; in a folder of results each point has its own, points/*/scenario.yaml";
+        return Err(Diagnostic::nowhere("", &what, help));
+    }
     let bytes = std::fs::read(file).map_err(|error| {
         let help = "give the path of a scenario file that can be read; examples/quickstart.yaml is one";
         Diagnostic::nowhere("", &format!("{name} can't be read: {error}"), help)
@@ -79,19 +86,23 @@ pub fn expand_with(
 fn take(root: &mut Node, key: &str) -> Result<Vec<Entry>, Diagnostic> {
     let Kind::Mapping(entries) = &mut root.kind else { return Ok(Vec::new()) };
     let Some(at) = entries.iter().position(|entry| entry.key == key) else { return Ok(Vec::new()) };
-    let taken = entries.remove(at);
-    match taken.value.kind {
+    let help = format!("write `{key}:` and below it `path: [values]`, such as `traffic.load: [0.1, 0.2]`");
+    swept(key, entries.remove(at).value, &help)
+}
+
+/// The entries of the value of `sweep` or `zip`; nothing at all has none.
+fn swept(key: &str, value: Node, help: &str) -> Result<Vec<Entry>, Diagnostic> {
+    match value.kind {
         Kind::Mapping(axes) => Ok(axes),
         Kind::Scalar(Value::Null) => Ok(Vec::new()),
-        _ => {
-            let what = format!("`{key}` is {}", taken.value.describe());
-            let help = format!("write `{key}:` and below it `path: [values]`, such as `traffic.load: [0.1, 0.2]`");
-            Err(Diagnostic::at(&taken.value.span, key, &what, &help, &[]))
+        Kind::Scalar(_) | Kind::Sequence(_) => {
+            let what = format!("`{key}` is {}", value.describe());
+            Err(Diagnostic::at(&value.span, key, &what, help, &[]))
         }
     }
 }
 
-/// Applies one `--set path=value`. A set on a swept path replaces the sweep over it.
+/// Applies one `--set path=value`. A set on a swept path replaces the sweep over it; `null` takes away what is there.
 fn set(
     root: &mut Node,
     sweep: &mut Vec<Entry>,
@@ -102,20 +113,30 @@ fn set(
     let source = Arc::new(Source { name: "--set".to_owned(), text: format!("{path}={value}"), is_file: false });
     let node = tree::parse(&source, path.len() + 1..source.text.len())?;
     let span = Span { source: source.clone(), range: 0..path.len() };
+    let removes = matches!(node.kind, Kind::Scalar(Value::Null));
     for (name, axes) in [("sweep", &mut *sweep), ("zip", &mut *zip)] {
         if let Some(key) = path.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')) {
             axes.retain(|entry| entry.key != key);
-            axes.push(Entry { key: key.to_owned(), key_span: span, value: node });
+            if !removes {
+                axes.push(Entry { key: key.to_owned(), key_span: span, value: node });
+            }
             return Ok(());
         }
         if path == name {
-            let help = format!("write --set '{name}.traffic.load=[0.1, 0.2]'");
-            return Err(Diagnostic::at(&span, path, "a sweep is set path by path", &help, &[]));
+            *axes = swept(name, node, &format!("write --set '{name}.traffic.load=[0.1, 0.2]', or --set {name}=null"))?;
+            return Ok(());
         }
     }
     sweep.retain(|entry| entry.key != path);
     zip.retain(|entry| entry.key != path);
-    Target { path, span: &span }.place(root, node)
+    let target = Target { path, span: &span };
+    if removes { target.remove(root) } else { target.place(root, node) }?;
+    let over = sweep.iter().chain(&*zip).find(|entry| path.len() > entry.key.len() && overlap(&entry.key, path));
+    over.map_or(Ok(()), |over| {
+        let what = format!("`{}` is swept, and its values take the place of all that is below it", over.key);
+        let help = format!("write it in the values of the sweep, or set the whole: --set {}=...", over.key);
+        Err(Diagnostic::at(&span, path, &what, &help, &[]))
+    })
 }
 
 /// Paths that advance together, each with its values.
@@ -184,7 +205,7 @@ fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
             let what = format!("a sweep needs a list of values, not {describe}");
             let help = match &entry.value.kind {
                 Kind::Scalar(value) if !value.is_null() => format!("write `{}: [{value}]`", entry.key),
-                Kind::Mapping(_) => format!("write `{}: [{}]`", entry.key, entry.value.value()),
+                Kind::Mapping(_) => format!("write `{}: [{}]`", entry.key, yaml::flow(&entry.value.value())),
                 _ => "write one value or more, or leave the path out of the sweep".to_owned(),
             };
             Err(Diagnostic::at(&entry.key_span, &entry.key, &what, &help, &[]))
@@ -231,11 +252,12 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
         let found = path::find(tree, &path);
         let what = in_words(what, Some(found.node).filter(|_| found.whole));
         let several = path::instead_of_list(found.node, &path).filter(|_| found.whole && help.is_empty());
-        let mut schema = Some(Schema::root());
+        let (mut schema, mut about) = (Some(Schema::root()), "");
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
+            // what an element of a list should be is said of the list
+            about = schema.and_then(|schema| schema.description()).unwrap_or(about);
         }
-        let about = schema.and_then(|schema| schema.description()).unwrap_or("");
         let help = several.as_deref().unwrap_or(if help.is_empty() { about } else { help });
         explain(tree, &[], &Refusal::new(path, what, help))
     })
@@ -290,7 +312,7 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
     let others: Vec<_> = coordinates
         .iter()
         .filter(|(key, _)| Some(key.as_str()) != found.swept)
-        .map(|(key, value)| format!("`{key}` is {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        .map(|(key, value)| format!("`{key}` is {}", value.as_str().map_or_else(|| yaml::flow(value), str::to_owned)))
         .collect();
     if !others.is_empty() {
         notes.push(format!("in the point where {}", others.join(" and ")));

@@ -4,8 +4,11 @@ use crate::RESULT_MODEL_VERSION;
 use crate::bill::{energies, link_classes};
 use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
+use crate::config::Scenario;
+use crate::doubts;
 use crate::energy::Energy;
 use crate::point::Point;
+use crate::queues::queues;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -47,10 +50,12 @@ impl Finished {
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
         let channels = Channels { rows, window: outcome.window };
         let mut summary = identity(point, spec, outcome);
-        summary.insert("warnings".to_owned(), json!(point.warnings));
+        let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)).collect();
+        summary.insert("warnings".to_owned(), json!(warnings));
         summary.extend(loads(outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
+        summary.extend(queues(spec, outcome)?);
         summary.extend(control(outcome));
         summary.extend(completeness(outcome));
         summary.extend(fairness(spec, outcome));
@@ -98,8 +103,8 @@ fn object(value: Value) -> Map<String, Value> {
 
 /// The load that `traffic` names, or else the mean over the terminals of all jobs when the run starts. Jobs with batches
 /// are left out if there are others: they send as fast as they may, until their batch is sent.
-fn named_load(point: &Point, spec: &Spec) -> Option<f64> {
-    point.scenario.traffic.load.or_else(|| {
+pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
+    scenario.traffic.load.or_else(|| {
         let jobs = &spec.traffic.jobs;
         let lasting = jobs.iter().any(|job| job.batch.is_none());
         let counted = jobs.iter().filter(|job| !lasting || job.batch.is_none());
@@ -117,13 +122,14 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "routing": point.scenario.routing.name(),
         "pattern": point.scenario.traffic.pattern.as_ref().map(weft_traffic::PatternConfig::name),
         "policy": point.scenario.power.policy.name(),
-        "load": named_load(point, spec),
+        "load": named_load(&point.scenario, spec),
         "packet_flits": point.scenario.traffic.packet.0,
         "seed": point.scenario.seed,
         "weft_version": env!("CARGO_PKG_VERSION"),
         "result_model": RESULT_MODEL_VERSION,
         "ending": outcome.ending.name(),
-        "saturated": outcome.ending == Ending::Saturated,
+        "saturated": outcome.saturated.known(),
+        "closed_loop": spec.traffic.jobs.iter().all(|job| job.workload.model().follows_network()),
     }))
 }
 

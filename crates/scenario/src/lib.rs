@@ -16,6 +16,7 @@ mod by_phase;
 mod channels;
 mod config;
 mod diagnostic;
+mod doubts;
 mod energy;
 mod events;
 mod expand;
@@ -31,6 +32,7 @@ mod path;
 mod placement;
 mod point;
 mod prices;
+mod queues;
 mod recordings;
 mod save;
 mod scalar;
@@ -53,17 +55,18 @@ pub use finished::Finished;
 pub use measure::{Complete, Confidence, Measure, StopConfig, Warmup};
 pub use placement::{Count, Placement, Rest};
 pub use point::Point;
-pub use prices::{Price, Prices, RouterPrice, Standing};
+pub use prices::{Price, Prices, RouterPrice};
 pub use recordings::{Recordings, recordings};
 pub use schema::{examples, models, schema};
 pub use warnings::Warning;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
-/// 7: `dragonfly_ugal` over an intermediate group weighs the hops that a packet makes, up to 5 (it counted up to 6), so its
+/// 8: `saturated` of loads that burst is judged by what was offered (it was false unless the drain failed), and null where
+/// that is not known; phases are judged by what was offered, too. 7: `dragonfly_ugal` over an intermediate group weighs the hops that a packet makes, up to 5 (it counted up to 6), so its
 /// numbers change. 6 adds dropped packets and records of control packets; agents answer before they ask, and have another
 /// shadow link as soon as one drains; `warmup: auto` waits for latencies over the periods of a policy. 5 adds the power
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 7;
+pub const RESULT_MODEL_VERSION: u32 = 8;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt::Formatter;
 use weft_engine::spec::{Phases, Stop, TrafficSpec};
+use weft_engine::usual_limit;
 use weft_units::{Cycles, Duration, Refusal, Time};
 
 /// Warm-up, measured window, drain.
@@ -181,10 +182,6 @@ impl Default for Measure {
     }
 }
 
-/// The default limit of a warm-up that ends by itself is at least this [cycles]: three times what small networks need.
-const LEAST_LIMIT: Cycles = 20_000;
-/// The same in periods of the policy: if the power state settles within 14 periods, that is seen after 29.
-const LEAST_PERIODS: Cycles = 30;
 const MAX_BATCHES: u32 = 1000;
 /// Most parts of a window that grows: each part has its own sums for each job.
 const MAX_GROWN: u64 = 100_000;
@@ -202,7 +199,7 @@ impl Measure {
         if warmup == Warmup::Auto {
             let long = times(self.window, 5);
             // a window that is no whole number of cycles is refused in `phases`
-            let least = period.map_or(0, |cycles| cycles.saturating_mul(LEAST_PERIODS)).max(LEAST_LIMIT);
+            let least = usual_limit(period);
             let is_short = clock.cycles(long, "measure.window").is_ok_and(|cycles| cycles < least);
             self.warmup_limit.get_or_insert(if is_short { Time::Cycles(least) } else { long });
         }

@@ -3,6 +3,7 @@
 use crate::diagnostic::{Diagnostic, Span, suggestion};
 use crate::schema::{self, Schema, View};
 use crate::tree::{Entry, Kind, Node};
+use crate::yaml;
 use serde_json::Value;
 
 /// Where a value goes: the path as the user wrote it, and its place for errors.
@@ -22,7 +23,7 @@ impl Target<'_> {
         for name in self.path.split('.') {
             let below = schema.child(name).ok_or_else(|| self.unknown(name, &schema, &done))?;
             node = match schema.view() {
-                View::Items(_) => self.item(node, name)?,
+                View::Items(_) => self.item(node, name, &done)?,
                 View::Models(_) => self.model(node, name, &done)?,
                 _ => self.entry(node, name)?,
             };
@@ -33,23 +34,70 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn unknown(&self, name: &str, schema: &Schema, done: &str) -> Diagnostic {
-        let place = if done.is_empty() { "a scenario".to_owned() } else { format!("`{done}`") };
-        let (what, valid) = match schema.view() {
-            View::Models(models) => ("its models", models.iter().map(|(name, _)| *name).collect()),
-            View::Keys { keys, .. } => ("its keys", keys.iter().map(|(name, _)| *name).collect()),
-            _ => ("its keys", Vec::new()),
-        };
-        self.refuse(&format!("{place} has no `{name}`"), &elsewhere(name, what, &valid))
+    /// Takes away what is at the path below `root`, so that its default holds; nothing there is as good.
+    pub fn remove(&self, root: &mut Node) -> Result<(), Diagnostic> {
+        let (mut schema, mut done) = (Schema::root(), String::new());
+        for name in self.path.split('.') {
+            schema = schema.child(name).ok_or_else(|| self.unknown(name, &schema, &done))?;
+            done = join(&done, name);
+        }
+        let (above, last) = self.path.rsplit_once('.').unwrap_or(("", self.path));
+        let mut node = root;
+        for name in above.split('.').filter(|name| !name.is_empty()) {
+            let Some(below) = node.child_mut(name) else { return Ok(()) };
+            node = below;
+        }
+        match &mut node.kind {
+            Kind::Mapping(entries) => entries.retain(|entry| entry.key != last),
+            Kind::Sequence(items) => match last.parse::<usize>() {
+                Ok(index) if index < items.len() => drop(items.remove(index)),
+                _ => return Err(self.no_item(items.len(), last, above)),
+            },
+            Kind::Scalar(_) => {}
+        }
+        Ok(())
     }
 
-    fn item<'n>(&self, node: &'n mut Node, index: &str) -> Result<&'n mut Node, Diagnostic> {
+    fn unknown(&self, name: &str, schema: &Schema, done: &str) -> Diagnostic {
+        let place = if done.is_empty() { "a scenario".to_owned() } else { format!("`{done}`") };
+        let (kind, valid) = match schema.view() {
+            View::Models(models) => ("models", models.iter().map(|(name, _)| *name).collect()),
+            View::Keys { keys, .. } => ("keys", keys.iter().map(|(name, _)| *name).collect()),
+            View::Map(_) | View::Words(_) | View::Items(_) | View::Plain => ("keys", Vec::new()),
+        };
+        let help = elsewhere(name, &format!("the {kind} of {place}"), &valid);
+        self.refuse(&format!("{place} has no `{name}`"), &help)
+    }
+
+    /// An element of a list; the number behind the last one adds one.
+    fn item<'n>(&self, node: &'n mut Node, index: &str, done: &str) -> Result<&'n mut Node, Diagnostic> {
+        if node.is_nothing() {
+            node.kind = Kind::Sequence(Vec::new());
+        }
+        let describe = node.describe();
         let Kind::Sequence(items) = &mut node.kind else {
-            return Err(self.refuse("there is no list here to change an element of", "write the whole list"));
+            let help = format!("write the whole list: --set '{done}=[...]'");
+            return Err(self.refuse(&format!("`{done}` is {describe}, where a list belongs"), &help));
         };
         let count = items.len();
-        let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));
-        item.ok_or_else(|| self.refuse(&format!("the list has {count} elements, and no `{index}`"), "count from 0"))
+        match index.parse::<usize>() {
+            Ok(index) if index <= count => {
+                if index == count {
+                    items.push(Node::empty_mapping(self.span.clone()));
+                }
+                Ok(&mut items[index])
+            }
+            _ => Err(self.no_item(count, index, done)),
+        }
+    }
+
+    fn no_item(&self, count: usize, index: &str, list: &str) -> Diagnostic {
+        let help = match count {
+            0 => format!("the list is empty; `{list}.0` adds an element"),
+            1 => format!("`{list}.0` is its element, and `{list}.1` adds one"),
+            _ => format!("`{list}.0` to `{list}.{}` are its elements, and `{list}.{count}` adds one", count - 1),
+        };
+        self.refuse(&format!("`{list}` has no element `{index}`"), &help)
     }
 
     fn model<'n>(&self, node: &'n mut Node, name: &str, done: &str) -> Result<&'n mut Node, Diagnostic> {
@@ -134,13 +182,17 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
 pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &str) -> Result<(), Diagnostic> {
     let notes = node.swept.as_deref().map(sweep_note).into_iter().collect::<Vec<_>>();
     match schema.view() {
+        // `null` is how an optional section with keys that must be there is left out by `--set`; one that is merely empty
+        // has forgotten them.
+        View::Keys { required, .. } if !required.is_empty() && schema.is_optional() && node.is_null() => Ok(()),
         View::Keys { keys, required } => {
             let names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
             for entry in entries(node, path, "its keys", &names)? {
                 let below = join(path, &entry.key);
                 let Some((_, schema)) = keys.iter().find(|(name, _)| *name == entry.key) else {
                     let what = format!("unknown key `{}`", entry.key);
-                    let help = elsewhere(&entry.key, "the keys here", &names);
+                    let here = if path.is_empty() { "a scenario".to_owned() } else { format!("`{path}`") };
+                    let help = elsewhere(&entry.key, &format!("the keys of {here}"), &names);
                     return Err(Diagnostic::at(&entry.key_span, &below, &what, &help, &notes));
                 };
                 check(&mut entry.value, &entry.key_span, schema, &below)?;
@@ -178,8 +230,19 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
                     let span = item.span.clone();
                     check(item, &span, &values, &join(path, &i.to_string()))?;
                 }
+                return Ok(());
             }
-            Ok(())
+            match schema.list_of(path) {
+                Some(_) if node.is_nothing() => {
+                    node.kind = Kind::Sequence(Vec::new());
+                    Ok(())
+                }
+                Some(help) => {
+                    let what = format!("expected a list, found {}", node.describe());
+                    Err(Diagnostic::at(&node.span, path, &what, &help, &notes))
+                }
+                None => Ok(()),
+            }
         }
         View::Plain => Ok(()),
     }
@@ -197,7 +260,7 @@ fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Re
             let keys = if valid.is_empty() { "none".to_owned() } else { valid.join(", ") };
             let what = format!("expected a mapping, found {describe}");
             let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
-            let misplaced = belongs(name, parent).map(|place| format!("{place}; ")).unwrap_or_default();
+            let misplaced = belongs(name, parent).map(|place| format!("{place} ")).unwrap_or_default();
             let help = format!("{misplaced}write `key: value`; {kind}: {keys}");
             Err(Diagnostic::at(&node.span, path, &what, &help, &[]))
         }
@@ -236,22 +299,29 @@ fn check_model(
 
 /// The help line of an unknown key: where a key of this name belongs, or else the nearest name, then all.
 fn elsewhere(name: &str, what: &str, valid: &[&str]) -> String {
-    let place = belongs(name, "").map(|place| format!("{place}; ")).unwrap_or_default();
-    format!("{place}{}", suggestion(name, what, valid))
+    match belongs(name, "") {
+        Some(place) => format!("{place} {what}: {}", valid.join(", ")),
+        None => suggestion(name, what, valid),
+    }
 }
 
 /// Where a key of this name belongs, if it does not stand under `parent` rightly.
 fn belongs(name: &str, parent: &str) -> Option<String> {
     let places = schema::places(name);
     let known = places.is_empty() || places.iter().any(|place| place == parent);
-    let named: Vec<_> = places.iter().take(3).map(|place| format!("`{place}`")).collect();
-    (!known).then(|| format!("`{name}` belongs under {}", named.join(" or ")))
+    let all = |each: fn(&str, &str) -> String| {
+        places.iter().take(3).map(|place| each(place, name)).collect::<Vec<_>>().join(" or ")
+    };
+    (!known).then(|| {
+        let (sections, paths) = (all(|place, _| format!("`{place}`")), all(|place, name| format!("`{place}.{name}`")));
+        format!("`{name}` belongs under {sections}: did you mean {paths}?")
+    })
 }
 
 /// The help line where one value belongs and a list of them stands.
 pub(crate) fn instead_of_list(node: &Node, path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
-    let (values, few) = (node.value(), !items.is_empty());
+    let (values, few) = (yaml::flow(&node.value()), !items.is_empty());
     few.then(|| {
         format!(
             "write one value; to run each of several: `sweep: {{{path}: {values}}}`, or --set 'sweep.{path}={values}'"

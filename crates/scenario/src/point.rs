@@ -3,7 +3,7 @@
 use crate::config::Scenario;
 use crate::diagnostic::Diagnostic;
 use crate::expand::explain;
-use crate::finished::Finished;
+use crate::finished::{Finished, named_load};
 use crate::tree::Node;
 use crate::warnings::Warning;
 use crate::{RESULT_MODEL_VERSION, hints, yaml};
@@ -101,6 +101,24 @@ impl Point {
     pub fn memory(&self, how: Execution) -> Result<Value, Diagnostic> {
         let memory = weft_engine::memory(&self.spec()?, how);
         Ok(json!({ "most_bytes": memory.most(), "at_load_bytes": memory.at_load() }))
+    }
+
+    /// The load by which a bill names this point; `None` if only a run can say it (jobs that send batches).
+    pub fn load(&self) -> Result<Option<f64>, Diagnostic> {
+        match self.scenario.traffic.load {
+            Some(load) => Ok(Some(load)), // nothing is built for it
+            None => Ok(named_load(&self.scenario, &self.spec()?)),
+        }
+    }
+
+    /// How many phases the load has: 1 if it never changes.
+    pub fn phases(&self) -> Result<usize, Diagnostic> {
+        Ok(1 + self.spec()?.traffic.changes().len())
+    }
+
+    /// A refusal by whoever compares the points of a sweep, shown where its path was written.
+    pub fn refusal(&self, path: &str, what: &str, help: &str) -> Diagnostic {
+        explain(&self.tree, &[], &Refusal::new(path, what, help))
     }
 
     /// Facts of the network: degrees, distances, bisection, links.

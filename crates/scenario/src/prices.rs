@@ -10,12 +10,10 @@
 //! times an odd cycle time), it is rounded half up, by at most 0.5 fJ. The account itself is integer and exact.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
-use std::fmt;
+use serde::{Deserialize, Serialize};
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::{self, Rate, StatePrice, StatePrices};
-use weft_units::{EnergyPerBit, Power, Refusal};
+use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
 /// Prices by power state. A state without a price can't be entered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,13 +52,6 @@ pub struct Price {
     pub standing: Standing,
     /// Energy per bit sent, in addition.
     pub per_bit: EnergyPerBit,
-}
-
-/// Static consumption of a channel: per bit-time of the full rate, or as a power.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    PerBit(EnergyPerBit),
-    Power(Power),
 }
 
 impl Default for Prices {
@@ -212,48 +203,4 @@ fn per_cycle_at(price: EnergyPerBit, per: &Per) -> Option<u64> {
 
 fn rounded(value: Option<u128>, divisor: u128) -> Option<u64> {
     u64::try_from(value?.checked_add(divisor / 2)? / divisor).ok()
-}
-
-impl fmt::Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::PerBit(price) => price.fmt(f),
-            Self::Power(power) => power.fmt(f),
-        }
-    }
-}
-
-impl Serialize for Standing {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Standing {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = serde_json::Value::deserialize(deserializer)?;
-        let power = text.as_str().filter(|text| text.ends_with('W')).map(str::parse);
-        let read = match power {
-            Some(power) => power.map(Self::Power),
-            None => EnergyPerBit::deserialize(text).map(Self::PerBit).map_err(|e| e.to_string()),
-        };
-        read.map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Standing {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Standing".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "description": "A power or an energy per bit of the full rate.",
-            "pattern": r"^[0-9]+(\.[0-9]+)? ?([npf]J/bit|W|mW|uW|nW)$",
-            "examples": ["23.44pJ/bit", "0.342W"]
-        })
-    }
 }

@@ -2,6 +2,7 @@
 //! it.
 
 use crate::config::Scenario;
+use crate::diagnostic::nearest;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
@@ -35,6 +36,11 @@ impl Schema {
 
     pub fn description(&self) -> Option<&'static str> {
         self.0.get("description").or_else(|| self.target().get("description"))?.as_str()
+    }
+
+    /// Whether `null` may stand in its place.
+    pub fn is_optional(&self) -> bool {
+        or_null(self.0).is_some()
     }
 
     /// The schema proper, behind `$ref` and behind the "or null" of an optional field.
@@ -74,6 +80,35 @@ impl Schema {
             (None, _, Value::String(name)) if name == "object" => View::Keys { keys: Vec::new(), required: Vec::new() },
             _ => View::Plain,
         }
+    }
+
+    /// What to write where a list of any length belongs, at this path; `None` if something else may stand there.
+    pub fn list_of(&self, path: &str) -> Option<String> {
+        let schema = self.target();
+        if schema["type"] != "array" || schema.get("maxItems").is_some() {
+            return None;
+        }
+        let element = match Self(&schema["items"]).view() {
+            View::Keys { keys, .. } => {
+                let keys: Vec<_> = keys.iter().map(|(key, _)| format!("{key}: ...")).collect();
+                format!("{{{}}}", keys.join(", "))
+            }
+            View::Map(_) | View::Models(_) | View::Words(_) | View::Items(_) | View::Plain => "...".to_owned(),
+        };
+        let near = self.sibling(path).map(|other| format!("did you mean `{other}`? ")).unwrap_or_default();
+        let about = self.description().map(|about| format!(": {about}")).unwrap_or_default();
+        Some(format!("{near}`{path}` is a list, [{element}, ...]{about}"))
+    }
+
+    /// The key beside the one at this path, of one value and nearly of its name.
+    fn sibling(&self, path: &str) -> Option<String> {
+        let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let mut names = above.split('.').filter(|name| !name.is_empty());
+        let section = names.try_fold(Self::root(), |schema, name| schema.child(name))?;
+        let View::Keys { keys, .. } = section.view() else { return None };
+        let single = keys.iter().filter(|(key, schema)| *key != name && matches!(schema.view(), View::Plain));
+        let other = nearest(name, single.map(|(key, _)| *key))?;
+        Some(if above.is_empty() { other.to_owned() } else { format!("{above}.{other}") })
     }
 
     /// The place of a key, a model or a list index below this one.
@@ -196,6 +231,7 @@ pub fn models() -> Value {
         ("routing", family::<weft_engine::routing::RoutingConfig>()),
         ("traffic.pattern", family::<weft_traffic::PatternConfig>()),
         ("traffic.injection", family::<weft_traffic::InjectionConfig>()),
+        ("traffic.workload", family::<weft_engine::workload::WorkloadConfig>()),
         ("power.policy", family::<weft_engine::power::PolicyConfig>()),
         ("router.allocator", family::<weft_engine::allocation::AllocatorConfig>()),
         ("measure", family::<weft_engine::recording::RecordingConfig>()),
@@ -206,7 +242,9 @@ pub fn models() -> Value {
 /// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Those of
 /// routings for particular networks, and those that need a file, are left out.
 pub fn examples() -> Value {
-    use weft_engine::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+    use weft_engine::{
+        allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig, workload::WorkloadConfig,
+    };
     let routings = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
     let routings: Vec<RoutingConfig> = routings.map(|example| example.config).collect();
     json!({
@@ -214,16 +252,17 @@ pub fn examples() -> Value {
         "power.policy": PolicyConfig::examples(),
         "router.allocator": AllocatorConfig::examples(),
         "traffic.injection": weft_traffic::InjectionConfig::examples(),
+        "traffic.workload": WorkloadConfig::examples(),
     })
 }
 
 /// The first sentence of a text that is broken into lines.
 fn first_sentence(text: &str) -> String {
     let paragraph = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    match paragraph.split_once(". ") {
-        Some((first, _)) => format!("{first}."),
-        None => paragraph,
-    }
+    // "et al. " in brackets ends no sentence
+    let closed = |first: &str| first.matches('(').count() == first.matches(')').count();
+    let ends = paragraph.match_indices(". ").map(|(at, _)| &paragraph[..=at]);
+    ends.into_iter().find(|first| closed(first)).unwrap_or(&paragraph).to_owned()
 }
 
 fn family<T: JsonSchema>() -> Value {

@@ -44,6 +44,29 @@ impl Node {
         Self { kind: Kind::Mapping(Vec::new()), span, swept: None }
     }
 
+    /// Whether `null` or `~` is written, not merely nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self.kind, Kind::Scalar(Value::Null)) && !self.span.range.is_empty()
+    }
+
+    /// The value below a mapping by its key, or below a list by its number.
+    pub fn child_mut(&mut self, name: &str) -> Option<&mut Self> {
+        match &mut self.kind {
+            Kind::Mapping(entries) => entries.iter_mut().find(|entry| entry.key == name).map(|entry| &mut entry.value),
+            Kind::Sequence(items) => name.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
+            Kind::Scalar(_) => None,
+        }
+    }
+
+    /// Whether nothing is written here yet.
+    pub fn is_nothing(&self) -> bool {
+        match &self.kind {
+            Kind::Scalar(value) => value.is_null(),
+            Kind::Mapping(entries) => entries.is_empty(),
+            Kind::Sequence(_) => false,
+        }
+    }
+
     /// The value without places.
     pub fn value(&self) -> Value {
         match &self.kind {

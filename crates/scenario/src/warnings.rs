@@ -5,7 +5,8 @@ use crate::config::Scenario;
 use crate::events;
 use serde::Serialize;
 use weft_engine::Spec;
-use weft_engine::spec::Stop;
+use weft_engine::power::LinkState;
+use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_units::{Cycles, Refusal, Time};
 
 /// A remark on a point that can run: at which key (dotted path), what is the matter with the arithmetic, and what to do.
@@ -27,6 +28,10 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     let mut warnings: Vec<Warning> = unsettled(spec)?.into_iter().collect();
     warnings.extend(events::warnings(scenario, spec)?);
     warnings.extend(silent(scenario, spec)?);
+    warnings.extend(few_packets(spec)?);
+    warnings.extend(dear_when_off(scenario, spec));
+    warnings
+        .extend(spec.policy.risk(spec.cycle_fs)?.map(|Refusal { path, what, help }| Warning::new(path, what, help)));
     Ok(warnings)
 }
 
@@ -69,14 +74,79 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             long(period, spec),
             spec.policy.name()
         );
-        let changes = !spec.faults.is_empty() || spec.traffic.jobs.iter().any(|job| job.phases.len() > 1);
         let several = period.saturating_mul(10);
-        let help = match changes {
-            true => format!("write several such times, such as `measure.warmup: {several}cycles`"),
-            false => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
+        let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !spec.faults.is_empty())];
+        let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
+        let help = match timed.is_empty() {
+            // what happens at given times must stay where it is in the window
+            false => format!(
+                "write several such times, such as `measure.warmup: {several}cycles`, and begin and end each {} {} cycles \
+                 later, so that the window sees the same of it",
+                timed.join(" and each "),
+                several - phases.warmup
+            ),
+            true => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
         };
         Warning::new("measure.warmup", what, help)
     }))
+}
+
+/// Prices by which a managed link costs more while it is off than while it is on: as if two lines were exchanged.
+fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
+    let fixed =
+        |class: usize, state: LinkState| spec.prices[class][state as usize].map(|price| price.static_fj_per_cycle);
+    let mut warnings: Vec<Warning> = Vec::new();
+    for (class, name) in spec.graph.class_names().iter().enumerate().filter(|(class, _)| spec.managed[*class]) {
+        let (Some(on), Some(off)) = (fixed(class, LinkState::On), fixed(class, LinkState::Off)) else { continue };
+        let path = match scenario.power.class_prices.contains_key(name) {
+            true => format!("power.class_prices.{name}.off.static"),
+            false => "power.prices.off.static".to_owned(),
+        };
+        let goes_off = spec.policy.states().contains(&LinkState::Off);
+        if goes_off && off > on && warnings.iter().all(|warning| warning.path != path) {
+            let what =
+                format!("a link that is off costs {off} fJ per cycle, more than one that is on, {on} fJ: sleep costs");
+            warnings.push(Warning::new(path, what, "write less than the price of `on`, unless that is what you study"));
+        }
+    }
+    warnings
+}
+
+/// Fewer packets than this tell nothing about a mean or a percentile. `weft.results.soundness` has the same number for
+/// what was measured.
+const FEWEST_PACKETS: f64 = 30.0;
+
+/// A window in which too few packets are created.
+fn few_packets(spec: &Spec) -> Result<Option<Warning>, Refusal> {
+    let phases = &spec.phases;
+    let length = events::window_end(spec).saturating_sub(phases.warmup);
+    if phases.stop == Stop::Complete || spec.traffic.jobs.iter().any(|job| job.batch.is_some()) {
+        return Ok(None);
+    }
+    let start = spec.earliest_window()?;
+    let packets: f64 = spec.traffic.jobs.iter().map(|job| created(job, start, start.saturating_add(length))).sum();
+    Ok((packets > 0.0 && packets < FEWEST_PACKETS).then(|| {
+        let what = format!(
+            "about {packets:.3} packets are created in a window of {}: too few for a mean latency or a percentile",
+            long(length, spec)
+        );
+        let enough = (length as f64 * FEWEST_PACKETS / packets).ceil() * 2.0;
+        let key = match phases.stop {
+            Stop::Confidence { .. } => "measure.stop.confidence.max_window",
+            Stop::Window | Stop::Complete => "measure.window",
+        };
+        Warning::new(key, what, format!("write {enough}cycles or more, or a higher load"))
+    }))
+}
+
+/// Packets that a job creates between two cycles, on average.
+fn created(job: &Job, start: Cycles, end: Cycles) -> f64 {
+    let ends = job.phases.iter().skip(1).map(|phase| phase.from).chain([Cycles::MAX]);
+    let of_phase = |(phase, until): (&LoadPhase, Cycles)| {
+        let cycles = until.min(end).saturating_sub(phase.from.max(start));
+        cycles as f64 * phase.load.iter().sum::<f64>() / f64::from(job.packet_flits)
+    };
+    job.phases.iter().zip(ends).map(of_phase).sum()
 }
 
 /// Jobs that offer nothing in the window.
@@ -89,7 +159,11 @@ fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
         if heard.any(|phase| phase.load.iter().any(|&load| load > 0.0)) {
             return None;
         }
-        let key = if scenario.traffic.loads.is_empty() { place(scenario, j, "phases") } else { "traffic.loads".into() };
+        let key = match (scenario.traffic.loads.is_empty(), job.phases.len() > 1) {
+            (false, _) => "traffic.loads".into(),
+            (true, true) => place(scenario, j, "phases"),
+            (true, false) => place(scenario, j, "load"),
+        };
         let what = format!(
             "{} has a load of 0 at all {} terminals while the window lasts: nothing is sent, so there are no latencies, and \
              energy is that of an idle network",

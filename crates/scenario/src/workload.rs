@@ -19,10 +19,10 @@ pub struct Traffic {
     /// Who sends to whom. With `jobs`: the pattern of jobs that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], above 0 to 1. With `jobs`: the
-    /// load of jobs that name none. Default for batches: 1.
+    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], 0 to 1. With `jobs`: the load
+    /// of jobs that name none. Default for batches: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
     /// Terminals with another load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +39,10 @@ pub struct Traffic {
     /// Sources stop after a number of packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// Packets are requests that their destinations answer.
+    /// What terminals send, and when. Default: `open_loop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadConfig>,
+    /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
     /// Jobs on disjoint sets of terminals, with results of their own; terminals in no job are silent. Default: one job,
@@ -97,9 +100,9 @@ pub struct JobConfig {
     /// Who sends to whom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load [flits/cycle per terminal], above 0 to 1.
+    /// Offered load [flits/cycle per terminal], 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
     /// Packet length [flits], 1 to 65535.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,7 +116,10 @@ pub struct JobConfig {
     /// Sources stop after a number of packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// Packets are requests that their destinations answer.
+    /// What terminals send, and when. Default: `open_loop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadConfig>,
+    /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
 }
@@ -140,14 +146,57 @@ struct Plan<'a> {
     injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
     batch: Option<(BatchSize, String)>,
-    reply: Option<&'a RequestReply>,
+    workload: Asked<'a>,
+}
+
+/// The workload that a scenario asks for, in one of the two ways to write it.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Nothing,
+    Workload(&'a WorkloadConfig),
+    Reply(&'a RequestReply),
+}
+
+impl<'a> Asked<'a> {
+    /// What the keys `workload` and `reply` of the section at `path` say.
+    fn of(workload: Option<&'a WorkloadConfig>, reply: Option<&'a RequestReply>, path: &str) -> Result<Self, Refusal> {
+        match (workload, reply) {
+            (None, None) => Ok(Self::Nothing),
+            (Some(workload), None) => Ok(Self::Workload(workload)),
+            (None, Some(reply)) => Ok(Self::Reply(reply)),
+            (Some(_), Some(_)) => {
+                let what = "`workload` and `reply` both say what terminals send";
+                let help = "leave one of them out: `reply: ...` is short for `workload: {request_reply: ...}`";
+                Err(Refusal::new(format!("{path}.workload"), what, help))
+            }
+        }
+    }
+
+    fn config(self) -> WorkloadConfig {
+        match self {
+            Self::Nothing => WorkloadConfig::default(),
+            Self::Workload(workload) => workload.clone(),
+            Self::Reply(reply) => WorkloadConfig::RequestReply(reply.clone()),
+        }
+    }
+
+    /// A refusal of the workload at the key as it was written.
+    fn placed(self, refusal: Refusal) -> Refusal {
+        match self {
+            Self::Reply(_) => {
+                let written = format!(".workload.{}.", self.config().name());
+                Refusal { path: refusal.path.replace(&written, ".reply."), ..refusal }
+            }
+            Self::Nothing | Self::Workload(_) => refusal,
+        }
+    }
 }
 
 impl Scenario {
     /// The jobs, checked against the machine. `terminal`: the rate of the links to terminals.
     pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock, terminal: Rate) -> Result<TrafficSpec, Refusal> {
         let traffic = &self.traffic;
-        let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)] } else { self.plans(graph)? };
+        let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)?] } else { self.plans(graph)? };
         let most = terminal.per_cycle().min(1.0);
         let mut jobs = plans.iter().map(|plan| plan.job(clock, most)).collect::<Result<Vec<_>, Refusal>>()?;
         self.change_loads(&mut jobs, &plans, graph, most)?;
@@ -156,14 +205,18 @@ impl Scenario {
         }
         let spec = TrafficSpec { jobs };
         let path = |j: usize| if traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
-        spec.check(graph.terminals(), path)?;
+        let placed = |refusal: Refusal| {
+            let plan = plans.iter().find(|plan| refusal.path.starts_with(&format!("{}.", plan.path)));
+            plan.map_or(refusal.clone(), |plan| plan.workload.placed(refusal))
+        };
+        spec.check(graph.terminals(), path).map_err(placed)?;
         plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| plan.check_injection(job, clock))?;
         Ok(spec)
     }
 
-    fn whole_machine(&self, graph: &Graph) -> Plan<'_> {
+    fn whole_machine(&self, graph: &Graph) -> Result<Plan<'_>, Refusal> {
         let traffic = &self.traffic;
-        Plan {
+        Ok(Plan {
             path: "traffic".into(),
             name: "all",
             terminals: (0..graph.terminals()).collect(),
@@ -174,8 +227,8 @@ impl Scenario {
             injection: (&traffic.injection, "traffic.injection".into()),
             phases: (&traffic.phases, "traffic.phases".into()),
             batch: traffic.batch.map(|batch| (batch, "traffic.batch".into())),
-            reply: traffic.reply.as_ref(),
-        }
+            workload: Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic")?,
+        })
     }
 
     fn plans(&self, graph: &Graph) -> Result<Vec<Plan<'_>>, Refusal> {
@@ -183,10 +236,10 @@ impl Scenario {
         let places: Vec<_> = traffic.jobs.iter().map(|job| (&*job.name, &job.terminals)).collect();
         let places = place(&places, graph.terminals(), self.seed)?;
         let jobs = traffic.jobs.iter().zip(places).enumerate();
-        Ok(jobs.map(|(j, (job, terminals))| self.plan(format!("traffic.jobs.{j}"), job, terminals)).collect())
+        jobs.map(|(j, (job, terminals))| self.plan(format!("traffic.jobs.{j}"), job, terminals)).collect()
     }
 
-    fn plan<'a>(&'a self, path: String, job: &'a JobConfig, terminals: Vec<u32>) -> Plan<'a> {
+    fn plan<'a>(&'a self, path: String, job: &'a JobConfig, terminals: Vec<u32>) -> Result<Plan<'a>, Refusal> {
         let traffic = &self.traffic;
         let mine = |key: &str| format!("{path}.{key}");
         let ours = |key: &str| format!("traffic.{key}");
@@ -198,7 +251,12 @@ impl Scenario {
             true => (&*traffic.phases, ours("phases")),
             false => (&*job.phases, mine("phases")),
         };
-        Plan {
+        let own = Asked::of(job.workload.as_ref(), job.reply.as_ref(), &path)?;
+        let workload = match own {
+            Asked::Nothing => Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic")?,
+            Asked::Workload(_) | Asked::Reply(_) => own,
+        };
+        Ok(Plan {
             name: &job.name,
             population: Population { seed: self.seed, ..Population::of(terminals.len() as u32) },
             terminals,
@@ -208,15 +266,15 @@ impl Scenario {
             injection: injection.unwrap_or_else(|| (&traffic.injection, ours("injection"))),
             phases,
             batch: batch.or_else(|| traffic.batch.map(|batch| (batch, ours("batch")))),
-            reply: job.reply.as_ref().or(traffic.reply.as_ref()),
+            workload,
             path,
-        }
+        })
     }
 
     /// Loads of ranges of terminals, from the start of the run until a phase names another.
     fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph, most: f64) -> Result<(), Refusal> {
         for (i, some) in self.traffic.loads.iter().enumerate() {
-            check_load(&format!("traffic.loads.{i}.load"), some.load, true, most)?;
+            check_load(&format!("traffic.loads.{i}.load"), some.load, most)?;
             let [from, to] = some.terminals;
             if from > to || to >= graph.terminals() {
                 let what = format!("no range of the {} terminals: {from} to {to}", graph.terminals());
@@ -244,7 +302,18 @@ impl Plan<'_> {
         let mut pattern = build(config, &self.population, path)?;
         let ranks = self.terminals.len();
         let load = match &self.load {
-            Some((load, path)) => check_load(path, *load, false, most).map(|()| *load)?,
+            Some((load, path)) => {
+                check_load(path, *load, most)?;
+                if *load == 0.0 && self.batch.is_some() && self.phases.0.is_empty() {
+                    let what = "a batch is never sent at a load of 0";
+                    return Err(Refusal::new(
+                        path,
+                        what,
+                        "write a load above 0, or leave it out: for batches it is the most that a terminal can send",
+                    ));
+                }
+                *load
+            }
             None if self.batch.is_some() => most,
             None => return Err(self.missing("load", "load: 0.1")),
         };
@@ -266,7 +335,7 @@ impl Plan<'_> {
                 pattern = build(config, &self.population, &format!("{path}.pattern"))?;
             }
             if let Some(other) = phase.load {
-                check_load(&format!("{path}.load"), other, true, most)?;
+                check_load(&format!("{path}.load"), other, most)?;
                 load = other;
             }
             phases.push(spec::LoadPhase { from, pattern: pattern.clone(), load: vec![load; ranks] });
@@ -278,7 +347,7 @@ impl Plan<'_> {
             phases,
             packet_flits: self.packet.0,
             injection: self.injection.0.clone(),
-            workload: self.reply.cloned().map_or_else(WorkloadConfig::default, WorkloadConfig::RequestReply),
+            workload: self.workload.config(),
         })
     }
 
@@ -290,7 +359,7 @@ impl Plan<'_> {
             job.phases.iter().flat_map(|phase| &phase.load).copied().filter(|l| *l > 0.0).collect();
         loads.sort_by(f64::total_cmp);
         loads.dedup();
-        loads.iter().try_for_each(|&load| injection.build(load, job.packet_flits, clock.cycle_fs, &path).map(|_| ()))
+        loads.iter().try_for_each(|&load| injection.check(load, job.packet_flits, clock.cycle_fs, &path))
     }
 
     fn missing(&self, key: &str, example: &str) -> Refusal {
@@ -348,7 +417,7 @@ fn follow_patterns(job: &mut spec::Job) {
     }
 }
 
-fn check_load(path: &str, load: f64, may_be_zero: bool, most: f64) -> Result<(), Refusal> {
+fn check_load(path: &str, load: f64, most: f64) -> Result<(), Refusal> {
     if load > most {
         let what =
             format!("a load of {load} is {load} flits per cycle and terminal, and a terminal injects at most {most}");
@@ -360,10 +429,8 @@ fn check_load(path: &str, load: f64, may_be_zero: bool, most: f64) -> Result<(),
         };
         return Err(Refusal::new(path, what, help));
     }
-    match load > 0.0 || (may_be_zero && load == 0.0) {
+    match load >= 0.0 {
         true => Ok(()),
-        false => {
-            Err(Refusal::new(path, format!("a load of {load} is not above 0"), "write a fraction above 0, up to 1"))
-        }
+        false => Err(Refusal::new(path, format!("a load of {load} is below 0"), "write a fraction from 0 to 1")),
     }
 }

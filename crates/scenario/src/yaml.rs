@@ -44,7 +44,8 @@ fn is_collection(value: &Value) -> bool {
     matches!(value, Value::Object(inner) if !inner.is_empty())
 }
 
-fn flow(value: &Value) -> String {
+/// The value on one line, as a scenario writes it.
+pub(crate) fn flow(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),

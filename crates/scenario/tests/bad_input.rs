@@ -25,7 +25,7 @@ fn unknown_key_at_the_top() {
     8 | routng: ugal_p
       | ^^^^^^
       |
-      = help: did you mean `routing`? the keys here: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, measure, seed, allow_dependency_cycle
+      = help: did you mean `routing`? the keys of a scenario: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, measure, seed, allow_dependency_cycle
     "#);
 }
 
@@ -54,7 +54,7 @@ fn unknown_key_in_a_section() {
     7 |   default: {latency: 10cycles, vc: 4, buffer: 32flits}
       |                                ^^
       |
-      = help: did you mean `vcs`? the keys here: latency, credit_latency, vcs, buffer, bandwidth
+      = help: did you mean `vcs`? the keys of `links.default`: latency, credit_latency, vcs, buffer, bandwidth
     "#);
 }
 
@@ -67,7 +67,7 @@ fn unknown_parameter_of_a_model() {
     8 | routing: {ugal_p: {treshold: 3flits}}
       |                    ^^^^^^^^
       |
-      = help: did you mean `threshold`? the keys here: threshold, sensor
+      = help: did you mean `threshold`? the keys of `routing.ugal_p`: threshold, sensor
     "#);
 }
 
@@ -229,15 +229,15 @@ fn load_above_one() {
 }
 
 #[test]
-fn load_of_zero() {
-    insta::assert_snapshot!(refused(&[("load: 0.3", "load: 0")], &[]), @r#"
-    error: traffic.load: a load of 0 is not above 0
+fn load_below_zero() {
+    insta::assert_snapshot!(refused(&[("load: 0.3", "load: -0.1")], &[]), @r#"
+    error: traffic.load: a load of -0.1 is below 0
       --> bad.yaml:11:9
        |
-    11 |   load: 0
-       |         ^
+    11 |   load: -0.1
+       |         ^^^^
        |
-       = help: write a fraction above 0, up to 1
+       = help: write a fraction from 0 to 1
     "#);
 }
 
@@ -556,7 +556,7 @@ fn sweep_over_an_unknown_path() {
     9 | sweep: {traffic.lod: [0.1, 0.2]}
       |         ^^^^^^^^^^^
       |
-      = help: did you mean `load`? its keys: pattern, load, loads, packet, injection, phases, batch, reply, jobs
+      = help: did you mean `load`? the keys of `traffic`: pattern, load, loads, packet, injection, phases, batch, workload, reply, jobs
     "#);
 }
 
@@ -647,7 +647,7 @@ fn set_of_an_unknown_path() {
     1 | trafic.load=0.2
       | ^^^^^^^^^^^
       |
-      = help: did you mean `traffic`? its keys: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, measure, seed, allow_dependency_cycle
+      = help: did you mean `traffic`? the keys of a scenario: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, measure, seed, allow_dependency_cycle
     "#);
 }
 

@@ -121,6 +121,37 @@ fn no_outstanding_request() {
 }
 
 #[test]
+fn a_workload_is_refused_where_and_as_it_is_written() {
+    let zero = "error: traffic.workload.request_reply.outstanding: 0 requests at a time send none";
+    assert_eq!(refused_load("  load: 0.3\n  workload: {request_reply: {outstanding: 0}}\n"), zero);
+    let jobs =
+        "  load: 0.3\n  reply: {}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}, reply: {outstanding: 0}}\n";
+    let zero = "error: traffic.jobs.0.reply.outstanding: 0 requests at a time send none";
+    assert_eq!(refused_load(jobs), zero);
+    let both = "error: traffic.workload: `workload` and `reply` both say what terminals send";
+    assert_eq!(refused_load("  load: 0.3\n  workload: open_loop\n  reply: {}\n"), both);
+    let named = refused(&[("  load: 0.3\n", "  load: 0.3\n  workload: request_repl\n")], &[]);
+    assert!(named.contains("did you mean `request_reply`? write one of: open_loop, request_reply"), "{named}");
+}
+
+/// Each way to write a workload is the same run, and a job may have another one than the others.
+#[test]
+fn a_workload_by_its_name_is_what_the_short_key_says() {
+    let spec = |traffic: &str| {
+        let text = crate::refusal::GOOD.replace("  load: 0.3\n", &format!("  load: 0.3\n{traffic}"));
+        let point = weft_scenario::expand("good.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+        format!("{:?}", point.spec().expect("sound").traffic)
+    };
+    let long = "  workload: {request_reply: {packet: 2flits, outstanding: 3}}\n";
+    assert_eq!(spec("  reply: {packet: 2flits, outstanding: 3}\n"), spec(long));
+    assert_eq!(spec("  workload: open_loop\n"), spec(""));
+    let jobs =
+        "  jobs: [{name: a, terminals: {range: [0, 7]}, workload: open_loop}, {name: b, terminals: {rest: {}}}]\n";
+    let mixed = spec(&format!("  reply: {{}}\n{jobs}"));
+    assert!(mixed.contains("OpenLoop") && mixed.contains("RequestReply"), "{mixed}");
+}
+
+#[test]
 fn a_reply_longer_than_the_buffers() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  reply: {packet: 64flits}\n")], &[]), @r#"
     error: links.terminal.buffer: a buffer of 32flits on `terminal` links can't hold a packet of 64 flits: 32 < 64, and virtual cut-through never starts without room for all of it
@@ -213,6 +244,14 @@ fn bursts_that_the_load_does_not_fit_at_any_point_and_in_any_job() {
                injection: {on_off: {mean_on: 10cycles, peak: 0.2}}}\n";
     let what = "error: traffic.jobs.1.injection.on_off.peak: an average load of 0.3 flits per cycle, and bursts of 0.2";
     assert_eq!(refused_load(job), what);
+}
+
+#[test]
+fn a_batch_that_is_never_sent() {
+    assert_eq!(
+        refused_load("  load: 0\n  batch: {per_terminal: 5}\n"),
+        "error: traffic.load: a batch is never sent at a load of 0"
+    );
 }
 
 #[test]

@@ -6,7 +6,8 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Cause, ChannelCount, Decisions, Ending, JobOutcome, Measured, PacketName, PacketSums, Queue, Stall, Waiting,
+    Batch, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums, PhaseOutcome,
+    Queue, Saturation, Stall, Waiting,
 };
 use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};
@@ -51,6 +52,7 @@ fn outcome(ending: Ending) -> Outcome {
         minimal: packets,
     };
     Outcome {
+        saturated: if ending == Ending::Saturated { Saturation::Yes } else { Saturation::No },
         ending,
         cycles: 150,
         warmup: 0,
@@ -115,6 +117,43 @@ fn finished(ending: Ending) -> Finished {
     Finished::new(&point, &point.spec().expect("sound"), &outcome(ending)).expect("priced")
 }
 
+/// The last warning in the results of an outcome, in one line, and whether they say that it is saturated.
+fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
+    let point = point();
+    let summary = Finished::new(&point, &point.spec().expect("sound"), outcome).expect("priced").summary;
+    let warning = summary["warnings"].as_array().and_then(|all| all.last()).expect("a warning");
+    let text = ["path", "what", "help"].map(|key| warning[key].as_str().expect("text")).join("; ");
+    (text, summary["saturated"].as_bool())
+}
+
+#[test]
+fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
+    let open = |chance, gap| Saturation::Unknown(Doubt { cycles: 50, chance, gap });
+    // 40 % fall to 20 % in 4 times the window, and 1 % for what lands after it
+    let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
+    let (told, saturated) = doubt(&whole);
+    assert_eq!(saturated, None);
+    assert!(told.starts_with("measure.window; in the second half of the window (50 cycles"), "{told}");
+    assert!(told.contains("bursts alone may change the load by 40 %"), "{told}");
+    assert!(told.contains("write `measure.window: 404cycles` or more"), "{told}");
+    let (told, _) = doubt(&Outcome { saturated: open(0.1, 0.052), ..outcome(Ending::Drained) });
+    assert!(told.contains("accepted 5.2 % less than it was offered, which bursts may explain (10 %)"), "{told}");
+    let phase = PhaseOutcome {
+        start: 70,
+        from: 70,
+        to: 90,
+        load: 0.1,
+        offered_flits: None,
+        accepted_flits: 0,
+        saturated: Some(whole.saturated),
+        packets: whole.jobs[0].packets.clone(),
+        classes: Vec::new(),
+    };
+    let (told, _) = doubt(&Outcome { phases: vec![phase], ..whole });
+    assert!(told.starts_with("traffic.phases; in the second half of the phase that begins in cycle 70"), "{told}");
+    assert!(told.contains("at least 4.0 times as long"), "{told}");
+}
+
 #[test]
 fn the_summary_is_the_arithmetic_of_the_outcome() {
     let s = finished(Ending::Saturated).summary;
@@ -170,6 +209,33 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!((job["job"].as_str(), job["accepted_load"].as_f64()), (Some("all"), Some(0.4)));
     assert_eq!((job["packet_latency_mean_cycles"].as_f64(), job["completion_cycles"].as_u64()), (Some(30.0), Some(77)));
     assert!(job.get("round_trip_mean_cycles").is_none(), "no replies");
+}
+
+#[test]
+fn queues_settle_if_the_run_is_longer_than_they_remember() {
+    // A packet of one flit over one hop: 2 routers of 1 cycle, links of 1 + 10 + 1 cycles and 1 cycle of ejection. Of the
+    // channels by hand, 40 flits for 80 that are accepted cross each kind: (40 + 40) * 1 + 40 * 10 cycles over 80 flits.
+    let empty = 2.0 + 6.0 + 1.0;
+    let mut point = point();
+    point.scenario.traffic.batch = None;
+    let spec = point.spec().expect("sound");
+    let told = |before: u64, network: u64, warmup: u64| {
+        let mut outcome = outcome(Ending::Drained);
+        outcome.sums.latency = 4 * (before + network);
+        outcome.sums.network_latency = 4 * network;
+        outcome.warmup = warmup;
+        Finished::new(&point, &spec, &outcome).expect("priced").summary
+    };
+    let s = told(0, 29, 300);
+    assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
+    // within two routers 20 cycles, so 10 in each: 4 * 10^2 for packets of one flit
+    assert_eq!((&s["queue_memory_cycles"], &s["queues_settled"]), (&400.0.into(), &true.into()), "400 cycles were run");
+    assert_eq!(told(0, 29, 299)["queues_settled"], false);
+    // before injection there is one queue
+    assert_eq!(told(100, 9, 0)["queue_memory_cycles"], 40_000.0);
+    assert_eq!(told(0, 9, 0)["queue_memory_cycles"], 0.0);
+    let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
+    assert!(saturated["queues_settled"].is_null() && saturated["queueing_mean_cycles"].is_number());
 }
 
 #[test]

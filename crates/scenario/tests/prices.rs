@@ -156,13 +156,31 @@ fn a_bill_is_no_part_of_the_hash_and_its_defaults_are_written_out() {
     let (with, without) = (point(&[("bill", BILL)]), point(&[]));
     assert_eq!(with.hash, without.hash);
     let bill = &with.resolved["bill"];
-    assert_eq!(
-        (bill["pue"].as_f64(), &bill["period"], &bill["baseline"]),
-        (Some(1.0), &"day".into(), &"power.policy=always_on".into())
-    );
+    assert_eq!((bill["pue"].as_f64(), &bill["period"]), (Some(1.0), &"day".into()));
+    // none: links that are always on, measured or for the same flits
+    assert_eq!(bill.get("baseline"), None);
     let alone = read_bill("bill.yaml", BILL).expect("sound");
     assert_eq!(&alone, bill);
     assert_eq!(read_bill("bill.yaml", &format!("name: x\nbill: {BILL}")).expect("sound"), alone);
+}
+
+#[test]
+fn a_point_says_what_a_bill_may_name_of_it() {
+    let steady = point(&[("traffic.load", "0.25")]);
+    assert_eq!((steady.load().expect("sound"), steady.phases().expect("sound")), (Some(0.25), 1));
+    let changing = [("traffic.phases", "[{from: 100cycles, load: 0.2}, {from: 200cycles, load: 0.1}]")];
+    assert_eq!(point(&changing).phases().expect("sound"), 3);
+    let refused = point(&[("bill", BILL)]).refusal("bill.profile.1.load", "WHAT", "HELP").to_string();
+    assert!(refused.contains("bill.profile.1.load: WHAT") && refused.contains("help: HELP"), "{refused}");
+}
+
+#[test]
+fn a_null_leaves_a_section_out_and_an_empty_one_has_forgotten_its_keys() {
+    for null in ["null", "~"] {
+        assert_eq!(point(&[("bill", BILL), ("bill", null)]).resolved.get("bill"), None);
+    }
+    let message = expand("empty.yaml", &format!("{FILE}\nbill:\n"), &[]).expect_err("no keys").to_string();
+    assert!(message.contains("bill.price_per_kwh: the key `price_per_kwh` is missing"), "{message}");
 }
 
 #[test]

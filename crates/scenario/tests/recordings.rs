@@ -64,8 +64,13 @@ fn every_recording_is_a_key_and_a_table_with_the_columns_that_it_declares() {
 #[test]
 fn a_key_without_a_value_has_all_defaults() {
     for name in ["link_states", "control_packets", "router_sleep"] {
+        let text = FILE.replace("window: 300cycles", &format!("window: 300cycles, {name}: "));
+        let bare = expand("bare.yaml", &text, &[]).expect("sound").remove(0);
         let path = format!("measure.{name}");
-        assert_eq!(point(&path, "null").hash, point(&path, "{}").hash, "{name}");
+        assert_eq!(bare.hash, point(&path, "{}").hash, "{name}");
+        // but null on the command line takes it away
+        let none = expand("bare.yaml", &text, &[(path, "null".to_owned())]).expect("sound").remove(0);
+        assert_eq!(none.hash, expand("file.yaml", FILE, &[]).expect("sound")[0].hash, "{name}");
     }
 }
 

@@ -152,9 +152,11 @@ fn all_link_classes_are_those_that_can_sleep() {
 
 #[test]
 fn a_list_of_values_for_one_value_is_a_sweep() {
-    for (path, values) in
-        [("traffic.load", "[0.1,0.2]"), ("routing", "[\"ugal_p\",\"minimal\"]"), ("router.priority", "[\"age\"]")]
-    {
+    for (path, values) in [
+        ("traffic.load", "[0.1, 0.2]"),
+        ("routing", "[{ugal_p: {threshold: 2flits}}, minimal]"),
+        ("router.priority", "[age]"),
+    ] {
         let error = checked(&[(path, values)]).expect_err("a list");
         assert!(error.help.contains(&format!("--set 'sweep.{path}={values}'")), "{}", error.help);
         assert!(error.help.contains(&format!("`sweep: {{{path}: {values}}}`")), "{}", error.help);
@@ -167,17 +169,72 @@ fn a_list_of_values_for_one_value_is_a_sweep() {
     assert!(one.help.contains("write `traffic.load: [0.1]`"), "{one}");
 }
 
+/// What an override names, it can change: an element of a list by its number, and what is written by taking it away.
+#[test]
+fn an_override_adds_to_a_list_and_takes_away() {
+    let fault = [("power.policy", "tcep"), ("routing", "pal"), ("faults.0.link", "[0, 1]"), ("faults.0.at", "20us")];
+    assert_eq!(checked(&fault).expect("a fault of its own").resolved["faults"][0]["link"], serde_json::json!([0, 1]));
+    let none = checked(&[("faults", "[]")]).expect("good");
+    for last in [("faults.0", "null"), ("faults", "null"), ("faults", "~")] {
+        let sets: Vec<_> = fault[2..].iter().copied().chain([last]).collect();
+        assert_eq!(checked(&sets).expect("taken away").hash, none.hash, "{last:?}");
+    }
+    let beyond = checked(&[("faults.1.at", "20us")]).expect_err("there is no first one");
+    assert_eq!(beyond.help, "the list is empty; `faults.0` adds an element");
+    let many: Vec<_> = fault.iter().copied().chain([("faults.3", "null")]).collect();
+    let help = checked(&many).expect_err("no such element").help;
+    assert_eq!(help, "`faults.0` is its element, and `faults.1` adds one");
+    let count = |sets: Sets| {
+        let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+        expand("bad.yaml", &format!("{GOOD}sweep: {{traffic.load: [0.1, 0.2]}}\n"), &sets)
+            .map(|points| points.len())
+            .map_err(Box::new)
+    };
+    assert_eq!(count(&[]), Ok(2));
+    for set in [("sweep", "null"), ("sweep.traffic.load", "null"), ("sweep", "{seed: [7]}"), ("zip", "null")] {
+        assert_eq!(count(&[set]), Ok(if set.0 == "zip" { 2 } else { 1 }), "{set:?}");
+    }
+    let help = count(&[("sweep", "3")]).expect_err("no sweep").help;
+    assert_eq!(help, "write --set 'sweep.traffic.load=[0.1, 0.2]', or --set sweep=null");
+    // a value that the sweep would replace is not set in silence
+    let swept = count(&[("sweep.routing", "[ugal_p, minimal]"), ("routing.ugal_p.threshold", "3flits")]);
+    assert!(swept.expect_err("replaced").what.starts_with("`routing` is swept"));
+}
+
+#[test]
+fn a_value_where_a_list_belongs_is_told_what_an_element_is() {
+    let help = checked(&[("traffic.loads", "3")]).expect_err("no list").help;
+    let words = "did you mean `traffic.load`? `traffic.loads` is a list, [{terminals: ..., load: ...}, ...]: ";
+    assert!(help.starts_with(words), "{help}");
+    // nothing behind the key is an empty list
+    let empty = expand("bad.yaml", &format!("{GOOD}faults:\n"), &[]).expect("no faults");
+    assert_eq!(empty[0].hash, checked(&[]).expect("good").hash);
+}
+
+/// Values of other coordinates are told as a scenario writes them.
+#[test]
+fn a_note_names_models_as_yaml() {
+    let sets = [("sweep.routing", "[{ugal_p: {threshold: 2flits}}]"), ("power.policy", "tcep")];
+    let error = checked(&sets).expect_err("no pair");
+    assert!(error.text.contains("in the point where `routing` is {ugal_p: {threshold: 2flits}}"), "{error}");
+}
+
 #[test]
 fn a_key_at_the_wrong_level_is_told_where_it_belongs() {
     for (path, value, place) in [
-        ("load", "0.2", "`load` belongs under `traffic`;"),
-        ("vcs", "4", "`vcs` belongs under `links.default`;"),
-        ("links.vcs", "4", "`vcs` belongs under `links.default`;"),
-        ("traffic.warmup", "1us", "`warmup` belongs under `measure`;"),
+        ("load", "0.2", "`load` belongs under `traffic`: did you mean `traffic.load`? the keys of a scenario: "),
+        ("vcs", "4", "`vcs` belongs under `links.default`: did you mean `links.default.vcs`?"),
+        ("links.vcs", "4", "`vcs` belongs under `links.default`: did you mean `links.default.vcs`?"),
+        (
+            "traffic.warmup",
+            "1us",
+            "`warmup` belongs under `measure`: did you mean `measure.warmup`? the keys of `traffic`: ",
+        ),
         (
             "measure.threshold",
             "1flit",
-            "`threshold` belongs under `routing.ugal` or `routing.ugal_p` or `routing.pal`;",
+            "`threshold` belongs under `routing.ugal` or `routing.ugal_p` or `routing.pal`: did you mean \
+             `routing.ugal.threshold` or `routing.ugal_p.threshold` or `routing.pal.threshold`?",
         ),
     ] {
         let error = checked(&[(path, value)]).expect_err(path);
@@ -185,7 +242,7 @@ fn a_key_at_the_wrong_level_is_told_where_it_belongs() {
     }
     let text = GOOD.replace("routing: ugal_p", "routing: ugal_p\nload: 0.2");
     let error = expand("bad.yaml", &text, &[]).expect_err("at the top");
-    assert!(error.help.contains("`load` belongs under `traffic`; "), "{error}");
+    assert!(error.help.contains("did you mean `traffic.load`? the keys of a scenario: "), "{error}");
 }
 
 #[test]
@@ -204,6 +261,7 @@ fn values_of_another_kind_are_told_as_expected_and_found() {
     for (path, value, what) in [
         ("seed", "x", "expected a whole number, found the text \"x\""),
         ("traffic.load", "{a: 1}", "expected a number, found a mapping"),
+        ("topology.hyperx.widths", "[4, x]", "expected a whole number from 0 to 4294967295, found the text \"x\""),
         ("traffic.phases", "3", "expected a list, found the value 3"),
         ("links.default.latency", "true", "expected a time such as \"10us\", found the value true"),
         ("router.hold_switch", "2", "expected true or false, found the value 2"),
@@ -213,6 +271,6 @@ fn values_of_another_kind_are_told_as_expected_and_found() {
         ("measure.series.every", "0cycles", "expected a time above 0, found 0 cycles"),
     ] {
         let error = checked(&[(path, value)]).expect_err(path);
-        assert!(error.what.contains(what), "{path}: {error}");
+        assert!(error.what.contains(what) && !error.help.is_empty(), "{path}: {error}");
     }
 }

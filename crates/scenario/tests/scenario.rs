@@ -167,6 +167,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("traffic.injection", "{on_off: {mean_on: 50cycles}}"),
     ("traffic.phases", "[{from: 5us, load: 0.2}]"),
     ("traffic.batch", "{per_terminal: 10}"),
+    ("traffic.workload", "{request_reply: {packet: 3flits}}"),
     ("traffic.reply", "{packet: 4flits}"),
     ("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]"),
     ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
@@ -271,6 +272,7 @@ fn bombs_and_hostile_texts_are_one_clear_error() {
     std::fs::remove_file(&file).expect("removed");
     assert!(error.what.ends_with(":2: byte 14 of the file is not UTF-8 text"), "{error}");
     assert!(weft_scenario::read(&file).expect_err("gone").what.contains("can't be read"));
+    assert!(weft_scenario::read(&std::env::temp_dir()).expect_err("a folder").help.contains("points/*/scenario.yaml"));
 }
 
 proptest! {
@@ -322,6 +324,17 @@ fn every_example_of_a_model_can_be_written() {
             let resolved = family.split('.').fold(&written[0].resolved, |at, key| &at[key]);
             // what is the default of a job is not written out
             assert!(resolved == config || resolved.is_null(), "{family}: {resolved} of {config}");
+        }
+    }
+}
+
+#[test]
+fn the_summary_of_a_model_is_a_whole_sentence() {
+    for (family, models) in weft_scenario::models().as_object().expect("families") {
+        for model in models.as_array().expect("models") {
+            let summary = model["summary"].as_str().expect("a text");
+            let brackets = |of: char| summary.matches(of).count();
+            assert!(summary.ends_with('.') && brackets('(') == brackets(')'), "{family}: {model}");
         }
     }
 }

@@ -67,12 +67,65 @@ fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_told() {
     }
     assert_eq!(warned(&[("measure.warmup", "0cycles")]), [], "all links stay on");
     let slow = ("power.policy", "{idle_timeout: {idle: 1us, transition: 5us}}");
-    check(&[slow, ("routing", "minimal"), ("measure.warmup", "2us")], "measure.warmup", &["11000 cycles (11us)"]);
-    // a load that changes can't have the other remedy
-    let phases = ("traffic.phases", "[{from: 15us, load: 0.2}]");
-    let told = warned(&[TCEP, ("measure.warmup", "1us"), phases]);
+    let told = warned(&[slow, ("routing", "minimal"), ("measure.warmup", "2us")]);
+    assert!(told[0].0 == "measure.warmup" && told[0].1.contains("11000 cycles (11us)"), "{told:?}");
+    // a load that changes can't have the other remedy, and its phases must stay where they are in the window
+    let phases = |from: &'static str| ("traffic.phases", from);
+    let told = warned(&[TCEP, ("measure.warmup", "1us"), phases("[{from: 3us, load: 0.2}]")]);
     assert!(told[0].1.contains("`measure.warmup: 10000cycles`") && !told[0].1.contains("auto"), "{told:?}");
-    assert_eq!(warned(&[TCEP, ("measure.warmup", "10000cycles"), phases]), []);
+    assert!(told[0].1.contains("begin and end each phase 9000 cycles later"), "{told:?}");
+    let longer = |from| warned(&[TCEP, ("measure.warmup", "10000cycles"), phases(from)]);
+    assert_eq!(longer("[{from: 12us, load: 0.2}]"), []);
+    assert_eq!(
+        longer("[{from: 3us, load: 0.2}]").len(),
+        1,
+        "the longer warm-up alone moves the phase out of the window"
+    );
+}
+
+#[test]
+fn a_policy_that_never_decides_has_no_time_in_which_it_settles() {
+    let tcep =
+        |keys: &str| format!("{{tcep: {{activation_epoch: 250cycles, deactivation_epoch: 1000cycles, {keys}}}}}");
+    for (keys, count) in [("deactivate: false, initial: all_on", 0), ("deactivate: false", 1), ("initial: all_on", 1)] {
+        let told = warned(&[("power.policy", &tcep(keys)), ("measure.warmup", "500cycles")]);
+        assert_eq!(told.len(), count, "{keys}: {told:?}");
+    }
+}
+
+#[test]
+fn a_window_with_few_packets_is_told() {
+    // 8 terminals at 0.1 flits per cycle: 16 packets in 20 cycles, and 30 in 37.5
+    let short = [("measure.window", "20cycles")];
+    check(&short, "measure.window", &["about 16.000 packets", "20 cycles (20ns)", "write 76cycles or more"]);
+    assert_eq!(warned(&[("measure.window", "76cycles")]), []);
+    assert_eq!(warned(&[("measure.window", "38cycles")]), [], "30 on average");
+}
+
+#[test]
+fn links_that_go_off_sooner_than_they_switch_are_told() {
+    let policy = |idle| format!("{{idle_timeout: {{idle: {idle}, transition: 5us}}}}");
+    let told = |idle| warned(&[("routing", "minimal"), ("power.policy", &policy(idle))]);
+    let (path, text) = &told("1us")[0];
+    assert_eq!((told("1us").len(), path.as_str()), (1, "power.policy.idle_timeout.idle"));
+    assert!(text.contains("can collapse") && text.contains("write an idle time of 5us or more"), "{text}");
+    assert_eq!(told("5us"), []);
+}
+
+#[test]
+fn a_price_list_with_dear_sleep_is_told() {
+    let prices = |off: &str| {
+        let rest = ["shadow", "draining", "waking"].map(|state| format!("{state}: {{static: 1W, per_bit: 0pJ/bit}}"));
+        format!(
+            "{{on: {{static: 1W, per_bit: 1pJ/bit}}, off: {{static: {off}, per_bit: 0pJ/bit}}, {}}}",
+            rest.join(", ")
+        )
+    };
+    check(&[TCEP, ("power.prices", &prices("2W"))], "power.prices.off.static", &["2000000 fJ", "1000000 fJ"]);
+    assert_eq!(warned(&[TCEP, ("power.prices", &prices("1W"))]), []);
+    assert_eq!(warned(&[("power.prices", &prices("2W"))]), [], "no link goes off");
+    let of_class = format!("{{dim0: {}}}", prices("2W"));
+    check(&[TCEP, ("power.class_prices", &of_class)], "power.class_prices.dim0.off.static", &["sleep costs"]);
 }
 
 #[test]
@@ -142,6 +195,7 @@ fn a_load_of_nothing_is_told() {
     check(&[silent], "traffic.loads", &["load of 0 at all 8 terminals", "idle network"]);
     assert_eq!(warned(&[("traffic.loads", "[{terminals: [0, 6], load: 0}]")]), []);
     check(&[("traffic.phases", "[{from: 10us, load: 0}]")], "traffic.phases", &["load of 0"]);
+    check(&[("traffic.load", "0")], "traffic.load", &["load of 0 at all 8 terminals", "idle network"]);
 }
 
 #[test]

@@ -14,6 +14,18 @@ pub trait InjectionModel {
     /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
     fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
 
+    /// By how much the flits that arrive at a full channel vary \[flits^2/cycle\], in variance over long times, if sources
+    /// like this one fill it with packets of `packet_flits`; an upper bound will do. By default that of packets that come
+    /// one by one. Refuses at `path`.
+    fn variance(&self, packet_flits: u32, _cycle_fs: u128, _path: &str) -> Result<f64, Refusal> {
+        Ok(f64::from(packet_flits))
+    }
+
+    /// Refuses what `build` refuses, without the tables that it makes.
+    fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+        self.build(load, packet_flits, cycle_fs, path).map(|_| ())
+    }
+
     /// Whether each cycle creates a packet with the same probability, whatever happened before.
     fn is_memoryless(&self) -> bool {
         false
@@ -42,6 +54,9 @@ pub trait Remembered: std::fmt::Debug + Send + Sync {
 
     /// Cycles to the next packet, 1 or more.
     fn gap(&self, state: &mut u64, rng: &mut Pcg32) -> u64;
+
+    /// The variance of the number of packets in a long time, over its mean: the index of dispersion.
+    fn dispersion(&self) -> f64;
 }
 
 weft_units::registry! {
@@ -62,12 +77,28 @@ impl InjectionConfig {
     /// `packet_flits`, in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the
     /// scenario).
     pub fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
-        if !(load > 0.0 && load <= 1.0) || packet_flits == 0 {
-            let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
-            return Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"));
-        }
+        in_range(load, packet_flits, path)?;
         Ok(Process { times: self.model().build(load, packet_flits, cycle_fs, path)? })
     }
+
+    /// By how much the flits that arrive at a full channel vary \[flits^2/cycle\], if such sources fill it.
+    pub fn variance(&self, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<f64, Refusal> {
+        self.model().variance(packet_flits, cycle_fs, path)
+    }
+
+    /// Refuses what `build` refuses; it makes no tables.
+    pub fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+        in_range(load, packet_flits, path)?;
+        self.model().check(load, packet_flits, cycle_fs, path)
+    }
+}
+
+fn in_range(load: f64, packet_flits: u32, path: &str) -> Result<(), Refusal> {
+    if load > 0.0 && load <= 1.0 && packet_flits > 0 {
+        return Ok(());
+    }
+    let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
+    Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"))
 }
 
 /// When the sources of one load create packets. It is shared: what a source remembers is one word of `state`.
@@ -82,6 +113,15 @@ impl Process {
         match &self.times {
             Times::Independent(_) => 0,
             Times::Remembered(gaps) => gaps.start(rng),
+        }
+    }
+
+    /// The variance of the number of packets in a long time, over its mean. For independent gaps, which are geometric, it
+    /// is 1 - p; 1 is the bound that needs no p.
+    pub fn dispersion(&self) -> f64 {
+        match &self.times {
+            Times::Independent(_) => 1.0,
+            Times::Remembered(gaps) => gaps.dispersion(),
         }
     }
 

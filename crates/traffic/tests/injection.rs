@@ -55,6 +55,9 @@ fn every_registered_process_has_examples_with_the_load_asked_for() {
         let mean = counts.iter().sum::<f64>() / 400.0;
         let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
         assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: {mean}, variance {variance}");
+        // by which the judge of saturation tells chance: the deviation of a variance over 400 runs is 7 %
+        let said = process.dispersion() * mean;
+        assert!(said > 0.7 * variance, "{config:?}: {said}, measured {variance}");
     }
 }
 
@@ -74,6 +77,13 @@ fn the_rate_is_the_load() {
             let alternating = (on * (on - 1.0) * off * off + off * (off - 1.0) * on * on) / (on + off).powi(3);
             p * f * (1.0 - p) + p * p * alternating
         });
+        // what the process says of itself; of independent gaps a bound
+        let said = process.dispersion() * rate;
+        if bursts.is_some() {
+            assert!((said / variance - 1.0).abs() < 1e-9, "{config:?} {load}: {said}, not {variance}");
+        } else {
+            assert!(said >= variance, "{config:?} {load}: {said} below {variance}");
+        }
         let (mean, deviation) = (rate * end as f64, (variance * end as f64).sqrt());
         assert!((found - mean).abs() < 5.0 * deviation + 1.0, "{config:?} {load}: {found}, not {mean} +- {deviation}");
     }
@@ -197,4 +207,12 @@ fn the_smallest_loads_are_built() {
         let process = build(&config, load, 9);
         assert!(creations(&process, 1_000_000, &mut stream(5, 0, 0)).is_empty());
     }
+}
+
+#[test]
+fn bursts_vary_more_than_single_packets() {
+    let variance = |config: &InjectionConfig| config.variance(4, CYCLE_FS, "traffic.injection").expect("sound");
+    assert_eq!(variance(&InjectionConfig::default()), 4.0);
+    // 4 flits of a packet, and bursts of 50 cycles at 0.8: 2 * 0.8 * 50
+    assert_eq!(variance(&on_off(Time::Cycles(50), 0.8)), 84.0);
 }

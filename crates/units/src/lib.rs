@@ -14,7 +14,7 @@ mod words;
 pub use bandwidth::Bandwidth;
 pub use file::InputFile;
 pub use link_classes::LinkClasses;
-pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Time};
+pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Standing, Time};
 
 /// Why a scenario can't run: at which key (dotted path), what is wrong with the arithmetic shown, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -265,6 +265,55 @@ impl fmt::Display for Power {
 
 as_text!(Power, POWER, r"^[0-9]+(\.[0-9]+)? ?(W|mW|uW|nW)$", "A power.", ["0.342W", "25mW"]);
 
+/// What a channel draws all the time: as a power, or per bit that it could carry at full rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    PerBit(EnergyPerBit),
+    Power(Power),
+}
+
+const STANDING: Kind = Kind {
+    name: "a power or an energy per bit",
+    units: &[
+        ("W", 1_000_000_000),
+        ("mW", 1_000_000),
+        ("uW", 1_000),
+        ("nW", 1),
+        ("nJ/bit", 1_000_000_000),
+        ("pJ/bit", 1_000_000),
+        ("fJ/bit", 1_000),
+    ],
+    smallest: "1nW or 0.001fJ/bit",
+    example: "0.342W\" or \"23.44pJ/bit",
+};
+
+impl FromStr for Standing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (value, unit) = STANDING.read(text)?;
+        let value = narrow(value, text)?;
+        Ok(if unit.ends_with('W') { Self::Power(Power(value)) } else { Self::PerBit(EnergyPerBit(value)) })
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::PerBit(price) => price.fmt(f),
+            Self::Power(power) => power.fmt(f),
+        }
+    }
+}
+
+as_text!(
+    Standing,
+    STANDING,
+    r"^[0-9]+(\.[0-9]+)? ?([npf]J/bit|W|mW|uW|nW)$",
+    "A power or an energy per bit of the full rate.",
+    ["23.44pJ/bit", "0.342W"]
+);
+
 fn narrow<T: TryFrom<u128>>(value: u128, text: &str) -> Result<T, String> {
     T::try_from(value).map_err(|_| format!("\"{text}\" is too large\nwrite a smaller value"))
 }

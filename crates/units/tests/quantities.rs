@@ -1,7 +1,7 @@
 //! Every quantity reads what it writes, exactly, and refuses the rest in words.
 
 use proptest::prelude::*;
-use weft_units::{Bits, EnergyPerBit, Flits, LinkClasses, Power, Time};
+use weft_units::{Bits, EnergyPerBit, Flits, LinkClasses, Power, Standing, Time};
 
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
     let value: serde_json::Value = serde_json::from_str(json).expect("the tests write JSON");
@@ -25,6 +25,9 @@ proptest! {
         prop_assert_eq!(round_trip(Bits(n)), Bits(n));
         prop_assert_eq!(round_trip(EnergyPerBit(n)), EnergyPerBit(n));
         prop_assert_eq!(round_trip(Power(n)), Power(n));
+        for standing in [Standing::Power(Power(n)), Standing::PerBit(EnergyPerBit(n))] {
+            prop_assert_eq!(round_trip(standing), standing);
+        }
     }
 
     #[test]
@@ -79,6 +82,20 @@ fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
     let nines = "9".repeat(60);
     assert!(read::<Time>(&format!("\"{nines}s\"")).expect_err("refused").contains("too large"));
     assert!(read::<Time>("\"0.1fs\"").expect_err("refused").contains("finer than"));
+}
+
+#[test]
+fn what_may_be_a_power_or_an_energy_names_the_units_of_both() {
+    let units = "units: W, mW, uW, nW, nJ/bit, pJ/bit, fJ/bit; for example \"0.342W\" or \"23.44pJ/bit\"";
+    for (json, what) in [
+        ("3", "3 is a bare number and a power or an energy per bit needs a unit"),
+        ("\"3J\"", "\"J\" in \"3J\" is not a unit of a power or an energy per bit"),
+        ("\"3MW\"", "\"MW\" in \"3MW\" is not a unit of a power or an energy per bit"),
+    ] {
+        assert_eq!(read::<Standing>(json).expect_err("refused"), format!("{what}\n{units}"));
+    }
+    assert_eq!("25mW".parse(), Ok(Standing::Power(Power(25_000_000))));
+    assert_eq!("1nJ/bit".parse(), Ok(Standing::PerBit(EnergyPerBit(1_000_000_000))));
 }
 
 #[test]

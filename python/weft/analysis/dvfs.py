@@ -167,7 +167,7 @@ def _of_samples(
     series = results.series(point)
     if "channel" not in series.columns:
         what = f"{results.describe(point)} recorded a series of link classes, not of channels"
-        raise ResultsError.saying(what, "run the point with `--set measure.series='{every: 1000cycles, of: channel}'`")
+        raise ResultsError.saying(what, results.recording("measure.series={every: 1000cycles, of: channel}"))
 
     def samples(column: str) -> Numbers:
         return series[column].to_numpy().reshape(-1, series["channel"].n_unique()).astype(float)

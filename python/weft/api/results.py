@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from weft.analysis.bill import YearlyBill
     from weft.analysis.dvfs import Rates
     from weft.plot.accessor import Plots
+    from weft.results.yearly_bill import YearlyBill
 
 
 class Results(ResultSet):
@@ -54,13 +54,13 @@ class Results(ResultSet):
         ResultsError
             If pandas is not installed, or there is no such table.
         """
-        from weft.results.database import TABLES
+        from weft.results.database import TABLES, instead_of
         from weft.results.pandas_frame import to_pandas
 
         if not isinstance(table, str):
             return to_pandas(table)
         if table not in TABLES:
-            raise ResultsError.saying(f"there is no table {table!r}", f"the tables are {', '.join(TABLES)}")
+            raise ResultsError.saying(f"there is no table {table!r}", instead_of(str(table)))
         known = {"points": self.frame, "jobs": self.jobs}
         return to_pandas(known[table] if table in known else self.query(f"select * from {table} order by all"))
 
@@ -120,7 +120,8 @@ class Results(ResultSet):
             Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
             ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
             ``a_ending`` and ``b_ending``, and ``unequal``: why it says nothing on which is better, such as a saturated
-            point or, for energy, unequal accepted loads; ``relative`` and ``significant`` are null then.
+            point or, for energy, unequal accepted loads; ``difference``, ``relative``, ``half_width`` and
+            ``significant`` are null then. Where the load changes, ``phase`` is ``all`` or the number of a phase.
         """
         from weft.results.choose import Chosen
         from weft.results.comparison import compare
@@ -161,7 +162,7 @@ class Results(ResultSet):
 
         Returns
         -------
-        weft.analysis.bill.YearlyBill
+        weft.results.yearly_bill.YearlyBill
             Its ``frame`` has a row per series of points [kW, kWh/year, money/year], its ``parts`` one per series and
             part of the profile.
 
@@ -170,7 +171,8 @@ class Results(ResultSet):
         ResultsError
             If there is no bill, or no series has usable points around the loads of the profile.
         """
-        from weft.analysis.bill import Bill, YearlyBill
+        from weft.results.bill_keys import Bill
+        from weft.results.yearly_bill import YearlyBill
 
         return YearlyBill(self, None if keys is None else Bill.read(keys))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from weft.api.results import Results
 from weft.errors import ScenarioError
+from weft.results import bill_plan
 from weft.results.quantities import TOLERANCE
 from weft.results.store import Store
 from weft.runs import memory, saturation_search, watch
@@ -138,8 +139,9 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            For the first point that can't run, or if the points need too much memory.
+            For the first point that can't run, if the points need too much memory, or if they can't give the bill.
         """
+        bill_plan.check(self.points)
         if not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=1, blocks=0)
         return [Implied(points, points[0].imply() | _memory(points[0])) for points in self._alike()]
@@ -184,11 +186,12 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            Before anything runs if a point can't run, or if points need too much memory.
+            Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
         given.execution(jobs, threads, blocks, watch)
+        bill_plan.check(self.points)
         if not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=threads, blocks=blocks)
         for points in self._alike():
@@ -210,9 +213,11 @@ class Sweep:
             )
         return Results(store)
 
-    def journeys(self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
+    def journeys(
+        self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
+    ) -> list[dict[str, Any]]:
         """Run the first point once more and give the lives of some packets: see `weft.journeys`."""
-        return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks)
+        return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks, force_memory=force_memory)
 
     def saturation(
         self,
@@ -251,8 +256,9 @@ class Sweep:
         -------
         polars.DataFrame
             A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` or ``above_range`` if all loads
-            are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not); ``steady_load``, up
-            to which no load is too much; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
+            are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not; ``not_judged`` if
+            windows are too short for bursts to tell of loads that decide); ``steady_load``, up to which no load is too
+            much; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
             ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
             ``saturated_load``; ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
             measured), or null.

@@ -47,7 +47,7 @@ def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)")
         action="append",
         default=[],
         dest="sets",
-        help="override a value before the sweep expands, e.g. --set traffic.load=0.3 (repeatable)",
+        help="override a value before the sweep expands, e.g. --set traffic.load=0.3 (repeatable; null takes it away)",
     )
 
 

@@ -179,7 +179,10 @@ def _legend(compared: Comparison) -> list[str]:
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
     if any(row["significant"] is None and not row["unequal"] for row in rows):
-        lines.append("?: one run has no confidence interval for this; sweep the seed (seed: [1, 2, 3]) in both")
+        lines.append(
+            "?: A or B is a single run, which gives no confidence interval for this; "
+            "sweep the seed (seed: [1, 2, 3]) in both"
+        )
     return lines
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments
 from weft.errors import ResultsError
-from weft.text.meant import meant
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +26,6 @@ def add(commands: Commands) -> None:
         "weft export results/quickstart --table channels --out channels.csv",
     )
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folders of results")
-    which = "the table, one of those that `weft query DIR` lists (default: points)"
     which = "the table, one of those that `weft query DIR` lists (default: points)"
     parser.add_argument("--table", metavar="TABLE", default="points", help=which)
     columns = "only these columns, in this order (default: all; in .tex and .md those that a reader wants)"
@@ -91,11 +89,10 @@ def _query(table: str) -> str:
     ResultsError
         If there is no such table.
     """
-    from weft.results.database import SUMMARIES, TABLES
+    from weft.results.database import SUMMARIES, TABLES, instead_of
 
     if table not in TABLES:
-        remedy = meant(table, TABLES, f"the tables are {', '.join(TABLES)}")
-        raise ResultsError.saying(f"--table: there is no table {table!r}", remedy)
+        raise ResultsError.saying(f"--table: there is no table {table!r}", instead_of(table))
     if table == "link_states":  # by channel and time, not by state
         return "select * exclude (state), state from link_states order by all"
     return f"select * from {table}{'' if table in SUMMARIES else ' order by all'}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments
 from weft.errors import PeerError
+from weft.text import shell
 from weft.text.columns import WIDTH
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def main(options: argparse.Namespace) -> int:
     error = f" +- {imported.zero_load_error:.1g}" if imported.zero_load_error else ""
     known = imported.zero_load is not None
     zero_load = f"{imported.zero_load:.2f}{error} cycles" if known else "is not known: no terminal sends"
-    print(f"\nzero-load latency {zero_load}\nnext: weft run {out}")
+    print(f"\nzero-load latency {zero_load}\nnext: {shell.command('run', out)}")
     return DONE
 
 

@@ -10,6 +10,7 @@ from weft.cli import DONE, arguments, folders
 from weft.errors import WeftError
 from weft.plot.appearance import LEGENDS, Appearance
 from weft.plot.kinds import FORMATS, KINDS, Takes, known
+from weft.text import shell
 
 if TYPE_CHECKING:
     from weft.cli.arguments import Commands
@@ -70,7 +71,9 @@ def main(options: argparse.Namespace) -> int:
         return DONE
     if options.kind not in KINDS and (Path(options.kind) / "sweep.json").is_file():
         what = f"{options.kind} is a folder of results, where the kind of figure belongs"
-        raise WeftError.saying(what, f"write e.g. weft plot load {options.kind}; `weft plot` lists the kinds")
+        raise WeftError.saying(
+            what, f"write e.g. {shell.command('plot', 'load', options.kind)}; `weft plot` lists the kinds"
+        )
     appearance = Appearance.of(**{name: getattr(options, name) for name in _APPEARANCE})
     if options.kind in KINDS and not options.results:
         raise WeftError.saying("no results are named", f"write e.g. weft plot {options.kind} results/quickstart")

@@ -43,6 +43,7 @@ def add(commands: Commands) -> None:
         type=arguments.positive,
         help="points that run at the same time (default: as many as cores)",
     )
+    arguments.add_force_memory(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -55,7 +56,13 @@ def main(options: argparse.Namespace) -> int:
     wanted = paper(options.paper)
     with interruptible():
         done = reproduce(
-            wanted, quick=not options.full, out=options.out, only=options.only, jobs=options.jobs, told=Bar
+            wanted,
+            quick=not options.full,
+            out=options.out,
+            only=options.only,
+            jobs=options.jobs,
+            force_memory=options.force_memory,
+            told=Bar,
         )
     print(json.dumps(done.document(), indent=1) if options.json else _text(done))
     return max((stalls.report(results) for _, results in done.ran), default=DONE)

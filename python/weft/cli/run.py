@@ -62,7 +62,9 @@ def main(options: argparse.Namespace) -> int:
     if warnings := warned.lines(sweep):
         print("\n".join(warnings), file=sys.stderr)
     with interruptible():
-        told = watched.report(sweep, options.watch, threads=options.threads, blocks=options.blocks)
+        told = watched.report(
+            sweep, options.watch, threads=options.threads, blocks=options.blocks, force_memory=options.force_memory
+        )
     with interruptible(), Bar(sweep.name) as bar:
         results = sweep.run(
             options.out,
@@ -99,8 +101,9 @@ def main(options: argparse.Namespace) -> int:
 
 def _bill(results: Results) -> list[str]:
     """Lines of the bill of the scenario, or why there is none; no line if the scenario has none."""
-    from weft.analysis.bill import Bill, YearlyBill
-    from weft.analysis.bill_lines import lines
+    from weft.results.bill_keys import Bill
+    from weft.results.bill_lines import lines
+    from weft.results.yearly_bill import YearlyBill
 
     bill = Bill.kept(results)
     try:

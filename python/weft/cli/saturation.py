@@ -77,6 +77,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
+    from weft.results import notes
     from weft.results import quantities as q
     from weft.text.columns import columns, number
 
@@ -108,13 +109,14 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         "",
         *columns(head, rows, left=len(apart) + 1),
     ]
-    verdicts = map(Verdict, frame["verdict"].unique(maintain_order=True))
-    notes = [_NOTES[verdict] for verdict in verdicts if verdict != Verdict.FOUND]
-    notes += [
+    verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
+    told = [_NOTES[verdict] for verdict in verdicts if verdict != Verdict.FOUND]
+    told += notes.unjudged(results) if Verdict.OPEN in verdicts else []
+    told += [
         f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown are {flaw}"
         for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True)
     ]
-    return [*lines, "", *notes] if notes else lines
+    return [*lines, "", *told] if told else lines
 
 
 _NOTES = {
@@ -122,6 +124,8 @@ _NOTES = {
     Verdict.ABOVE: "not up to: the network carries every load of the search",
     Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
     " --seeds tell chance from a real effect",
+    Verdict.OPEN: "not judged: at loads that decide, the window is too short for the bursts to tell whether the network"
+    " carries them; how long it must be:",
 }
 
 
@@ -134,6 +138,13 @@ def _where(row: dict[str, Any]) -> str:
             return f"below {high:g}"
         case Verdict.ABOVE:
             return f"not up to {low:g}"
+        case Verdict.OPEN:
+            told = [
+                "not judged",
+                *([] if low is None else [f"above {low:g}"]),
+                *([] if high is None else [f"below {high:g}"]),
+            ]
+            return " ".join(told)
         case Verdict.MIXED:
             ends = ("the start" if low is None else f"{low:g}", "the end" if high is None else f"{high:g}")
             return f"blurred from {ends[0]} to {ends[1]}"

@@ -40,7 +40,7 @@ def explain(options: argparse.Namespace) -> int:
     """
     from weft.plot import stall
     from weft.plot.choice import Choice
-    from weft.plot.draw import drawn, save
+    from weft.plot.draw import drawn, save, save_numbers
 
     results = folders.opened(options.file)
     stuck = dict(results.stalls)
@@ -54,11 +54,12 @@ def explain(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(stall.stalled(choice.spot()), indent=1))
         return DONE
-    path = save(drawn(stall, choice), options.out or results.root / "stall.png")
+    drawing = drawn(stall, choice)
+    path = save(drawing, options.out or results.root / "stall.png")
     print(f"stuck: {results.describe(rows[0])}\n{stuck[rows[0]]}\nreplay: {_replay(results, rows[0])}")
     if rows[1:]:
         print(f"also stuck: points {_some(rows[1:])} (choose one with --point)")
-    print(f"picture  {path}")
+    print(f"picture  {path}\nnumbers  {save_numbers(drawing, path)}")
     return DONE
 
 

@@ -56,6 +56,8 @@ def _text(found: SweepStatus) -> list[str]:
     rows = [("points", ", ".join(counts)), ("endings", endings or "none yet")]
     if found.point_seconds_mean is not None:
         rows.append(("duration", f"{clock(found.point_seconds_mean)} a point, in the mean"))
+    if found.unlisted:
+        rows.append(("others", f"{found.unlisted} in the folder that the sweep no longer has: in no table, but kept"))
     rows += [("results", f"in {found.folder}, result model {found.result_model}")]
     for run in found.running:
         rows += [("running", words) for words in _run(run)]

@@ -79,6 +79,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--blocks", metavar="N", type=arguments.positive, default=0, help="blocks of routers (default: Weft chooses)"
     )
+    arguments.add_force_memory(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -100,6 +101,7 @@ def main(options: argparse.Namespace) -> int:
             to_cycle=options.to_cycle,
             threads=options.threads,
             blocks=options.blocks,
+            force_memory=options.force_memory,
         )
     slices = recorded.write(file)
     finished = recorded.finished
@@ -127,6 +129,8 @@ def _writable(file: Path) -> Path:
     if file.exists() and not file.is_file():
         raise ScenarioError.saying(f"--out: {file} is no file", "name a file, for example trace.json")
     if not file.parent.is_dir():
+        if os.path.lexists(file.parent):
+            raise ScenarioError.saying(f"--out: {file.parent} is no folder", "name a file in a folder")
         what = f"--out: there is no folder {file.parent}"
         raise ScenarioError.saying(what, "make it first, or name a file in another folder")
     if not os.access(file.parent, os.W_OK):

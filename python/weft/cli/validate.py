@@ -35,6 +35,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--jobs", metavar="N", type=arguments.positive, help="runs at the same time (default: as many as cores)"
     )
+    arguments.add_force_memory(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -52,7 +53,7 @@ def main(options: argparse.Namespace) -> int:
     if not cases:
         raise PeerError.saying("there is no row to compare", "name files with rows, or a --filter that some match")
     with Bar("validate") as bar:
-        verdicts = validate(cases, seeds=options.seeds, jobs=options.jobs, watch=bar)
+        verdicts = validate(cases, seeds=options.seeds, jobs=options.jobs, force_memory=options.force_memory, watch=bar)
     print(json.dumps(verdict_table.document(verdicts), indent=1) if options.json else verdict_table.text(verdicts))
     return FAILED if any(verdict.answer == "fails" for verdict in verdicts) else DONE
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from weft.api.sweep import Sweep
 
 
-def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> list[str]:
+def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int, force_memory: bool) -> list[str]:
     """Print the lives of the packets, with a blank line between two lives; nothing if no packet is named.
 
     Raises
@@ -23,7 +23,8 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int) -> 
     from weft.runs import watch
     from weft.text import packet_lives
 
-    finished = watch.run(sweep.points[0], watch.packets(names), threads=threads, blocks=blocks)
+    wanted = watch.packets(names)
+    finished = watch.run(sweep.points[0], wanted, threads=threads, blocks=blocks, force_memory=force_memory)
     head = [*taken(sweep, "watched at"), *watch.missing(finished)]
     made = [journey for journey in finished.journeys if journey["life"] is not None]
     lives = [line for journey in made for line in ["", *packet_lives.lines(journey, finished.summary)]]

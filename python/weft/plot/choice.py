@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
@@ -11,6 +12,7 @@ from weft.plot.appearance import Appearance
 from weft.results import quantities as q
 from weft.results.choose import Chosen, matching, names, parsed
 from weft.results.curves import Panel, overlay, short
+from weft.text import shell
 from weft.text.labels import label
 
 if TYPE_CHECKING:
@@ -149,14 +151,27 @@ class Choice:
         """A message that says how to choose fewer points."""
         part = self.parts[0]
         first = part.points[0]
-        coordinates = part.results.points[first]["coordinates"].items()
-        words = ",".join(
-            f"{path.rpartition('.')[2]}={label(value, path).partition('(')[0]}" for path, value in coordinates
-        )
+        words = _naming(part, first)
+        option = "" if words is None else f" or --point {shell.word(words)}"
         lines = [f"  {point}  {part.results.describe(point)}" for point in part.points[:_LISTED]]
         more = [f"  and {len(part.points) - _LISTED} more"] if part.points[_LISTED:] else []
-        how = f"choose with --point, or point= in Python: {first} or {words}"
+        how = f"choose with --point {first}{option}, in Python with point={first}"
         return "\n".join([how, *lines, *more])
+
+
+def _naming(part: Chosen, point: int) -> str | None:
+    """The shortest words that choose this point and no other by its coordinates; ``None`` if there are none."""
+    results = part.results
+    coordinates = results.points[point]["coordinates"].items()
+    for whole_path, options in product((False, True), repeat=2):
+        names = (path if whole_path else path.rpartition(".")[2] for path, _ in coordinates)
+        labels = (label(value, path) for path, value in coordinates)
+        values = (each if options else each.partition("(")[0] for each in labels)
+        words = ",".join(map("=".join, zip(names, values, strict=True)))
+        with suppress(ResultsError):
+            if matching([results], parsed(words, results.coordinates)) == [[point]]:
+                return words
+    return None
 
 
 def _ending(summary: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """Energy per bit against latency: what link power management trades, and which series is best at each load.
 
-A ring marks a point if no other point at the same load is better in both. Saturated points are left out, since their
-latency grows with the length of the run; a point that had not settled has a cross and no ring.
+A ring marks a point if no other point at the same load is better in both, where there are others to compare it with.
+Saturated points are left out, since their latency grows with the length of the run, and the legend counts them; a point
+that had not settled has a cross and no ring.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from weft.plot import numbers, over_load, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -33,6 +35,8 @@ _RING: dict[str, Any] = {
 }
 # Width and height of the room for a number beside a point, as shares of the panel.
 _ROOM = (0.15, 0.05)
+# Height of a line of such numbers [points].
+_LINE = 7
 _X, _Y = q.LATENCY.column, q.ENERGY.column
 
 
@@ -53,11 +57,12 @@ def figure(choice: Choice) -> Figure:
         markeredgewidth=0,
         label=q.OFFERED.axis,
     )
-    late = any(over_load.steady(curve)["unsettled"].any() for panel in rows for curve in panel.curves)
+    left_out = sum(over_load.saturated(curve).height for panel in choice.panels() for curve in panel.curves)
+    crosses = over_load.cross_entries(over_load.steady(curve) for panel in rows for curve in panel.curves)
     width, columns = choice.appearance.layout(min(2, len(rows)))
     drawing = style.canvas(
         choice.title,
-        [*style.entries(looks, saturated=False), *(over_load.cross_entries() if late else []), ring, number],
+        [*style.entries(looks, saturated=False), *crosses, ring, number, *_note(left_out)],
         width=width,
         height=2.5 * -(-len(rows) // columns),
     )
@@ -65,6 +70,14 @@ def figure(choice: Choice) -> Figure:
         _panel(axes, panel, looks)
     drawing.numbers = numbers.of_curves(rows, [q.OFFERED, q.LATENCY, q.ENERGY])
     return drawing
+
+
+def _note(left_out: int) -> list[Artist]:
+    """The entry of the legend that says how many points the figure does not show."""
+    if not left_out:
+        return []
+    words = f"{left_out} saturated {'point' if left_out == 1 else 'points'} not shown: no limit to the latency"
+    return [Line2D([], [], linestyle="", label=words)]
 
 
 def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
@@ -88,17 +101,24 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
     best = [
         (x, y)
         for load, x, y in points
-        if not any(other[0] == load and other[1:] != (x, y) and other[1] <= x and other[2] <= y for other in points)
+        if sum(other[0] == load for other in points) > 1
+        and not any(other[0] == load and other[1:] != (x, y) and other[1] <= x and other[2] <= y for other in points)
     ]
     axes.plot([x for x, _ in best], [y for _, y in best], label="_best", zorder=4, **_RING)
 
 
 def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:
-    """Loads as numbers beside the ends of curves; where several would overlap, only the first."""
+    """Loads as numbers beside the ends of curves; numbers that would overlap stand below each other, each once."""
     across, up = _ROOM
-    taken: list[tuple[float, float]] = []
+    taken: list[tuple[float, float, str]] = []
     for load, x, y in ends:
         left, low = (axes.transScale + axes.transLimits).transform((x, y))
-        if all(abs(left - other) > across or abs(low - height) > up for other, height in taken):
-            taken.append((left, low))
-            axes.annotate(f"{load:.3g}", (x, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize=6)
+        words, lines = f"{load:.3g}", 0
+        near = [(height, told) for other, height, told in taken if abs(left - other) <= across]
+        if any(told == words and abs(low - height) <= up for height, told in near):
+            continue
+        while any(abs(low - lines * up - height) < up for height, _ in near):
+            lines += 1
+        taken.append((left, low - lines * up, words))
+        place = (6, -lines * _LINE)
+        axes.annotate(words, (x, y), xytext=place, textcoords="offset points", va="center", fontsize=6)

@@ -15,6 +15,7 @@ class Takes(Enum):
     SWEEP = "curves over load of one or more results"
     POINTS = "some points, laid over each other"
     POINT = "one point"
+    BILL = "the bill of one or more results"
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,12 @@ KINDS = {
             "loads, latency and power of each phase of a load that changes",
             Takes.POINT,
             "traffic.phases: [{from: 15000cycles, load: 0.3}, ...]",
+        ),
+        Kind(
+            "bill",
+            "power over the day or week of a bill, and what a year costs",
+            Takes.BILL,
+            "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}",
         ),
         Kind("jobs", "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
     )

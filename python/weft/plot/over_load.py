@@ -17,7 +17,7 @@ from weft.plot import numbers, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import polars as pl
     from matplotlib.artist import Artist
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "markersize": 6, "markeredgewidth": 0.9}
 # Height of a panel [inches].
 _HEIGHT = 2.3
+# What has a cross: columns of curves, and words of the legend.
+_CROSSED = {"unsettled": "not settled", "unjudged": "not judged"}
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,7 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     width, columns = choice.appearance.layout(len(shown) if len(shown) > 1 else min(2, len(rows)))
     places = [(panel, view) for panel in rows for view in shown]
     over = any(_over(curve.frame).any() for panel in rows for curve in panel.curves)
-    late = any(curve.frame["unsettled"].any() for panel in rows for curve in panel.curves)
-    crosses = cross_entries() if late else []
+    crosses = cross_entries(curve.frame for panel in rows for curve in panel.curves)
     drawing = style.canvas(
         choice.title,
         [*style.entries(looks, saturated=over), *crosses, *handles],
@@ -148,14 +149,16 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
         axes.plot(over[x], over[y], label="_saturated", zorder=4, **look.hollow)
 
 
-def cross_entries() -> list[Artist]:
-    """The entry of the legend for `cross_out`."""
-    return [Line2D([], [], label="not settled", **_CROSS)]
+def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
+    """The entry of the legend for `cross_out`; none if no point has a cross."""
+    shown = list(frames)
+    kinds = [words for column, words in _CROSSED.items() if any(frame[column].any() for frame in shown)]
+    return [Line2D([], [], label=" or ".join(kinds), **_CROSS)] if kinds else []
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Mark the points that were measured before they had settled."""
-    late = frame.filter(frame["unsettled"])
+    """Mark the points that were measured before they had settled, or too briefly to tell whether they are saturated."""
+    late = frame.filter(frame["unsettled"] | frame["unjudged"])
     if late.height:
         axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
 

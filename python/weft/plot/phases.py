@@ -85,7 +85,9 @@ def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:
     """A row per phase; a latency is null where the phase is saturated."""
     columns = [column for _, lines in _PANELS for column, _, _ in lines]
     rows = [{key: phase.get(key) for key in ("from_cycle", "to_cycle", "saturated", *columns)} for phase in phases]
-    return pl.DataFrame(rows).with_columns(pl.when(~pl.col("saturated")).then(pl.col(q.LATENCY.column)))
+    frame = pl.DataFrame(rows, schema_overrides={"saturated": pl.Boolean})
+    over = pl.col("saturated").fill_null(value=False)
+    return frame.with_columns(pl.when(~over).then(pl.col(q.LATENCY.column)))
 
 
 def _steps(axes: Axes, phases: list[dict[str, Any]], column: str, name: str, look: dict[str, Any]) -> None:

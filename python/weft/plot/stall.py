@@ -9,6 +9,7 @@ from itertools import cycle
 from math import cos, degrees, pi, sin
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.typing import LineStyleType
 
     from weft.plot.choice import Choice, Spot
+    from weft.plot.style import Picture
 
 # Colour and dashes of an arrow, by the cause in the order of the engine; with more causes the looks repeat.
 _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
@@ -42,7 +43,7 @@ _AROUND = {True: 1.0, False: 0.42}
 _BESIDE = {True: (1.45, 0.7), False: (2.9, 2.9)}
 
 
-def figure(choice: Choice) -> Figure:
+def figure(choice: Choice) -> Picture:
     """One stalled point."""
     spot = choice.spot()
     members: list[dict[str, Any]] = stalled(spot)
@@ -57,7 +58,25 @@ def figure(choice: Choice) -> Figure:
     axes.set_ylim(-height / 2, height / 2)
     for number, member in enumerate(members):
         _member(axes, member, number, len(members), radius)
+    drawing.numbers = _numbers(members)
     return drawing
+
+
+def _numbers(members: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """A row per queue, in the order of the arrows."""
+    return pl.DataFrame(
+        [
+            {
+                **{name: member["at"][name] for name in ("router", "port", "vc")},
+                **{name: (member["packet"] or {}).get(name) for name in ("seq", "src", "dst")},
+                "reason": member["reason"],
+                "output": member["output"],
+                **{f"waits_for_{name}": (member["waits_for"] or {}).get(name) for name in ("router", "port", "vc")},
+            }
+            for member in members
+        ],
+        infer_schema_length=None,
+    )
 
 
 def stalled(spot: Spot) -> list[dict[str, Any]]:

@@ -9,6 +9,8 @@ from weft.results import quantities as q
 from weft.text.si import si
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
 
@@ -46,8 +48,8 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
                 "curve": line.label,
                 "from_load": line.load[0],
                 "latency": None if first is None or line.flaw[0] else first.value,
-                "steady_load": _steady(line),
-                "saturation": saturation(line),
+                "steady_load": max((load for load, over in judged(sources, line) if not over), default=None),
+                "saturation": saturation(line, judged(sources, line)),
                 "accepted": most,
                 "accepted_flaw": f"{flaw} (load {load:g})" if flaw else "",
             }
@@ -55,22 +57,39 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
     return rows
 
 
-def saturation(line: Line) -> str:
-    """Where a curve saturates, as far as its loads tell."""
-    over = [load for load, is_over in zip(line.load, line.over, strict=True) if is_over]
-    steady = _steady(line)
+def judged(sources: Sources, line: Line) -> list[tuple[float, bool]]:
+    """Each load of a curve, and whether it is too much; of points whose load changes, those of the measured phases.
+
+    Loads of which that is not known are left out.
+    """
+    found: list[tuple[float, bool]] = []
+    for load, over, unknown, points in zip(line.load, line.over, line.unjudged, line.points, strict=True):
+        phases = [phase for point in points for phase in sources.summaries[point].get("phases") or []]
+        known = [phase for phase in phases if phase["packets"] and phase["saturated"] is not None]
+        measured = [(phase[q.SET_LOAD.column], bool(phase["saturated"])) for phase in known]
+        if over and measured and not any(too_much for _, too_much in measured):
+            highest = max(each for each, _ in measured)  # what was left over at the end of the window never drained
+            measured = [(each, each == highest) for each, _ in measured]
+        found += measured or ([] if unknown else [(load, over)])
+    return sorted(found)
+
+
+def saturation(line: Line, loads: Sequence[tuple[float, bool]]) -> str:
+    """Where a curve saturates, as far as its loads tell: each with whether it is too much, in order."""
+    over = [load for load, is_over in loads if is_over]
+    steady = max((load for load, is_over in loads if not is_over), default=None)
+    if not over and all(line.closed_loop):
+        return "never: the load follows the network"
     if not over:
-        return f"not up to {line.load[-1]:g}"
+        unknown = [load for load, unknown in zip(line.load, line.unjudged, strict=True) if unknown]
+        open_from = min((load for load in unknown if steady is None or load > steady), default=None)
+        told = [] if steady is None else [f"not up to {steady:.4g}"]
+        return ", ".join(told if open_from is None else [*told, f"not judged from {open_from:.4g} on"])
     if steady is None:
-        return f"at {over[0]:g} or below"
+        return f"at {over[0]:.4g} or below"
     if steady > over[0]:
-        return f"at {over[0]:g}, though not at {steady:g}"
-    return f"between {steady:g} and {over[0]:g}"
-
-
-def _steady(line: Line) -> float | None:
-    """The highest load that is neither saturated nor stalled."""
-    return max((load for load, over in zip(line.load, line.over, strict=True) if not over), default=None)
+        return f"at {over[0]:.4g}, though not at {steady:.4g}"
+    return f"between {steady:.4g} and {over[0]:.4g}"
 
 
 def _endings(sources: Sources) -> list[str]:
@@ -87,7 +106,12 @@ def _endings(sources: Sources) -> list[str]:
         sound = sum(flawed.values()) < len(sources)
         lines.append(_LEFT_OUT if sound else _NONE_SOUND)
     for results in sources.results:
-        told = [*notes.unmeasured(results), *notes.too_early(results)]
+        told = [
+            *notes.unjudged(results),
+            *notes.unmeasured(results),
+            *notes.too_early(results),
+            *notes.remedies(results),
+        ]
         lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]
     return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
 

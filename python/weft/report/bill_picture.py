@@ -25,6 +25,8 @@ _RC: dict[str, Any] = {
 }
 # Inches: width of the figure, height of a row of panels; and panels side by side, and in all.
 _WIDTH, _HEIGHT, _COLUMNS, _PANELS = 8.0, 2.5, 2, 12
+# The axis of power ends so far above the highest.
+_ROOM = 1.08
 # Hours between ticks.
 _TICKS = {"day": 3, "week": 24}
 
@@ -58,7 +60,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
             for label, powers in lines.items():
                 axes.stairs(powers, edges, baseline=None, **looks[label].line)
             axes.set(xlim=(0, edges[-1]), xlabel="Hour", ylabel="Site power [kW]", title=title)
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, _ROOM * max(power for powers in lines.values() for power in powers))
             axes.xaxis.set_major_locator(MultipleLocator(_TICKS[period]))
         handles = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]
         left_out = f"The first {_PANELS} of {len(panels)} panels" if len(panels) > _PANELS else None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from weft.analysis import bill_lines
-from weft.analysis.bill import PERIODS, REFERENCE, Bill, YearlyBill
 from weft.errors import WeftError
 from weft.report import bill_picture
+from weft.results import bill_lines
+from weft.results.bill_keys import Bill
+from weft.results.yearly_bill import REFERENCE, YearlyBill
 
 if TYPE_CHECKING:
     from weft.report.sources import Sources
@@ -50,21 +50,16 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
 
 def _picture(yearly: YearlyBill) -> str:
     """Power over the profile: a panel for each group of series that share a baseline."""
-    hours = PERIODS[yearly.bill.period]
-    edges = [hours * edge for edge in accumulate((part.share for part in yearly.bill.parts), initial=0.0)]
     panels: dict[str, dict[str, list[float]]] = {}
     for row in yearly.rows:
         lines = panels.setdefault(row.group, {})
         if row.readings:
             own = row.label.removesuffix(row.group).removesuffix(", ") or row.label
-            lines[own] = _site(yearly, [each.power_w for each in row.readings])
+            lines[own] = yearly.site_kw([each.power_w for each in row.readings])
         if row.readings and row.baseline == REFERENCE:
-            lines[REFERENCE if len(panels) > 1 or len(yearly.rows) == 1 else f"{own}: {REFERENCE}"] = _site(
-                yearly, row.baseline_powers_w
+            lines[REFERENCE if len(panels) > 1 or len(yearly.rows) == 1 else f"{own}: {REFERENCE}"] = yearly.site_kw(
+                row.baseline_powers_w
             )
-    return bill_picture.svg({group: lines for group, lines in panels.items() if lines}, edges, yearly.bill.period)
-
-
-def _site(yearly: YearlyBill, watts: Any) -> list[float]:
-    """Power of the site in each part [kW]."""
-    return [each * yearly.bill.pue / 1e3 for each in watts]
+    return bill_picture.svg(
+        {group: lines for group, lines in panels.items() if lines}, yearly.hours, yearly.bill.period
+    )

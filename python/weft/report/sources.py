@@ -34,6 +34,10 @@ class Line:
         Loads as set [flits/terminal/cycle] in order.
     over : list of bool
         Whether the point at a load is saturated or stalled.
+    unjudged : list of bool
+        Whether it is not known of the point at a load whether it is saturated.
+    closed_loop : list of bool
+        Whether the load follows the network, as terminals wait for replies.
     flaw : list of str
         Why the point at a load may not be praised; empty for a sound one.
     points : list of list of int
@@ -46,6 +50,8 @@ class Line:
     label: str
     load: list[float]
     over: list[bool]
+    unjudged: list[bool]
+    closed_loop: list[bool]
     flaw: list[str]
     points: list[list[int]]
     curve: Curve
@@ -118,6 +124,8 @@ class Sources:
                 curve.label,
                 curve.frame["load"].to_list(),
                 (curve.frame["saturated"] | curve.frame["stalled"]).to_list(),
+                curve.frame["unjudged"].to_list(),
+                curve.frame["closed_loop"].to_list(),
                 curve.frame["flaw"].to_list(),
                 [
                     [begin[part] + row for row in rows]

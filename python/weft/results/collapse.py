@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import ResultsError
 from weft.results import quantities as q
 from weft.results import soundness
+from weft.text import shell
 from weft.text.labels import at, label
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _sentence(results: ResultSet, policy: str, rows: list[int]) -> str:
     beside = _always_on(results, row)
     if beside is not None:
         told += f" The same load is carried under {_policy(results, beside)}, which switches no link."
-    return f"{told} `weft plot {FIGURE} {results.root}` shows the states of the links."
+    return f"{told} `{shell.command('plot', FIGURE, results.root)}` shows the states of the links."
 
 
 def _policy(results: ResultSet, row: int) -> str:

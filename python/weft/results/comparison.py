@@ -11,6 +11,7 @@ from weft.results import soundness
 from weft.results.choose import SEED, Chosen, path_of
 from weft.results.confidence import Mean
 from weft.results.rows import frame_of
+from weft.text import shell
 from weft.text.labels import label
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from weft.results.quantities import Quantity
 
+# The coordinate of phases of a load that changes, and its value for the whole window.
+PHASE, WHOLE = "phase", "all"
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
 
 
@@ -43,7 +46,7 @@ class Pair:
         """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
 
         Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if both
-        may be praised (`weft.results.soundness`): then ``relative`` and ``significant`` are known, and else null.
+        may be praised (`weft.results.soundness`): otherwise it, ``relative`` and ``significant`` are null.
         Accepted loads can be compared beyond saturation, too. Energies need equal work: the same accepted load.
         """
         means = [_mean(side, quantity) for side in (self.a, self.b)]
@@ -53,12 +56,10 @@ class Pair:
         row |= dict.fromkeys(("difference", "relative", "half_width", "significant"))
         if a is not None and b is not None:
             difference, half_width = b.value - a.value, a.difference_half_width(b)
-            row |= {
-                "difference": difference,
-                "half_width": half_width,
-            }
             if self.unequal(quantity) is None:
                 row |= {
+                    "difference": difference,
+                    "half_width": half_width,
                     "relative": difference / a.value if a.value else None,
                     "significant": None if half_width is None else abs(difference) > half_width,
                 }
@@ -71,9 +72,22 @@ class Pair:
             return found.words
         if quantity is q.ENERGY:
             accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
-            if not soundness.same_work(mean.value if mean else None for mean in accepted):
+            packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
+            if not soundness.same_work((None if mean is None else mean.value for mean in accepted), packets):
                 return "unequal work: accepted loads differ"
         return None
+
+    def in_phases(self) -> list[Pair]:
+        """The pair over the whole window, and for each phase of the load if that of A and of B changes."""
+        sides = [[soundness.in_phases(run) for run in side] for side in (self.a, self.b)]
+        count = min((len(phases) for side in sides for phases in side), default=0)
+        return [
+            Pair(self.place | {PHASE: WHOLE}, self.a, self.b),
+            *(
+                Pair(self.place | {PHASE: str(number + 1)}, *([run[number] for run in side] for side in sides))
+                for number in range(count)
+            ),
+        ]
 
 
 @dataclass(frozen=True)
@@ -126,7 +140,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     for side in (a, b):
         if not side.points:
             what = f"{side.name} has no finished point"
-            raise ResultsError.saying(what, f"`weft status {side.results.root}` says how far the sweep is")
+            raise ResultsError.saying(what, f"`{shell.command('status', side.results.root)}` says how far the sweep is")
     keys = (
         _keys(a, b) if on is None else [path_of(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
     )
@@ -151,6 +165,8 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     only_a = [dict(zip(keys, place, strict=True)) for place in places_a if place not in places_b]
     only_b = [dict(zip(keys, place, strict=True)) for place in places_b if place not in places_a]
     first = (a.scenario(places_a[shared[0]][0]), b.scenario(places_b[shared[0]][0]))
+    if any(len(pair.in_phases()) > 1 for pair in pairs):
+        keys, pairs = [*keys, PHASE], [part for pair in pairs for part in pair.in_phases()]
     return Comparison(a, b, keys, pairs, only_a, only_b, _differences(*map(_flat, first)))
 
 
@@ -216,8 +232,8 @@ def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], 
                 where = ", ".join(f"{key} = {label(value, key)}" for key, value in zip(keys, place, strict=True))
                 found = sorted({label(side.value(point, path), path) for point in several})
                 what = f"{side.name} has {len(several)} points {f'at {where}' if where else 'to compare'}: {path} is "
-                one = f"choose one: {side.name}{',' if side.fixed else ':'}{path}={found[0]}"
-                raise ResultsError.saying(what + ", ".join(found), one)
+                one = shell.word(f"{side.name}{',' if side.fixed else ':'}{path}={found[0]}")
+                raise ResultsError.saying(what + ", ".join(found), f"choose one: {one}")
     return points
 
 

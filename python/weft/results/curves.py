@@ -34,10 +34,11 @@ class Curve:
         What distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
-        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``
-        and ``unsettled`` (true if any seed was), ``flaw`` (the worst of `weft.results.soundness`; empty for a sound
-        point), the numbers of the summary as means over seeds (null where nothing was measured), and the numbers of
-        each run with the ending ``_runs``.
+        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase),
+        ``stalled``, ``unsettled`` and ``unjudged`` (true if any seed was), ``closed_loop`` (the load follows the
+        network), ``flaw`` (the worst of `weft.results.soundness`; empty for a sound point), the numbers of the
+        summary as means over seeds (null where nothing was measured), and the numbers of each
+        run with the ending ``_runs``.
     """
 
     label: str
@@ -100,7 +101,8 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
         pl.col("part").first(),
         pl.col("points"),
-        pl.col("saturated", "stalled", "unsettled").any(),
+        pl.col("saturated", "stalled", "unsettled", "unjudged").any(),
+        pl.col("closed_loop").all(),
         pl.col("flaw").sort_by("flaw_rank").first(),
         pl.col(numbers).mean(),
         pl.col(numbers).name.suffix("_runs"),
@@ -155,6 +157,8 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         load.alias("load"),
         pl.lit(part.name).alias("part"),
         pl.Series("saturated", [soundness.is_over(summary) for summary in summaries]),
+        pl.Series("closed_loop", [bool(summary.get("closed_loop")) for summary in summaries]),
+        pl.Series("unjudged", [soundness.is_unjudged(summary) for summary in summaries]),
         pl.Series("unsettled", [soundness.is_unsettled(summary) for summary in summaries]),
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),

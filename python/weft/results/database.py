@@ -19,6 +19,7 @@ from weft.results.rows import frame_of
 from weft.results.store import replaced
 from weft.text import engine_words
 from weft.text.columns import WIDTH
+from weft.text.meant import meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,9 +36,18 @@ _FILES = {
     "channels": "a row per point and channel: flits, cycles per power state, energy"
 } | engine_words.RECORD_MEANINGS
 TABLES = SUMMARIES | _FILES
+# What people look for among the tables, and an analysis of a finished run gives.
+_ANALYSED = ("bill", "dvfs", "recovery")
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB takes a PIVOT as several statements
 # Letters of a file name that DuckDB would take as a pattern.
 _PATTERN = r"([*?[])"
+
+
+def instead_of(table: str) -> str:
+    """What to do about a table that there is not."""
+    if table in _ANALYSED:
+        return f"an analysis gives it: weft analyse {table} DIR --csv"
+    return meant(table, TABLES, f"the tables are {', '.join(TABLES)}")
 
 
 class Database:
@@ -162,8 +172,10 @@ class Database:
     def _help(self, sql: str) -> str:
         absent = [name for name in ASKING if _mentions(sql, name) and not self._files(name)]
         if absent:
-            asks = ", ".join(f"--set {ASKING[name]}" for name in absent)
-            return f"no point kept {' and '.join(absent)}: run the sweep with {asks}"
+            again = next(iter(self._sets.values())).recording(*(ASKING[name] for name in absent))
+            return f"no point kept {' and '.join(absent)}: {again}"
+        if analysed := [name for name in _ANALYSED if _mentions(sql, name)]:
+            return instead_of(analysed[0])
         known = self.columns()
         dotted = {column for columns in known.values() for column, _ in columns if "." in column and _bare(sql, column)}
         quotes = [f"write {', '.join(map(quoted, sorted(dotted)))}, in double quotes"] if dotted else []

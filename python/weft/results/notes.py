@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from weft.results import collapse, soundness
@@ -21,21 +22,42 @@ def lines(results: ResultSet) -> list[str]:
     """The notes of a sweep, a line each."""
     warmup = _answers(results, "warmup_settled", "warm-up settled")
     if warmup:
-        ended = [row for row in results.summaries if row["warmup_settled"] and row.get("power_settled") is not False]
+        ended = [
+            row
+            for row in results.summaries
+            if row["warmup_settled"] and row.get("power_settled") is not False and row.get("packets") != 0
+        ]
         cycles = [summary["warmup_cycles"] for summary in ended]
         taken = f" after {_range(cycles)} cycles" if cycles else ""
-        warmup = [f"{warmup[0]}{taken}", *warmup[1:]]
+        warmup = [f"{warmup[0]}{taken}", *warmup[1:], *_late(results)]
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
-    told = [*collapse.sentences(results), *unmeasured(results), *too_early(results), *warmup, *power, *confidence]
-    return [*told, *lost, *_fairness(results), *damage(results)]
+    told = [
+        *collapse.sentences(results),
+        *unjudged(results),
+        *unmeasured(results),
+        *too_early(results),
+        *warmup,
+        *_by_phases(results),
+        *power,
+        *confidence,
+    ]
+    return [
+        *told,
+        *remedies(results),
+        *lost,
+        *_fairness(results),
+        *unlisted(results),
+        *damage(results),
+    ]
 
 
 def unmeasured(results: ResultSet) -> list[str]:
     """Points, jobs and phases of which the window holds no packet, each kind with the reason; no line if none is."""
     return [
         *_each_once(results, lambda summary: [_no_packet(summary)] if summary.get("packets") == 0 else []),
+        *_each_once(results, _short_window),
         *_each_once(results, _silent_jobs),
         *_each_once(results, _silent_phases),
         *_each_once(results, _overloaded_phases),
@@ -43,11 +65,49 @@ def unmeasured(results: ResultSet) -> list[str]:
 
 
 def too_early(results: ResultSet) -> list[str]:
-    """What was measured after a fixed warm-up in which the power states can't settle."""
+    """What was measured after a fixed warm-up in which the power states can't settle, and queues that have not."""
 
     def told(summary: Mapping[str, Any]) -> list[str]:
         short = soundness.short_warmup(summary)
         return [] if short is None else [f"power states not settled: {short}"]
+
+    def queues(summary: Mapping[str, Any]) -> list[str]:
+        return [_queues(summary)] if soundness.QUEUES_UNSETTLED in soundness.flaws(summary) else []
+
+    return [*_each_once(results, told), *_each_once(results, queues)]
+
+
+def remedies(results: ResultSet) -> list[str]:
+    """What to write so that points settle that have not; the engine tells that of a fixed warm-up before the run."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        if soundness.short_warmup(summary) is not None:
+            return []
+        return [f"to settle: {remedy}" for remedy in soundness.remedies(summary)]
+
+    return _each_once(results, told)
+
+
+def _by_phases(results: ResultSet) -> list[str]:
+    """Where nobody looked whether the network had settled: no warm-up can end by itself under a load that changes."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        if not summary.get("phases") or summary.get("warmup_settled") is not None:
+            return []
+        length = summary.get("warmup_cycles")
+        return [
+            f"settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles"
+        ]
+
+    return _each_once(results, told)
+
+
+def _late(results: ResultSet) -> list[str]:
+    """Why warm-ups came to their limits."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        why = soundness.unsettled_latencies(summary)
+        return [] if why is None else [f"  {why}"]
 
     return _each_once(results, told)
 
@@ -65,10 +125,45 @@ def _each_once(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]
     return [*lines[:_NAMED], f"and {len(lines) - _NAMED} more like these"] if len(lines) > _NAMED + 1 else lines
 
 
+def unjudged(results: ResultSet) -> list[str]:
+    """Points of which it is not known whether the network carries their load, with the reason."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        why = soundness.unjudged(summary)
+        return [] if why is None else [f"not judged: {why}"]
+
+    return _each_once(results, told)
+
+
 def _no_packet(summary: Mapping[str, Any]) -> str:
     if summary.get(q.OFFERED.column):
         return "nothing was measured: none of the packets created in the window was delivered"
     return "nothing was measured: no packet was created in the window"
+
+
+def _short_window(summary: Mapping[str, Any]) -> list[str]:
+    """A window in which few packets, or hardly any latency of one, fit."""
+    packets, latency = summary.get("packets") or 0, summary.get(q.LATENCY.column)
+    window = summary.get("window_cycles")
+    if soundness.FEW in soundness.flaws(summary):
+        of = f" of {window} cycles" if window else ""
+        count = f"{packets} {'packet' if packets == 1 else 'packets'}"
+        return [f"{count} in the window{of}: too few for a mean or a percentile; write a longer measure.window"]
+    if window and latency and window < latency and not soundness.is_over(summary):
+        what = f"the window of {window} cycles is shorter than the mean latency, {latency:.4g} cycles"
+        remedy = f"write `measure.window: {math.ceil(10 * latency)}cycles` or more"
+        return [f"{what}: what is delivered in it was sent before; {remedy}"]
+    return []
+
+
+def _queues(summary: Mapping[str, Any]) -> str:
+    wait, memory = summary["queueing_mean_cycles"], summary["queue_memory_cycles"]
+    lasted = summary["warmup_cycles"] + summary["window_cycles"]
+    return (
+        f"queues not settled: a packet waits {wait:.4g} of its {summary[q.LATENCY.column]:.4g} cycles in queues, and "
+        f"queues of that length need about {memory:.3g} cycles to forget how they began, but warm-up and window are "
+        f"{lasted}: the latency depends on how the run began and how long it was"
+    )
 
 
 def _silent_jobs(summary: Mapping[str, Any]) -> list[str]:
@@ -125,6 +220,18 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     return [f"{lost} at {where} (a router had failed): latencies are of the others"]
 
 
+def unlisted(results: ResultSet) -> list[str]:
+    """How many points of the folder the sweep no longer has, and what becomes of them; no line if it has all."""
+    if not results.unlisted:
+        return []
+    count = (
+        f"{results.unlisted} other point{' lies' if results.unlisted == 1 else 's lie'} in {results.root / 'points'}"
+    )
+    return [
+        f"{count}: the scenario had more or others when they ran; a sweep that has them again takes them from there"
+    ]
+
+
 def damage(results: ResultSet) -> list[str]:
     """Which points can't be used, why, and how to run them again; no line if all can be used."""
     if not results.damaged:
@@ -138,7 +245,10 @@ def damage(results: ResultSet) -> list[str]:
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
     """How many points have yes in a column, and which have no; no line if the column is empty."""
-    asked = {row: answer for row, answer in enumerate(_values(results, column)) if answer is not None}
+    # nothing settles at a point that measured no packet
+    empty = {row for row, summary in enumerate(results.summaries) if summary.get("packets") == 0}
+    answers = enumerate(_values(results, column))
+    asked = {row: answer for row, answer in answers if answer is not None and row not in empty}
     if not asked:
         return []
     no = [row for row, answer in asked.items() if not answer]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -17,12 +16,12 @@ from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
 from weft.scenario.scenario import Scenario
-from weft.text import given
+from weft.text import given, shell
 from weft.text.labels import setting
 from weft.text.meant import meant
 
 # Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
-ASKING = {told["name"]: f"measure.{told['name']}={shlex.quote(told['example'])}" for told in _engine.recordings()}
+ASKING = {told["name"]: f"measure.{told['name']}={told['example']}" for told in _engine.recordings()}
 
 # Keys that every resolved scenario has.
 _SECTIONS = ("topology", "links", "routing", "traffic", "measure")
@@ -67,8 +66,10 @@ class ResultSet:
         ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
     summaries : list of dict
         Contents of ``summary.json`` of each of these points.
+    absent : list of dict
+        ``hash`` and ``coordinates`` of each point without results.
     missing : int
-        Points without results.
+        How many these are.
     damaged : list of Damaged
         Points whose results are not whole, or of another version: they are left out of all else.
     """
@@ -82,8 +83,10 @@ class ResultSet:
         self.points: list[dict[str, Any]] = []
         self.summaries: list[dict[str, Any]] = []
         self.damaged: list[Damaged] = []
+        self.absent: list[dict[str, Any]] = []
         for point in listed:
             if not store.complete(point["hash"]):
+                self.absent.append(point)
                 continue
             try:
                 summary = (store.check if thorough else store.summary)(point["hash"])
@@ -92,7 +95,7 @@ class ResultSet:
                 continue
             self.points.append(point)
             self.summaries.append(summary)
-        self.missing = len(listed) - len(self.points) - len(self.damaged)
+        self.missing = len(self.absent)
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -127,7 +130,21 @@ class ResultSet:
     def command(self) -> str | None:
         """The command that runs what is missing or damaged; ``None`` for a scenario that was in memory only."""
         words = self._store.manifest().get("command")
-        return shlex.join(["weft", *map(str, words), "--out", str(self.root)]) if words else None
+        return shell.command(*words, "--out", self.root) if words else None
+
+    def recording(self, *settings: str) -> str:
+        """In words: how to run the sweep with further settings, in a folder of its own, which these results outlive."""
+        words = self._store.manifest().get("command")
+        if not words:
+            return f"set {' and '.join(settings)} in the scenario, and run it with results in another folder"
+        out = self._store.free()
+        again = shell.command(*words, *(each for setting in settings for each in ("--set", setting)), "--out", out)
+        return f"run it anew in a folder of its own, {out}:\n  {again}"
+
+    @cached_property
+    def unlisted(self) -> int:
+        """Points in the folder that the sweep no longer has; they are in no table, and are lost only if removed."""
+        return self._store.unlisted()
 
     @property
     def bill_keys(self) -> dict[str, Any] | None:
@@ -194,7 +211,7 @@ class ResultSet:
         given.whole(number, "point", least=0)
         if not self.points:
             what = f"{self.root} has no point {point}: none is finished"
-            raise ResultsError.saying(what, f"`weft status {self.root}` says how far the sweep is")
+            raise ResultsError.saying(what, f"`{shell.command('status', self.root)}` says how far the sweep is")
         if not -len(self) <= point < len(self):
             what = f"{self.root} has no point {point}: its {len(self)} finished points are 0 to {len(self) - 1}"
             raise ResultsError.saying(what, "choose one of them: they are the rows of `frame`")
@@ -290,7 +307,7 @@ class ResultSet:
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
             what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
-            raise ResultsError.saying(what, f"add `--set {ASKING[name]}` to the command that runs the point")
+            raise ResultsError.saying(what, self.recording(ASKING[name]))
         return _parquet(self.file(point, path.name))
 
     def file(self, point: int, name: str) -> Path:

@@ -1,7 +1,7 @@
 """What policies that switch links save against links that are always on, and what it costs in latency, in sentences.
 
 Points are compared in pairs at the same traffic, and only where both deliver it and have settled: the others are
-counted with the reason.
+counted with the reason. Where the load changes in phases, each phase is such a pair.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.choose import POLICY
 from weft.results.curves import short
+from weft.text import shell
 from weft.text.labels import label
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _BAR = 40
 _OF_POLICY = {"power", "routing", "measure"}
 # Policies that are told; a sweep of many has a table and a report.
 _TOLD = 3
+# So many ways out are named for points that have not settled.
+_REMEDIES = 2
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,13 @@ class Pair:
     @cached_property
     def obstacle(self) -> str:
         """Why the two can't be compared; empty if they can."""
-        for side in (self.policy, self.reference):
+        sides = (self.policy, self.reference)
+        for side in sides:
             if flaw := _flaw(side):
                 return flaw
-        accepted = [side[q.ACCEPTED.column] for side in (self.policy, self.reference)]
-        return "" if soundness.same_work(accepted) else "that accept different loads"
+        accepted = [side[q.ACCEPTED.column] for side in sides]
+        equal = soundness.same_work(accepted, [side.get("packets") for side in sides])
+        return "" if equal else "that accept different loads"
 
     @property
     def saved(self) -> float:
@@ -59,13 +64,13 @@ class Pair:
         return float(self.reference["power_mean_w"] - self.policy["power_mean_w"])
 
     def sentence(self, where: str) -> str:
-        """Links on, power and latency of both."""
+        """Links that draw power, power and latency of both."""
         power, latency = (
             (self.policy[column], self.reference[column]) for column in ("power_mean_w", q.LATENCY.column)
         )
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
-            f" that it manages are on; the network draws {_instead(*power, _watts)}, and a packet takes"
+            f" that it manages draw power; the network draws {_instead(*power, _watts)}, and a packet takes"
             f" {_instead(*latency, _cycles)} on average."
         )
 
@@ -94,7 +99,10 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
             *_told(names[policy], names[reference], _pairs(points, policy, reference), width),
         ]
     if len(others) > _TOLD:
-        told += ["", f"and {len(others) - _TOLD} more policies: the table above, or `weft report {results.root}`"]
+        told += [
+            "",
+            f"and {len(others) - _TOLD} more policies: the table above, or `{shell.command('report', results.root)}`",
+        ]
     return told
 
 
@@ -104,16 +112,14 @@ def _told(policy: str, reference: str, pairs: Sequence[Pair], width: int) -> lis
     head = f"{policy} beside {reference}, for the same traffic"
     if not good:
         return textwrap.wrap(f"{head}: no point can be compared. {_left_out(pairs)}", width)
-    most, least = good[0], good[-1]
-    sentences = [most.sentence("Where it saves most" if len(good) > 1 else "There")]
-    if len(good) > 1:
-        sentences.append(least.sentence("Where it saves least"))
+    most = good[0]
+    sentences = _extremes(good)
     if len(good) < len(pairs):
         sentences.append(_left_out(pairs))
     place = f" ({most.place})" if most.place else ""
     return [
         head,
-        f"  links on{place}:",
+        f"  links that draw power{place}:",
         *(
             f"  {name.ljust(max(len(policy), len(reference)))}  {_drawn(side['links_on_mean'])}"
             for name, side in ((reference, most.reference), (policy, most.policy))
@@ -126,15 +132,32 @@ def _told(policy: str, reference: str, pairs: Sequence[Pair], width: int) -> lis
     ]
 
 
+def _extremes(good: Sequence[Pair]) -> list[str]:
+    """Sentences on the pairs that save most and least; `good` begins with the one that saves most."""
+    most, least = good[0], good[-1]
+    if len(good) == 1:
+        return [most.sentence("There")]
+    if most.saved >= _NOTHING * most.reference["power_mean_w"]:
+        return [most.sentence("Where it saves most"), least.sentence("Where it saves least")]
+    nowhere = "It saves nothing at any of these points. "
+    return [nowhere + most.sentence("Where it costs least"), least.sentence("Where it costs most")]
+
+
 def _left_out(pairs: Sequence[Pair]) -> str:
     """How many pairs can't be compared, and why."""
     reasons = Counter(pair.obstacle for pair in pairs if pair.obstacle)
     if not reasons:
         return "No two points have the same traffic."
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    unsettled = any("not settled" in reason for reason in reasons)
-    remedy = " Where the load never changes, `measure.warmup: auto` waits until they have settled." if unsettled else ""
-    return f"Not compared, of {len(pairs)} pairs of points: {why}.{remedy}"
+    remedies: dict[str, Pair] = {}
+    for pair in pairs:
+        for told in (each for side in (pair.policy, pair.reference) for each in soundness.remedies(side)):
+            remedies.setdefault(told, pair)
+    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in remedies.items()]
+    more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
+    remedy = f" To settle them, {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
+    what = "points or phases" if any("phase" in pair.policy for pair in pairs) else "points"
+    return f"Not compared, of {len(pairs)} pairs of {what}: {why}.{remedy}"
 
 
 def _flaw(side: Summary) -> str:
@@ -186,12 +209,25 @@ def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | Non
 
 
 def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], policy: str, reference: str) -> list[Pair]:
+    """The points of both at the same traffic; where the load changes in phases, their phases."""
     known = {tuple(place.items()): summary for place, summary in points[reference]}
-    return [
-        Pair(", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in place.items()), summary, known[key])
-        for place, summary in points[policy]
-        if (key := tuple(place.items())) in known
-    ]
+    pairs = []
+    for place, summary in points[policy]:
+        other = known.get(tuple(place.items()))
+        if other is None:
+            continue
+        where = ", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in place.items())
+        phases = list(zip(soundness.in_phases(summary), soundness.in_phases(other), strict=False))
+        pairs += [Pair(", ".join(filter(None, [where, _phase(own)])), own, base) for own, base in phases] or [
+            Pair(where, summary, other)
+        ]
+    return pairs
+
+
+def _phase(phase: Summary) -> str:
+    """A phase of a load in words."""
+    load = phase.get(q.SET_LOAD.column)
+    return f"phase {phase['phase']}" + ("" if load is None else f" of load {load:.3g}")
 
 
 def _drawn(share: float) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-# Accepted loads that differ by no more than this share are the same delivered work.
-SAME_WORK = 0.03
+# Accepted loads that differ by no more than this share, and what chance explains, are the same delivered work.
+_SAME_WORK = 0.03
+# Standard deviations that are taken for chance.
+_CHANCE = 3
+# Fewer packets than this tell nothing about a mean or a percentile; the engine warns of windows with fewer.
+_FEWEST_PACKETS = 30
 
 
 @dataclass(frozen=True, order=True)
@@ -35,15 +40,24 @@ INTERRUPTED = Flaw(1, "interrupted")
 SATURATED = Flaw(2, q.SATURATED)
 SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load")
 EMPTY = Flaw(4, "without a measured packet")
-POWER_UNSETTLED = Flaw(5, "not settled (power states)")
-LATENCY_UNSETTLED = Flaw(6, "not settled (latencies)")
+UNJUDGED = Flaw(5, "not judged (too short for its bursts)")
+FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets")
+POWER_UNSETTLED = Flaw(7, "not settled (power states)")
+LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)")
+QUEUES_UNSETTLED = Flaw(9, "not settled (queues)")
+BACKLOG = Flaw(10, "not settled (the backlog of a saturated phase)")
 
-# The key that a warning of a short warm-up is about.
+# The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
+# bursts.
 _WARMUP = "measure.warmup"
+_LIMIT = "measure.warmup_limit"
+_TOO_SHORT = ("measure.window", "traffic.phases")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
-_UNSETTLED = {POWER_UNSETTLED, LATENCY_UNSETTLED}
+_UNSETTLED = {POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, BACKLOG}
+# Key of what `in_phases` gives: whether the phase before is saturated.
+_AFTER_SATURATED = "after_saturated"
 
 
 def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
@@ -55,16 +69,39 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         SATURATED: bool(summary["saturated"]),
         SATURATED_FOR_A_WHILE: any(phase.get("saturated") for phase in summary.get("phases") or []),
         EMPTY: summary.get("packets") == 0,
+        UNJUDGED: summary["saturated"] is None,
+        FEW: 0 < (summary.get("packets") or 0) < _FEWEST_PACKETS,
         POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
+        QUEUES_UNSETTLED: summary.get("queues_settled") is False,
+        BACKLOG: bool(summary.get(_AFTER_SATURATED)),
     }
     return sorted(flaw for flaw, is_there in found.items() if is_there)
 
 
 def short_warmup(summary: Mapping[str, Any]) -> str | None:
     """What the engine said of a fixed warm-up in which the power states can't settle; ``None`` if it said nothing."""
-    warnings = summary.get("warnings") or []
-    return next((warning["what"] for warning in warnings if warning["path"] == _WARMUP), None)
+    return next((warning["what"] for warning in _warnings(summary, _WARMUP)), None)
+
+
+def unsettled_latencies(summary: Mapping[str, Any]) -> str | None:
+    """Why the latencies had not settled at the limit of a warm-up, and what to do; ``None`` if they had."""
+    return next(map(_told, _warnings(summary, _LIMIT)), None)
+
+
+def unjudged(summary: Mapping[str, Any]) -> str | None:
+    """Why it is not known whether the network carries the load, and what to do; ``None`` if it is known."""
+    if UNJUDGED not in flaws(summary):
+        return None
+    return next(map(_told, _warnings(summary, *_TOO_SHORT)), UNJUDGED.words)
+
+
+def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
+    return [warning for warning in summary.get("warnings") or [] if warning["path"] in paths]
+
+
+def _told(warning: Mapping[str, str]) -> str:
+    return f"{warning['what']}; {warning['help']}"
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
@@ -80,6 +117,11 @@ def is_over(summary: Mapping[str, Any]) -> bool:
 def is_unsettled(summary: Mapping[str, Any]) -> bool:
     """Whether a point that is not overloaded was measured before it had settled."""
     return not is_over(summary) and bool(_UNSETTLED & set(flaws(summary)))
+
+
+def is_unjudged(summary: Mapping[str, Any]) -> bool:
+    """Whether it is not known of a point that is not overloaded in a phase whether the network carries its load."""
+    return not is_over(summary) and UNJUDGED in flaws(summary)
 
 
 def worst(summaries: Iterable[Mapping[str, Any]]) -> Flaw | None:
@@ -102,8 +144,83 @@ def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
     return dict(sorted(counts.items()))
 
 
-def same_work(accepted: Iterable[float | None]) -> bool:
-    """Whether points deliver the same: accepted loads [flits/terminal/cycle] that differ by `SAME_WORK` at most."""
-    loads = list(accepted)
+def same_work(accepted: Iterable[float | None], packets: Iterable[int | None]) -> bool:
+    """Whether points deliver the same, up to 3 % and what chance explains (three standard deviations).
+
+    This is the one criterion of equal work: of sentences on savings, comparisons, bills and reports.
+
+    Parameters
+    ----------
+    accepted : iterable of float or None
+        Accepted load of each point [flits/terminal/cycle]; points of which one is unknown do not deliver the same.
+    packets : iterable of int or None
+        Packets that each point measured; nothing is put down to chance where one is unknown.
+    """
+    loads, counts = list(accepted), list(packets)
     known = [load for load in loads if load is not None]
-    return len(known) == len(loads) > 0 and max(known) - min(known) <= SAME_WORK * max(known)
+    if not known or len(known) < len(loads):
+        return False
+    chance = _CHANCE * math.sqrt(sum(1 / count for count in counts if count)) if all(counts) else 0.0
+    return max(known) - min(known) <= (_SAME_WORK + chance) * max(known)
+
+
+def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a point measured in each phase of its load, in the form of a summary; empty if its load does not change.
+
+    A phase is judged by itself: it may be sound where another phase of the point is saturated, but not right after it,
+    when it delivers what that one has left.
+    """
+    phases: Sequence[Mapping[str, Any]] = summary.get("phases") or []
+    after = [False, *(bool(phase.get("saturated")) for phase in phases)]
+    return [
+        {
+            key: summary.get(key)
+            for key in (q.ENDING.column, "warnings", "warmup_settled", "power_settled", "hash", "packet_flits")
+        }
+        | dict(phase)
+        | {
+            "saturated": bool(summary["saturated"] or phase.get("saturated")),
+            _AFTER_SATURATED: late,
+            "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
+        }
+        for phase, late in zip(phases, after, strict=False)
+    ]
+
+
+def remedies(summary: Mapping[str, Any]) -> list[str]:
+    """What to write so that a point that has not settled does, with numbers; empty for one that has."""
+    found = set(flaws(summary)) & _UNSETTLED
+    if not found or is_over(summary):
+        return []
+    told = []
+    if short_warmup(summary) is not None:
+        told.append(next(each["help"] for each in summary["warnings"] if each["path"] == _WARMUP))
+    by_itself = summary.get("warmup_settled") is not None
+    limit = _rounded_up(2 * (summary.get("warmup_cycles") or 0))
+    lower = _lower_load(summary)
+    if QUEUES_UNSETTLED in found:
+        # at a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that
+        # ends by itself has to see twice that time and more
+        enough = max(limit, _rounded_up(100 * summary["queueing_mean_cycles"]))
+        key = f"measure.warmup_limit: {enough}cycles" if by_itself else f"measure.warmup: {enough}cycles"
+        told.append(
+            f"write {lower} and `{key}`: near the capacity queues hardly ever drain, however long the warm-up is"
+        )
+    elif by_itself and False in (summary["warmup_settled"], summary.get("power_settled")):
+        told.append(
+            f"`measure.warmup: auto` reached its limit: write `measure.warmup_limit: {limit}cycles` or more, or {lower}"
+        )
+    if BACKLOG in found:
+        told.append("lower the load of the phase before until it is not saturated")
+    return told
+
+
+def _lower_load(summary: Mapping[str, Any]) -> str:
+    load = summary.get("load")
+    return "lower loads" if load is None else f"a load 5 % lower ({0.95 * load:.3g} in place of {load:g})"
+
+
+def _rounded_up(cycles: float) -> int:
+    """A number of cycles with two digits."""
+    unit = int("1".ljust(len(str(math.ceil(cycles))) - 1, "0"))
+    return math.ceil(cycles / unit) * unit

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from weft._engine import RESULT_MODEL_VERSION
 from weft.errors import ResultsError, WriteError, writing
 from weft.results import unfinished
+from weft.text import shell
 from weft.text.file_names import as_path
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Store:
         if (version := summary.get("result_model")) != RESULT_MODEL_VERSION:
             what = f"{folder}: result model {version}, but this Weft reads {RESULT_MODEL_VERSION}"
             raise ResultsError.saying(what, "run the sweep again with this version")
-        if not isinstance(summary.get("ending"), str) or not isinstance(summary.get("saturated"), bool):
+        if not isinstance(summary.get("ending"), str) or not isinstance(summary.get("saturated", ""), bool | None):
             raise ResultsError.saying(f"{folder / _SUMMARY} is damaged: it does not say how the run ended", _AGAIN)
         _check_sizes(folder, self.run_info(hash))
         self.file(hash, _SUMMARY)
@@ -156,6 +157,13 @@ class Store:
                 for rest in (new, old):
                     shutil.rmtree(rest, ignore_errors=True)
 
+    def unlisted(self) -> int:
+        """Finished points in the folder that its list does not name: an earlier form of the sweep had them."""
+        listed = {point["hash"] for point in self.manifest()["points"]}
+        with suppress(OSError):
+            return sum(each.name.isalnum() and each.name not in listed for each in self._points.iterdir())
+        return 0
+
     def stall(self, hash: str) -> str:
         """The packets of a stuck point that wait for each other, in words."""
         path = self.folder(hash) / _STALL
@@ -214,7 +222,8 @@ class Store:
         if not same and lost:
             whose = f"{manifest['name']!r} of {manifest.get('source')}"
             what = f"{self.root} holds the results of another sweep, {whose}: {len(lost)} of its points would be lost"
-            remedy = f"name another folder with --out (in Python out=), such as {self._free()}, or remove {self.root}"
+            free = shell.word(self.free())
+            remedy = f"name another folder with --out (in Python out=), such as {free}, or remove {self.root}"
             raise ResultsError.saying(what, remedy)
 
     def _owner(self, named: Named) -> list[str | None]:
@@ -226,7 +235,7 @@ class Store:
             file = os.path.relpath(file, os.path.realpath(self.root))  # a project may be moved as a whole
         return [named.folder, file]
 
-    def _free(self) -> Path:
+    def free(self) -> Path:
         """A folder beside this one that does not exist."""
         number = 2
         while os.path.lexists(free := self.root.with_name(f"{self.root.name}-{number}")):
@@ -261,7 +270,8 @@ class Store:
         """
         path = self.root / _MANIFEST
         if not os.path.lexists(path):
-            what = f"{self.root} holds no results of a sweep: there is no {_MANIFEST}"
+            absent = _MANIFEST if os.path.lexists(self.root) else "such folder"
+            what = f"{self.root} holds no results of a sweep: there is no {absent}"
             raise ResultsError.saying(what, f"name the folder that `weft run` wrote{self._neighbours()}")
         manifest = _parsed(_bytes(path, _REWRITE), path, _REWRITE)
         points = manifest.get("points")

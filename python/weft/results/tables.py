@@ -10,7 +10,7 @@ from weft.text.columns import GAP, columns, number
 from weft.text.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft.results.curves import Curve
     from weft.results.quantities import Quantity
@@ -20,6 +20,9 @@ _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 # Stands behind numbers that were measured too early.
 _UNSETTLED = "~"
+# Stands behind the energy of points that deliver less than is offered.
+_OVERLOADED = "!"
+_UNJUDGED = "?"
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -36,8 +39,11 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     stall = "; stall: packets wait for each other for ever" if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
-    unsettled = f"; {_UNSETTLED}: measured before it had settled" if any(map(_has_unsettled, curves)) else ""
-    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}"
+    unsettled = f"; {_UNSETTLED}: measured before it had settled" if _any(curves, "unsettled") else ""
+    unjudged = f"; {_UNJUDGED}: too short to tell whether it is saturated" if _any(curves, "unjudged") else ""
+    over = any(map(_has_overloaded, curves))
+    overloaded = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered" if over else ""
+    limit = f"sat: saturated, the latency has no limit{stall}{unsettled}{unjudged}{overloaded}"
     lines = [f"{shown} over load as set [{q.OFFERED.unit}]; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
@@ -85,7 +91,9 @@ def phases(results: ResultSet) -> list[str]:
     told = (
         "phases of the load: set, offered and accepted [flits/terminal/cycle], latency and p99 of the packets created"
     )
-    lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]"]
+    over = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered"
+    marked = over if frame["saturated"].any() else ""
+    lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]{marked}"]
     return [*lines, *columns(head, rows, left=len(varied))]
 
 
@@ -97,7 +105,8 @@ def _cycles(phase: Mapping[str, object]) -> str:
 def _of_phase(phase: Mapping[str, Any], quantity: Quantity) -> str:
     if phase.get("saturated") and quantity in {q.LATENCY, q.P99}:
         return "sat"
-    return number(phase.get(quantity.column), quantity.digits)
+    mark = _OVERLOADED if phase.get("saturated") and quantity is q.ENERGY else ""
+    return number(phase.get(quantity.column), quantity.digits) + mark
 
 
 def _delivered(job: Mapping[str, object]) -> str:
@@ -127,22 +136,39 @@ def _panel(panel: Panel, width: int) -> list[str]:
 def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    marked = _has_unsettled(curve)
-    rows = [[_cell(known.get(load), quantity, marked=marked) for quantity in _SHOWN] for load in offered]
+    late, over = _any([curve], "unsettled") or _any([curve], "unjudged"), _has_overloaded(curve)
+    marked = {quantity: late or (over and quantity is q.ENERGY) for quantity in _SHOWN}
+    rows = [[_cell(known.get(load), each, marked=marked[each]) for each in _SHOWN] for load in offered]
     lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
     width = max(map(len, [curve.label, *lines]))
     return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
 
 
-def _has_unsettled(curve: Curve) -> bool:
-    return bool(curve.frame["unsettled"].any())
+def _any(curves: Iterable[Curve], column: str) -> bool:
+    return any(curve.frame[column].any() for curve in curves)
+
+
+def _mark(row: Mapping[str, float | bool | None]) -> str:
+    if row["unjudged"]:
+        return _UNJUDGED
+    return _UNSETTLED if row["unsettled"] else " "
+
+
+def _has_overloaded(curve: Curve) -> bool:
+    over = curve.frame.filter(curve.frame["saturated"] | curve.frame["stalled"])
+    return q.ENERGY.column in over.columns and over[q.ENERGY.column].null_count() < over.height
 
 
 def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, marked: bool) -> str:
     if row is None:
         return ""
     # where some cells have a mark, the digits of the others stay below theirs
-    mark = (_UNSETTLED if row["unsettled"] and row[quantity.column] is not None else " ") if marked else ""
-    if quantity is q.LATENCY and (row["stalled"] or row["saturated"]):
+    over = row["stalled"] or row["saturated"]
+    mark = " " if marked else ""
+    if marked and row[quantity.column] is not None:
+        mark = _mark(row)
+        if mark == " " and over and quantity is q.ENERGY:
+            mark = _OVERLOADED
+    if quantity is q.LATENCY and over:
         return ("stall" if row["stalled"] else "sat") + mark
     return number(row[quantity.column], quantity.digits) + mark

@@ -27,6 +27,8 @@ class Verdict(StrEnum):
     """No load is too much."""
     MIXED = "not_monotonic"
     """A load is too much, and a higher one is not."""
+    OPEN = "not_judged"
+    """Of loads that would decide it is not known whether they are too much."""
 
 
 class Search:
@@ -43,10 +45,10 @@ class Search:
 
     def __init__(self, loads: Sequence[float]) -> None:
         self._loads = [given.number(load, "loads", 0.5) for load in given.listed(loads, "loads", "0.1, 0.5")]
-        self._known: dict[int, bool] = {}
+        self._known: dict[int, bool | None] = {}
 
-    def learn(self, load: float, *, over: bool) -> None:
-        """Take the verdict on a load: `over` if it is too much."""
+    def learn(self, load: float, *, over: bool | None) -> None:
+        """Take the verdict on a load: `over` if it is too much, ``None`` if that is not known."""
         self._known[self._loads.index(load)] = over
 
     def wanted(self) -> list[float]:
@@ -62,7 +64,10 @@ class Search:
         return ends + math.ceil(math.log2(max(1, high - low))) + 2 if high - low > 1 else len(wanted)
 
     def _edge(self) -> tuple[int, int, list[int]]:
-        """The steps between which the edge lies, and the steps that come next."""
+        """The steps between which the edge lies, and the steps that come next.
+
+        A load of which nothing is known is passed over upwards, as one that is good: the edge above it may be sharp.
+        """
         low, high = 0, len(self._loads) - 1
         if missing := [step for step in dict.fromkeys((low, high)) if step not in self._known]:
             return low, high, missing
@@ -78,11 +83,16 @@ class Search:
 
     def bracket(self) -> tuple[float | None, float | None, Verdict]:
         """The highest load up to which all are good, the lowest from which all are too much, and a verdict."""
-        steps = sorted(self._known)
+        steps = sorted(step for step, over in self._known.items() if over is not None)
         good = list(takewhile(lambda step: not self._known[step], steps))
         bad = list(takewhile(lambda step: self._known[step], reversed(steps)))
         low = self._loads[good[-1]] if good else None
         high = self._loads[bad[-1]] if bad else None
         if len(good) + len(bad) < len(steps):
             return low, high, Verdict.MIXED
+        first = good[-1] if good else -1
+        last = bad[-1] if bad else len(self._loads)
+        # what is open below a load that is carried, or above one that is too much, changes nothing
+        if any(over is None and first < step < last for step, over in self._known.items()):
+            return low, high, Verdict.OPEN
         return low, high, Verdict.FOUND if good and bad else (Verdict.ABOVE if good else Verdict.BELOW)

@@ -77,17 +77,21 @@ def refuse_too_much(
     together = sum(needs[:workers])
     if together <= limit.bytes:
         return
+    # of all points: which of them run at the same time is not known
+    short = max(point.memory(threads, blocks)["at_load_bytes"] for point in points) * workers
     fitting = next((count for count in range(workers, 0, -1) if sum(needs[:count]) <= limit.bytes), 0)
     at_once = "a point takes" if workers == 1 else f"{workers} points at a time take"
     what = (
-        f"{at_once} up to {text(together)} of memory with all buffers full, and {limit.of} has {text(limit.bytes)} left"
+        f"{at_once} up to {text(together)} of memory with all buffers full, as they are beyond saturation (about "
+        f"{text(short)} while queues are short), and {limit.of} has {text(limit.bytes)} left"
     )
     fewer = (
         f"run at most {fitting} at a time (--jobs {fitting}, in Python jobs={fitting})"
         if fitting
         else "take a smaller network"
     )
-    raise ScenarioError.saying(what, f"{fewer}, or run all the same with --force-memory (force_memory=True)")
+    enough = ": it is enough where no load saturates" if short <= limit.bytes else ""
+    raise ScenarioError.saying(what, f"{fewer}, or run all the same with --force-memory (force_memory=True){enough}")
 
 
 def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> list[int]:

@@ -2,7 +2,8 @@
 
 A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
 or does not deliver the packets of the window in time) or if the network gets stuck. With several seeds, half of the
-runs decide.
+runs decide. If as many may be too much, because windows are too short for their bursts, the load is open. Where
+terminals wait for replies the load follows the network, and there is nothing to search.
 """
 
 from __future__ import annotations
@@ -157,6 +158,10 @@ def _check(point: Point) -> None:
         remedy = "leave out measure.stop and the batches, or compare completion times with `weft run`"
         raise ScenarioError.saying(what, remedy, "measure.stop")
     jobs = {f"traffic.jobs.{number}": job for number, job in enumerate(traffic.get("jobs", []))}
+    if limit := _closed_loop(jobs, traffic):
+        what = "terminals wait for replies: they offer what the network lets them, and the load follows the network"
+        remedy = "leave out `outstanding` (requests then wait for no reply), or compare accepted loads with `weft run`"
+        raise ScenarioError.saying(what, remedy, limit)
     own = [_own_load(job, path, traffic) for path, job in jobs.items()] or [_own_load({}, "traffic", traffic)]
     if all(own) and (first := own[0]):
         raise ScenarioError.saying(*first)
@@ -164,6 +169,16 @@ def _check(point: Point) -> None:
     if given and len(given) == point.imply()["terminals"]:
         what = f"all {len(given)} terminals have loads of their own: traffic.load changes nothing"
         raise ScenarioError.saying(what, "leave out those that are to saturate", "traffic.loads")
+
+
+def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
+    """The key by which the terminals of all jobs wait for replies; ``None`` if some do not."""
+    waits = [
+        f"{path}.reply.outstanding" if job.get("reply") else "traffic.reply.outstanding"
+        for path, job in (jobs or {"traffic": traffic}).items()
+        if (job.get("reply") or traffic.get("reply") or {}).get("outstanding") is not None
+    ]
+    return waits[0] if len(waits) == max(len(jobs), 1) else None
 
 
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
@@ -217,11 +232,13 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _over(points: Sequence[Point], store: Store) -> bool:
-    """Whether at least half of the seeds say that the load is too much."""
+def _over(points: Sequence[Point], store: Store) -> bool | None:
+    """Whether at least half of the seeds say that the load is too much; ``None`` if those decide that do not know."""
     summaries = [store.summary(point.hash) for point in points]
     votes = sum(map(soundness.is_over, summaries))
-    return bool(2 * votes >= len(summaries))
+    if 2 * votes >= len(summaries):
+        return True
+    return None if 2 * (votes + sum(map(soundness.is_unjudged, summaries))) >= len(summaries) else False
 
 
 def _stuck(points: Sequence[Point], store: Store) -> bool:

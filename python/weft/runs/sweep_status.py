@@ -29,6 +29,8 @@ class SweepStatus:
         Name of the sweep and its folder.
     points, done, missing, damaged : int
         Points in all, finished, without results, and with results that can't be used.
+    unlisted : int
+        Points in the folder that the sweep no longer has.
     endings : dict
         Finished points by ending: ``drained``, ``saturated``, ``stalled``.
     result_model : int
@@ -50,6 +52,7 @@ class SweepStatus:
     done: int
     missing: int
     damaged: int
+    unlisted: int
     endings: dict[str, int]
     result_model: int
     point_seconds_mean: float | None
@@ -75,6 +78,7 @@ def status(folder: str | Path) -> SweepStatus:
         done=len(results),
         missing=results.missing,
         damaged=len(results.damaged),
+        unlisted=results.unlisted,
         endings=dict(Counter(summary[ENDING.column] for summary in results.summaries)),
         result_model=RESULT_MODEL_VERSION,
         point_seconds_mean=fmean(seconds) if seconds else None,

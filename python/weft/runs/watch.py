@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weft._engine import Control, Point
 from weft.errors import ScenarioError
 from weft.results.quantities import ENDING, STALLED
+from weft.runs import memory
 from weft.text import given
 
 if TYPE_CHECKING:
@@ -50,17 +51,26 @@ def _is_number(text: str) -> bool:
 
 
 def run(
-    point: Point, names: Sequence[tuple[int, int]] = (), first: int = 0, *, threads: int = 1, blocks: int = 0
+    point: Point,
+    names: Sequence[tuple[int, int]] = (),
+    first: int = 0,
+    *,
+    threads: int = 1,
+    blocks: int = 0,
+    force_memory: bool = False,
 ) -> Finished:
     """Run a point and watch the packets with these names, or else the first ones of the window.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, none of the packets with names is made in it, or there are too many to watch.
+        If the point can't run, or needs more memory than there is left (unless `force_memory`), none of the packets
+        with names is made in it, or there are too many to watch.
     """
     if first > _MOST:
         raise ScenarioError.saying(f"{first} packets are more than can be watched", f"watch at most {_MOST}")
+    if not force_memory:
+        memory.refuse_too_much([point], jobs=1, threads=threads, blocks=blocks)
     control = Control()
     with ThreadPoolExecutor(max_workers=1) as pool:
         future = pool.submit(point.run, threads, blocks, control, list(names), first)
@@ -87,7 +97,9 @@ def missing(finished: Finished) -> list[str]:
     ]
 
 
-def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0) -> list[dict[str, Any]]:
+def journeys(
+    point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
+) -> list[dict[str, Any]]:
     """The life of each packet: what `weft run --watch` tells, as data.
 
     Parameters
@@ -98,6 +110,8 @@ def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: in
         ``"TERMINAL:NUMBER"`` or ``"TERMINAL:FIRST-LAST"``: packets by their number among those that the terminal made.
     threads, blocks : int
         As for `Sweep.run`; they change nothing.
+    force_memory : bool
+        Run even if the point needs more memory than there is left.
 
     Returns
     -------
@@ -109,11 +123,12 @@ def journeys(point: Point, names: Sequence[str], *, threads: int = 1, blocks: in
     Raises
     ------
     ScenarioError
-        If the point can't run, or none of the packets is made in it.
+        If the point can't run, or needs too much memory, or none of the packets is made in it.
     """
     given.instance(point, Point, "journeys", "point of a sweep", 'write e.g. weft.load("my.yaml").points[0]')
     given.execution(None, threads, blocks, None)
-    return run(point, packets(given.words(names, "names", "3:0-5")), threads=threads, blocks=blocks).journeys
+    wanted = packets(given.words(names, "names", "3:0-5"))
+    return run(point, wanted, threads=threads, blocks=blocks, force_memory=force_memory).journeys
 
 
 def _remedy(finished: Finished) -> str:

@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 def meant(word: object, known: Iterable[str], otherwise: str) -> str:
     """The question whether a word like this one was meant; if none is like it, what to say otherwise."""
-    alike = get_close_matches(str(word), list(known), n=2, cutoff=0.6)
+    alike = get_close_matches(str(word), list(dict.fromkeys(known)), n=2, cutoff=0.6)
     return f"did you mean {' or '.join(f'`{each}`' for each in alike)}?" if alike else otherwise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ _TEX = {
     "\N{MINUS SIGN}": "$-$",
     "±": r"$\pm$",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
+# Letters of a line of a heading in LaTeX, whose columns are as wide as their longest line.
+_WIDTH = 12
 # Letters that Markdown would read as marks; < and & would begin HTML.
 _MARKS = re.compile(r"([\\`*_~|$]|\](?=[(\[:]))")
 
@@ -46,14 +49,15 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
     Parameters
     ----------
     head : sequence of str
-        Headings of the columns, with units.
+        Headings of the columns, with units in brackets: words and unit stand below each other, in short lines.
     sections : sequence of Section
         The rows; the title of a section has a line of its own.
     left : collection of int
         Numbers of the columns that hold words, which are flush left.
     """
     spec = "".join("l" if place in left else "r" for place in range(len(head)))
-    lines = ["% needs \\usepackage{booktabs}", f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}", "\\toprule", _tex_row(head)]
+    lines = ["% needs \\usepackage{booktabs}", f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}", "\\toprule"]
+    lines += map(_tex_row, _stacked(head))
     for number, section in enumerate(sections):
         lines.append("\\midrule" if number == 0 else "\\addlinespace")
         if section.title:
@@ -62,6 +66,32 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
             )
         lines += [_tex_row(row) for row in section.rows]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+
+def _stacked(head: Sequence[str]) -> list[list[str]]:
+    """The rows of a head: words of all columns end in one row, and their units begin in the next.
+
+    Examples
+    --------
+    >>> _stacked(["Load [flits/terminal/cycle]", "Mean packet latency [cycles]"])
+    [['', 'Mean packet'], ['Load', 'latency'], ['(flits/', '(cycles)'], ['terminal/', ''], ['cycle)', '']]
+    """
+    parts = [re.fullmatch(r"(.*?)(?: \[([^\[\]]*)\])?", each, re.DOTALL) for each in head]
+    words = [_folded(part[1]) if part else [] for part in parts]
+    units = [_folded(f"({part[2]})") if part and part[2] else [] for part in parts]
+    above, below = (max(map(len, columns), default=0) for columns in (words, units))
+    columns = [
+        [*[""] * (above - len(lines)), *lines, *unit, *[""] * (below - len(unit))]
+        for lines, unit in zip(words, units, strict=True)
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _folded(text: str) -> list[str]:
+    """Short lines of a text, which may be broken at spaces and behind a slash."""
+    spaced = re.sub(r"/(?=\S)", "/\0 ", " ".join(text.split()))
+    lines = textwrap.wrap(spaced, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("/\0 ", "/").replace("\0", "") for line in lines]
 
 
 def _tex_row(cells: Sequence[str]) -> str:

@@ -96,6 +96,7 @@ def record(
     to_cycle: int | None = None,
     threads: int = 1,
     blocks: int = 0,
+    force_memory: bool = False,
 ) -> Timeline:
     """Run a point and record what is wanted of it.
 
@@ -114,6 +115,8 @@ def record(
         The part of the run in the trace, from `from_cycle` to before `to_cycle`; by default all of it.
     threads, blocks : int
         As for `Sweep.run`; they change nothing.
+    force_memory : bool
+        Run even if the point needs more memory than there is left.
 
     Returns
     -------
@@ -131,7 +134,8 @@ def record(
     if to_cycle is not None and to_cycle <= from_cycle:
         what = f"no cycle is from {from_cycle} to before {to_cycle}"
         raise ScenarioError.saying(what, f"write --to-cycle {from_cycle + 1} or more")
-    finished = watch.run(point, watch.packets(names), first, threads=threads, blocks=blocks)
+    watched = watch.packets(names)
+    finished = watch.run(point, watched, first, threads=threads, blocks=blocks, force_memory=force_memory)
     summary = finished.summary
     end = summary["cycles_total"]
     if from_cycle >= end:

@@ -9,7 +9,7 @@ use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_traffic::{Pattern, Process, stream};
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// Purposes of the random streams of a terminal: the gaps between its packets, and their destinations.
 const GAPS: u64 = 1;
@@ -27,6 +27,8 @@ struct Rate {
     plain_until: u64,
     /// End of the phase.
     until: u64,
+    /// Flits per cycle.
+    load: f64,
 }
 
 /// What the clocks of a job share.
@@ -109,6 +111,7 @@ impl Clocks {
                     phase: p as u32,
                     plain_until: if watched { 0 } else { until },
                     until,
+                    load,
                 });
             }
             if rates.len() >= usize::from(u16::MAX) {
@@ -141,6 +144,20 @@ impl Clocks {
     /// Whether packets are created with the same probability in every cycle of a phase.
     pub fn is_steady(&self) -> bool {
         self.batch.is_none() && self.memoryless
+    }
+
+    /// Variance over mean of the number of packets that the clocks create in a long time, in the phase that begins with cycle
+    /// `start`; `None` if they stop after a batch.
+    pub fn dispersion(&self, start: Cycles) -> Option<f64> {
+        if self.batch.is_some() {
+            return None;
+        }
+        let phase = self.starts.partition_point(|&own| own <= start).saturating_sub(1);
+        let rates = self.rate_of[phase].iter().map(|&rate| &self.rates[usize::from(rate)]);
+        // counts of different clocks are independent: variances and means add up
+        let sums = rates.filter_map(|rate| rate.process.as_ref().map(|process| (rate.load, process.dispersion())));
+        let (mean, variance) = sums.fold((0.0, 0.0), |(m, v), (load, dispersion)| (m + load, v + load * dispersion));
+        Some(if mean > 0.0 { variance / mean } else { 0.0 })
     }
 
     /// The clock of a terminal.

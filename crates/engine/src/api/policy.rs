@@ -163,6 +163,12 @@ pub trait PolicyModel {
     /// policy that forgot it would be measured before its links have settled.
     fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
+    /// What may go wrong with these parameters although nothing is refused: a warning of a point that can run. The path is
+    /// that of the parameter.
+    fn risk(&self, _cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+        Ok(None)
+    }
+
     /// What its overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes
     /// nothing.
     fn first_published(&self, _graph: &Graph) -> Option<u32> {

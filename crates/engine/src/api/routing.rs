@@ -168,6 +168,12 @@ pub trait Routing: Debug + Send + Sync {
     /// [`Step::named`].
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
+    /// Of `steps`, the first, and all whose costs equal that: one of these is taken while all queues are empty. Others may
+    /// follow, and by default do. A routing names these alone if there are many others, such as one over each intermediate.
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.steps(at, packet, seed)
+    }
+
     /// Why packets can't wait for each other in a circle. By default the check follows every state that a packet can
     /// reach.
     fn proof(&self) -> Proof<'_> {
@@ -365,15 +371,18 @@ impl dyn AnyRouting + '_ {
     }
 
     /// The hops that packets take in an idle network: with all queues empty the first choice wins, or one of the first
-    /// equal ones, if the routing draws among these.
-    pub fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
-        let mut choices = self.choices(at, packet, seed);
+    /// equal ones, if the routing draws among these. With them, how many others were listed on the way.
+    pub fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> (Vec<Step>, usize) {
+        let mut choices = self.first_steps(at, packet, seed);
+        let listed = choices.len();
         if let Some(Some(first)) = choices.first().map(|c| c.cost) {
             let equal = |c: &Step| c.cost.is_some_and(|c| (c.hops, c.bias) == (first.hops, first.bias));
             let keep = if self.draws_ties() { choices.iter().take_while(|c| equal(c)).count() } else { 1 };
             choices.truncate(keep);
         }
-        choices
+        choices.iter_mut().for_each(|step| self.taken(&mut step.after, step.hop));
+        let others = listed - choices.len();
+        (choices, others)
     }
 
     /// One packet per possible outcome of the source's random choices, all equally likely: each intermediate or path of

@@ -127,6 +127,11 @@ pub trait WorkloadModel {
     /// What terminals wait for; `None`: nothing, and then sources are not told of packets that are sent or delivered.
     fn awaits(&self) -> Option<Awaits>;
 
+    /// Whether terminals offer no more than the network lets them, as they wait for deliveries: no load is too much then.
+    fn follows_network(&self) -> bool {
+        self.awaits().is_some()
+    }
+
     /// Lengths of all packets [flits], if those that terminals send of their own have `packet_flits`.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         vec![packet_flits]
@@ -169,6 +174,13 @@ pub trait Workload: Debug + Send + Sync {
     /// Whether the offered load is the same random process at any time of a phase, whatever the network does.
     fn is_steady(&self) -> bool {
         false
+    }
+
+    /// How much the number of packets that terminals create of their own in a long time scatters, in the phase of the load
+    /// that begins with cycle `start`: variance over mean. `None`: there is no rate that the network could fall behind (the
+    /// workload ends by itself, or all of it waits for deliveries).
+    fn dispersion(&self, _start: Cycles) -> Option<f64> {
+        None
     }
 
     /// Latencies that are counted apart for this workload, by the names of their columns in the results.

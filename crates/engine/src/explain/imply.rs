@@ -7,6 +7,8 @@
 
 mod cuts;
 mod sample;
+#[cfg(test)]
+mod tests;
 
 use crate::api::routing::{Classes, Decides, Hop};
 use crate::explain::serial::{NO_LINKS, Sequences};
@@ -333,6 +335,8 @@ impl<'a> Walker<'a> {
     fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
+        // choices that were listed and are not taken
+        let mut listed = 0;
         let mut next: Vec<Part> = Vec::new();
         while !parts.is_empty() {
             let room = self.parts / parts.len().min(self.parts);
@@ -356,7 +360,8 @@ impl<'a> Walker<'a> {
                 match net.routing.take_next(here, &mut after, net.seed) {
                     Some(hop) if !net.routing.draws_hops() => go(hop, after, part, 1),
                     _ => {
-                        let mut choices = net.routing.idle_steps(here, &packet, net.seed);
+                        let (mut choices, others) = net.routing.idle_steps(here, &packet, net.seed);
+                        listed += others as u64;
                         if choices.len() > room {
                             choices = vec![choices.swap_remove(below(&mut self.rng, choices.len() as u32) as usize)];
                         }
@@ -368,6 +373,7 @@ impl<'a> Walker<'a> {
             join(&mut next);
             std::mem::swap(&mut parts, &mut next);
         }
+        self.steps += listed;
         (hops, wire)
     }
 }

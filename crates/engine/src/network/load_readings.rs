@@ -4,12 +4,21 @@
 use crate::network::spec::Phases;
 use crate::state::Account;
 
+/// Flits of the jobs that have a rate, from the begin of the window on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Carried {
+    pub offered: u64,
+    pub accepted: u64,
+}
+
 /// What had happened before a cycle.
 #[derive(Debug, Clone)]
 pub struct Reading {
     pub cycle: u64,
     /// Flits accepted: all that reach their terminals less than [`LoadReadings::landing`] cycles later.
     pub accepted: u64,
+    /// The same of the jobs that have a rate, and what they offered until then.
+    pub carried: Carried,
     /// Sums of the accounts of the channels of each link class: at 2 * class of those that leave routers, behind it of
     /// those that leave terminals.
     pub classes: Vec<Account>,

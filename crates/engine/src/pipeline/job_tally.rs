@@ -41,7 +41,7 @@ pub struct Parts {
     parts: Vec<Part>,
     done: Vec<Done>,
     /// Measured packets of each job that were discarded.
-    lost: Vec<u64>,
+    lost: Vec<Amount>,
     pub seen: Seen,
     pub by_phase: PhaseTally,
 }
@@ -68,7 +68,7 @@ impl Parts {
             of_job,
             parts,
             done: vec![Done::default(); jobs.len()],
-            lost: vec![0; jobs.len()],
+            lost: vec![Amount::default(); jobs.len()],
             seen: Seen::default(),
             by_phase: PhaseTally::new(changes),
         }
@@ -81,11 +81,11 @@ impl Parts {
         }
     }
 
-    pub fn lose(&mut self, job: usize) {
-        self.lost[job] += 1;
+    pub fn lose(&mut self, job: usize, flits: u16) {
+        self.lost[job] += Amount { packets: 1, flits: flits.into() };
     }
 
-    pub fn lost(&self, job: usize) -> u64 {
+    pub fn lost(&self, job: usize) -> Amount {
         self.lost[job]
     }
 
@@ -96,6 +96,11 @@ impl Parts {
     /// Measured packets of the job's terminals that no delivery caused; `None` if the job has no parts.
     pub fn created_by(&self, job: usize) -> Option<Amount> {
         self.of_job.get(job).map(|&p| self.parts[p as usize].created)
+    }
+
+    /// Accepted flits of the job; `None` if it has no parts.
+    pub fn accepted_by(&self, job: usize) -> Option<u64> {
+        self.of_job.get(job).map(|&p| self.parts[p as usize].accepted_flits)
     }
 
     /// Accepted flits of a job, and the statistics of its packets and of each latency that its workload reports
@@ -112,7 +117,7 @@ impl Parts {
         for (a, b) in self.done.iter_mut().zip(&other.done) {
             *a = Done { packets: a.packets + b.packets, last: a.last.max(b.last) };
         }
-        self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += b);
+        self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += *b);
         self.seen.packets += other.seen.packets;
         self.seen.latency += other.seen.latency;
         self.by_phase.merge(&other.by_phase);

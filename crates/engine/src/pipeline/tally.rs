@@ -91,7 +91,7 @@ impl Tally {
         if packet.flags & MEASURED != 0 {
             self.lost += 1;
             self.lost_flits += u64::from(packet.len);
-            self.parts.lose(job);
+            self.parts.lose(job, packet.len);
         }
     }
 

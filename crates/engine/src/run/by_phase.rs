@@ -1,11 +1,9 @@
 //! What each phase of a load that changes offered, accepted and used.
 
-use crate::api::workload::Amount;
-use crate::network::load_readings::{Reading, Span};
+use crate::network::load_readings::{Carried, Reading, Span};
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Spec};
-use crate::pipeline::net::NetJob;
-use crate::run::measure::ACCEPTED_SHARE;
+use crate::run::judge::loads;
 use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
 use crate::state::{Account, ChannelEnd};
 
@@ -21,7 +19,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 classes[place].add(account);
             }
         }
-        Reading { cycle: self.now, accepted: self.accepted(), classes }
+        Reading { cycle: self.now, accepted: self.accepted(), carried: self.carried(), classes }
     }
 
     /// Takes the reading that is due now.
@@ -52,10 +50,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         drained: bool,
     ) -> PhaseOutcome {
         // of the readings that were taken early, so that they count what lands until the cycle itself
-        let accepted = |cycle: u64| {
+        let landed = |cycle: u64| {
             let early = self.readings.at(cycle.saturating_sub(self.readings.landing));
-            if cycle >= last.cycle { last.accepted } else { early.map_or(0, |reading| reading.accepted) }
+            if cycle >= last.cycle { Some(last) } else { early }
         };
+        let accepted = |cycle: u64| landed(cycle).map_or(0, |reading| reading.accepted);
+        let carried = |cycle: u64| landed(cycle).map_or_else(Carried::default, |reading| reading.carried);
         let accounts = |cycle: u64| {
             let known = if cycle >= last.cycle { Some(last) } else { self.readings.at(cycle) };
             known.map_or(&[][..], |reading| &reading.classes)
@@ -72,7 +72,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
         let middle = span.middle();
-        let late = accepted(span.to) - accepted(middle);
+        let late = (carried(middle), carried(span.to));
         PhaseOutcome {
             start: span.start,
             from: span.from,
@@ -80,35 +80,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             load: flits / f64::from(terminals.max(1) as u32),
             offered_flits: drained.then_some(packets.sums.flits),
             accepted_flits: accepted(span.to) - accepted(span.from),
-            saturated: self.offered_in(&phases, span.to - middle).map(|offered| falls_behind(late, offered)),
+            saturated: self.judge(spec, span.start, span.to - middle, late),
             packets,
             classes: after.iter().enumerate().map(class).collect(),
         }
     }
-
-    /// What the jobs offer on average in so many cycles of a phase, with what deliveries bring about; `None` if a load is
-    /// not steady within a phase.
-    fn offered_in(&self, phases: &[(&Job, &[f64])], cycles: u64) -> Option<Amount> {
-        let of_job = |(&(job, loads), net): (&(&Job, &[f64]), &NetJob)| {
-            let flits = loads.iter().sum::<f64>() * cycles as f64;
-            let packets = (flits / f64::from(job.packet_flits)).round() as u64;
-            let own = Amount { packets, flits: packets * u64::from(job.packet_flits) };
-            net.workload.is_steady().then(|| net.workload.in_all(own))
-        };
-        phases.iter().zip(&self.net.jobs).map(of_job).sum()
-    }
-}
-
-/// The loads of the ranks of a job in the phase of the whole traffic that begins with cycle `start`.
-fn loads(job: &Job, start: u64) -> &[f64] {
-    job.phases.iter().rfind(|phase| phase.from <= start).map_or(&[], |phase| &phase.load)
-}
-
-/// Whether so few flits were accepted that it can't be chance: three standard deviations of a Bernoulli count.
-fn falls_behind(accepted: u64, offered: Amount) -> bool {
-    let (packets, flits) = (offered.packets as f64, offered.flits as f64);
-    let length = flits / packets.max(1.0);
-    (accepted as f64) < ACCEPTED_SHARE * flits - 3.0 * length * packets.sqrt()
 }
 
 /// The sums over the channels of a link class that leave routers, or terminals: which of both is all that is known of

@@ -4,10 +4,12 @@
 
 use crate::api::control::ControlCount;
 use crate::api::workload::Amount;
+use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Phases, Spec, Stop};
 use crate::pipeline::net::NetJob;
-use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums, PhaseOutcome};
+use crate::run::judge::{ACCEPTED_SHARE, DEVIATIONS};
+use crate::run::outcome::{Decisions, Ending, Outcome, PacketSums, PhaseOutcome, Saturation};
 use crate::run::stall;
 use crate::run::steady::confidence95;
 use crate::state::{Account, NO_JOB, NONE};
@@ -33,8 +35,6 @@ const DRAIN_LOOK: u64 = 256;
 /// Cycles between two checks whether the last batch is delivered, which ends the window. The window is billed up to a
 /// multiple of this.
 const COMPLETE_LOOK: u64 = 32;
-/// A run is saturated if the network accepts less than this share of the offered load.
-pub(crate) const ACCEPTED_SHARE: f64 = 0.97;
 /// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones.
 const HOUSEKEEPING: u64 = 1 << 28;
 /// What each job has offered in the window, with the packets that deliveries caused.
@@ -53,17 +53,19 @@ impl Offered {
     }
 }
 
-/// Flits accepted by the middle of the window. Only the second half is judged: what was on its way when the window
+/// What was carried by the middle of the window. Only the second half is judged: what was on its way when the window
 /// began says nothing about saturation.
 #[derive(Debug, Clone, Copy)]
 struct Middle {
     cycle: u64,
     accepted: u64,
+    carried: Carried,
 }
 
 /// The results of a run that are known when it ends.
 pub(crate) struct Findings {
     pub ending: Ending,
+    pub saturated: Saturation,
     pub window: (u64, u64),
     pub decisions: Decisions,
     pub offered: Offered,
@@ -80,7 +82,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mut ending = self.warm_up(spec, &mut watch, &mut decisions);
         self.open_accounts();
         let start = self.now;
-        let mut middle = Middle { cycle: start, accepted: 0 };
+        let mut middle = Middle { cycle: start, accepted: 0, carried: Carried::default() };
         if ending.is_none() {
             ending = self.window(spec, &mut watch, &mut middle);
         }
@@ -90,16 +92,26 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let window = (start, self.now);
         let last = (!self.readings.spans.is_empty()).then(|| self.reading());
         self.set_window(start, self.now);
-        let ending = ending.unwrap_or_else(|| self.drain(spec, middle, &mut watch));
+        let judged = self.saturation(spec, middle);
+        let ending = ending.unwrap_or_else(|| match judged {
+            Saturation::Yes => Ending::Saturated,
+            Saturation::No | Saturation::Unknown(_) => self.drain(spec, &mut watch),
+        });
         // Counted now and not at the end of the drain: a source that waits for a delivery may create a packet of the
         // window later.
         let offered = self.offered();
         let ending = self.explain(ending);
         let phases = last.map_or_else(Vec::new, |last| self.phases(spec, &last, ending == Ending::Drained));
+        let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|told| told.known().is_none());
+        let saturated = match &ending {
+            Ending::Drained => phases.iter().find_map(in_doubt).unwrap_or(judged),
+            Ending::Saturated => Saturation::Yes,
+            Ending::Stalled(_) | Ending::Interrupted => Saturation::No,
+        };
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, window, decisions, offered, closed, phases, control })
+        self.outcome(spec, Findings { ending, saturated, window, decisions, offered, closed, phases, control })
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
@@ -133,7 +145,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             return self.complete(spec, watch);
         }
         let ending = self.advance_watched(start + spec.phases.window / 2, LOOK, watch);
-        *middle = Middle { cycle: self.now, accepted: self.accepted() };
+        *middle = Middle { cycle: self.now, accepted: self.accepted(), carried: self.carried() };
         if ending.is_some() {
             return ending;
         }
@@ -150,7 +162,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
                 let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
-                if confident || longer > start + window || self.falls_behind(*middle) {
+                if confident || longer > start + window || self.saturation(spec, *middle) == Saturation::Yes {
                     break;
                 }
                 end = longer;
@@ -226,10 +238,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    fn drain(&mut self, spec: &Spec, middle: Middle, watch: &mut Watch) -> Ending {
-        if self.falls_behind(middle) {
-            return Ending::Saturated;
-        }
+    fn drain(&mut self, spec: &Spec, watch: &mut Watch) -> Ending {
         let limit = self.now + spec.phases.drain_limit;
         loop {
             if self.is_drained() {
@@ -252,14 +261,25 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
 
-    /// Whether the network has accepted so much less than the offered load since the middle of the window that it can't
-    /// be chance. Only a steady load is judged here. For a load that changes, or depends on deliveries, only the drain
-    /// tells.
+    /// Whether the network carries what it was offered since the middle of the window. If the load changes, each phase is
+    /// judged by itself. A window that ends with the last batch has no load that lasts. There, and for batches beside
+    /// others, only the drain tells.
+    fn saturation(&self, spec: &Spec, middle: Middle) -> Saturation {
+        if !self.net.changes.is_empty() || spec.phases.stop == Stop::Complete {
+            return Saturation::No;
+        }
+        if self.net.jobs.iter().all(|job| job.workload.is_steady()) {
+            return if self.falls_behind(middle) { Saturation::Yes } else { Saturation::No };
+        }
+        let end = (self.now + self.net.landing).min(self.blocks[0].tally.window.1);
+        let cycles = end.saturating_sub(middle.cycle + self.net.landing);
+        self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No)
+    }
+
+    /// Whether a steady load was accepted in so much smaller a part since the middle of the window that it can't be chance.
+    /// What it offers in a part of the window is known from the whole.
     fn falls_behind(&self, middle: Middle) -> bool {
         let (start, end) = self.blocks[0].tally.window;
-        if !self.net.changes.is_empty() || !self.net.jobs.iter().all(|job| job.workload.is_steady()) {
-            return false;
-        }
         let offered = self.offered();
         let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);
         let accepted = (self.accepted() - middle.accepted) as f64;
@@ -270,7 +290,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let packets = packets * span as f64 / (now - start).max(1) as f64;
         // a margin of three standard deviations of a Bernoulli count, so that short windows do not look saturated by
         // chance
-        accepted < ACCEPTED_SHARE * packets * flits - 3.0 * flits * packets.sqrt()
+        accepted < ACCEPTED_SHARE * packets * flits - DEVIATIONS * flits * packets.sqrt()
     }
 
     /// Accepted flits, with the discarded ones: discards do not show that the network could not carry the load.
@@ -293,7 +313,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// What the jobs have offered in the window so far.
     fn offered(&self) -> Offered {
-        let backlog = self.backlog(self.now.min(self.blocks[0].tally.window.1)).1;
+        self.offered_before(self.now)
+    }
+
+    /// What the jobs offer in the window before cycle `until`, now or later.
+    pub(crate) fn offered_before(&self, until: u64) -> Offered {
+        let backlog = self.backlog(until.min(self.blocks[0].tally.window.1)).1;
         let in_all = |(j, waiting): (usize, Amount)| {
             let mut own = self.created(j);
             own += waiting;

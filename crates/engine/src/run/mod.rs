@@ -1,5 +1,6 @@
 pub mod by_phase;
 pub mod journey;
+pub mod judge;
 pub mod measure;
 pub mod outcome;
 pub mod report;

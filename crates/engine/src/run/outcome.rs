@@ -14,13 +14,64 @@ weft_units::words! {
     pub enum Ending {
         /// All packets created in the window were delivered.
         Drained = "drained",
-        /// The network can't carry the offered load: it accepts less than 97 % in the second half of the window, or the
+        /// The network can't carry the offered load: it accepts less than 97 % in the second half of the window, and less
+        /// than chance explains, or the
         /// packets of the window were not delivered within the drain limit.
         Saturated = "saturated",
         /// Packets wait for each other for ever.
         Stalled(Stall) = "stalled",
         /// The caller asked to stop.
         Interrupted = "interrupted",
+    }
+}
+
+/// Whether a network carries the load that it is offered (`run/judge.rs`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Saturation {
+    No,
+    Yes,
+    /// The span is too short for its bursts.
+    Unknown(Doubt),
+}
+
+impl Saturation {
+    /// `None` if it is not known.
+    pub fn known(self) -> Option<bool> {
+        match self {
+            Self::No => Some(false),
+            Self::Yes => Some(true),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// Why it is not known whether a load is carried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Doubt {
+    /// Length of the span that was judged.
+    pub cycles: u64,
+    /// What bursts may add to the flits offered in it, or take from them, as a share of those expected: three standard
+    /// deviations.
+    pub chance: f64,
+    /// The share of the offered flits that was not accepted.
+    pub gap: f64,
+}
+
+impl Doubt {
+    /// A span tells that a load is carried if chance explains no more than this share of it.
+    pub const TELLING: f64 = 0.2;
+
+    /// How many times as long a span tells more: chance falls with the root of its length. If bursts alone leave it open, they
+    /// do so no more; if they may explain the gap, half as much of it.
+    pub fn longer(&self) -> f64 {
+        let chance = if self.is_of_chance() { self.chance / Self::TELLING } else { 2.0 };
+        // a part in a hundred for what lands after the span
+        1.01 * chance * chance
+    }
+
+    /// Whether bursts alone leave it open; else they may explain the gap.
+    pub fn is_of_chance(&self) -> bool {
+        self.chance > Self::TELLING
     }
 }
 
@@ -177,8 +228,8 @@ pub struct PhaseOutcome {
     /// Flits delivered in the phase, with those that were created before it.
     pub accepted_flits: u64,
     /// Whether the second half of the phase accepted less than 97 % of what was offered, and less than chance explains;
-    /// `None` if the load within the phase is not steady (batches, bursts), so that this can't be judged.
-    pub saturated: Option<bool>,
+    /// `None` if all jobs are batches, which have no rate that could be judged.
+    pub saturated: Option<Saturation>,
     /// Packets created in the phase, without batches.
     pub packets: Measured,
     /// Sums over the channels of each link class, apart for those that leave routers (`from` is some number) and those
@@ -218,6 +269,8 @@ impl Decisions {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub ending: Ending,
+    /// Whether it is saturated. A run that ends as drained may leave this open, in the whole or in a phase.
+    pub saturated: Saturation,
     /// Cycles simulated in the whole run.
     pub cycles: u64,
     /// Cycles before the window.

@@ -29,6 +29,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
         Outcome {
             ending: found.ending,
+            saturated: found.saturated,
             cycles: self.now,
             warmup: start,
             window: end - start,
@@ -85,8 +86,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 offered_flits: offered.flits,
                 injected_flits: injected[j],
                 accepted_flits,
-                missing_packets: offered.packets - packets.sums.packets - tally.parts.lost(j),
-                dropped_packets: tally.parts.lost(j),
+                missing_packets: offered.packets - packets.sums.packets - tally.parts.lost(j).packets,
+                dropped_packets: tally.parts.lost(j).packets,
                 packets,
                 latencies,
                 batch: net.workload.total().map(|packets| Batch {

@@ -21,6 +21,16 @@ use weft_units::{Cycles, Refusal};
 /// Cycles of an observation of the latency.
 const OBSERVATION: u64 = 500;
 
+/// The limit of a warm-up is at least this by default [cycles]: three times what small networks need.
+const USUAL_LIMIT: Cycles = 20_000;
+/// The same in periods of the policy: if the power state settles within 14 periods, that is seen after 29.
+const USUAL_PERIODS: Cycles = 30;
+
+/// The limit that leaves most networks time to settle [cycles], under a policy that takes all its decisions in `period`.
+pub fn usual_limit(period: Option<Cycles>) -> Cycles {
+    period.map_or(0, |cycles| cycles.saturating_mul(USUAL_PERIODS)).max(USUAL_LIMIT)
+}
+
 impl Spec {
     /// Refuses a limit that is too short for the warm-up to end by itself.
     pub fn check_warmup(&self) -> Result<(), Refusal> {
@@ -37,7 +47,9 @@ impl Spec {
             "a warm-up of at most {limit} cycles can't end by itself: {count} observations{of} of {cycles} cycles, and \
              {ahead} cycles between the decision and the window, are {least}"
         );
-        Err(Refusal::new("measure.warmup_limit", what, format!("write {least}cycles or more, or a fixed warm-up")))
+        // the least of all is reached only if everything has settled from the first cycle on
+        let room = usual_limit(self.power_period()?).saturating_add(ahead).div_ceil(1000).saturating_mul(1000);
+        Err(Refusal::new("measure.warmup_limit", what, format!("write {room}cycles or more, or a fixed warm-up")))
     }
 
     /// Number, length [cycles] and name of the observations that a warm-up needs at least to end by itself.

@@ -35,6 +35,10 @@ impl InjectionModel for Bernoulli {
         Ok(Times::Independent(GapTable::new((load / f64::from(packet_flits)).max(f64::MIN_POSITIVE))))
     }
 
+    fn check(&self, _: f64, _: u32, _: u128, _: &str) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     fn is_memoryless(&self) -> bool {
         true
     }

@@ -2,7 +2,9 @@
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2 (the two-state
-//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits.
+//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits. How the
+//! counts scatter: the covariances of a two-state Markov chain, summed as in W. Fischer, K. Meier-Hellstern, "The
+//! Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18 (1993).
 //!
 //! # Parameters
 //! `mean_on`: mean length of a burst \[time\], `peak`: load inside a burst \[flits/cycle\].
@@ -17,7 +19,8 @@
 //!
 //! # Validation
 //! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle from the first, lengths of bursts and
-//! silences are geometric, the variance of counts is that of the renewal process. No rows of a peer.
+//! silences are geometric, the variance of counts is that of the renewal process, and what `dispersion` says. No rows of
+//! a peer.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;
@@ -46,8 +49,9 @@ fn full() -> f64 {
     1.0
 }
 
-impl InjectionModel for OnOff {
-    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
+impl OnOff {
+    /// Mean lengths of a burst and of a silence [cycles]; refused if there are none that give the load.
+    fn lengths(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(f64, f64), Refusal> {
         let Self { mean_on, peak } = *self;
         if !(peak > 0.0 && peak <= 1.0) {
             let what = format!("a peak load of {peak} flits per cycle");
@@ -67,12 +71,8 @@ impl InjectionModel for OnOff {
             let help = format!("write at least {}: a burst of one packet", mean_on.like((flits / peak).ceil() as u64));
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
         }
-        let packets = GapTable::new(peak / flits);
-        if load == peak {
-            return Ok(Times::Independent(packets));
-        }
         let off = on * (peak - load) / load;
-        if off < ROUNDED {
+        if load != peak && off < ROUNDED {
             let what = format!("bursts of {mean_on} leave silences of {on} * ({peak} - {load}) / {load} = {off:.4}");
             let help = format!(
                 "silences are 1 cycle or longer: write at least {}, or a load of at most {} or of {peak}",
@@ -81,9 +81,34 @@ impl InjectionModel for OnOff {
             );
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
         }
+        Ok((on, off))
+    }
+}
+
+impl InjectionModel for OnOff {
+    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
+        let (on, off) = self.lengths(load, packet_flits, cycle_fs, path)?;
+        let peak = self.peak;
+        let per_cycle = peak / f64::from(packet_flits);
+        let packets = GapTable::new(per_cycle);
+        if load == peak {
+            return Ok(Times::Independent(packets));
+        }
         let is_on = (load / peak * 2f64.powi(64)) as u64;
         let lengths = |mean: f64| GapTable::new((1.0 / mean.max(1.0)).max(f64::MIN_POSITIVE));
-        Ok(Times::Remembered(Arc::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off) })))
+        let dispersion = dispersion(per_cycle, on.max(1.0), off.max(1.0));
+        Ok(Times::Remembered(Arc::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off), dispersion })))
+    }
+
+    /// That of the packets, and of the bursts: with a peak r and bursts of B cycles that fill a share f of the time it is
+    /// 2 r (1 - f)^2 B per offered flit, which is most for rare bursts.
+    fn variance(&self, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<f64, Refusal> {
+        let burst = self.mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?.cycles as f64;
+        Ok(f64::from(packet_flits) + 2.0 * self.peak * burst)
+    }
+
+    fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+        self.lengths(load, packet_flits, cycle_fs, path).map(|_| ())
     }
 
     fn examples() -> Vec<Self> {
@@ -91,6 +116,16 @@ impl InjectionModel for OnOff {
         // The last one is one burst without end.
         mean_on.into_iter().zip([1.0, 0.8, 0.25]).map(|(mean_on, peak)| Self { mean_on, peak }).collect()
     }
+}
+
+/// The variance of the number of packets in a long time over its mean, for packets with probability `p` in each cycle of a
+/// burst. Bursts of `on` and silences of `off` cycles on average, both geometric, are a Markov chain of two states: a cycle
+/// is in a burst with probability f = on / (on + off), and k cycles later that has the covariance f (1 - f) r^k, with
+/// r = 1 - 1/on - 1/off. So T cycles have the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 - r)) and the mean T p f.
+fn dispersion(p: f64, on: f64, off: f64) -> f64 {
+    let (f, memory) = (on / (on + off), on * off / (on + off));
+    // r / (1 - r) with 1 - r = (on + off) / (on off); strict alternation leaves rounding errors around 0
+    (1.0 - p * f + 2.0 * p * (1.0 - f) * (memory - 1.0)).max(0.0)
 }
 
 /// Bursts and silences; a source remembers how many cycles of its burst are left.
@@ -104,6 +139,7 @@ pub(super) struct Bursts {
     on: GapTable,
     /// Lengths of silences.
     off: GapTable,
+    dispersion: f64,
 }
 
 impl Remembered for Bursts {
@@ -126,5 +162,9 @@ impl Remembered for Bursts {
             passed += *left + self.off.draw(rng);
             *left = self.on.draw(rng);
         }
+    }
+
+    fn dispersion(&self) -> f64 {
+        self.dispersion
     }
 }

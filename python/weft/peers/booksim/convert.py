@@ -16,6 +16,7 @@ from weft.peers.booksim.topology import links, network
 from weft.peers.booksim.traffic import SIZES, packet_flits, reply_flits, traffic
 from weft.results import unfinished
 from weft.scenario.scenario import Scenario
+from weft.text import shell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,7 +77,9 @@ class Imported:
         contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
         with writing(path):
             if path.is_dir():
-                raise PeerError.saying("it is a folder", f"give a file: --out {path / self.scenario.source}", str(path))
+                raise PeerError.saying(
+                    "it is a folder", f"give a file: --out {shell.word(path / self.scenario.source)}", str(path)
+                )
             for file, content in contents.items():
                 if file.exists() and file.read_bytes() != content:
                     raise PeerError.saying(

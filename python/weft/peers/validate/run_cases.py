@@ -10,6 +10,7 @@ from weft.errors import ScenarioError
 from weft.peers.validate.case import Numbers
 from weft.peers.validate.judge import Ours, Verdict, judge
 from weft.results import quantities as q
+from weft.runs import memory
 from weft.runs.execute import execute
 from weft.scenario.scenario import Scenario
 from weft.text.labels import at
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def validate(
-    cases: Sequence[Case], *, seeds: int, jobs: int | None, watch: Callable[[Status], None] | None = None
+    cases: Sequence[Case],
+    *,
+    seeds: int,
+    jobs: int | None,
+    force_memory: bool = False,
+    watch: Callable[[Status], None] | None = None,
 ) -> list[Verdict]:
     """Run every case that Weft can express and judge all.
 
@@ -35,8 +41,15 @@ def validate(
         Runs of each case; 5 or more for a meaningful standard deviation.
     jobs : int, optional
         Runs at a time, by default as many as there are cores.
+    force_memory : bool
+        Run even if the runs at a time need more memory than there is left.
     watch : callable, optional
         Told the `Status` now and then.
+
+    Raises
+    ------
+    ScenarioError
+        If the runs need too much memory.
     """
     cases = list(cases)
     owners: list[int] = []
@@ -50,6 +63,8 @@ def validate(
             continue
         owners += [place] * len(expanded)
         points += expanded
+    if not force_memory:
+        memory.refuse_too_much(points, jobs=jobs, threads=1, blocks=0)
     summaries: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
     def collect(place: int, finished: Finished, _: dict[str, Any]) -> None:

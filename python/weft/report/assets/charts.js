@@ -62,7 +62,7 @@ const SATURATED = "saturated or stalled";
 function withHollow(curves, traces) {
   const some = (wanted) => traces.length && curves.some((curve) => curve.over.some((over, place) => wanted(over, curve.flaw[place])));
   const hollow = meaning(SATURATED, { mode: "markers", marker: { symbol: "circle-open", size: 8, color: css("--ink"), line: { width: 2 } } });
-  const cross = meaning("not settled or not measured", { mode: "markers", marker: flawedMarker() });
+  const cross = meaning("not settled, not judged or not measured", { mode: "markers", marker: flawedMarker() });
   return [...traces, ...(some((over) => over) ? [hollow] : []), ...(some((over, flaw) => flaw && !over) ? [cross] : [])];
 }
 

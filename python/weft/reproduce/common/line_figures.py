@@ -6,20 +6,21 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 from matplotlib.lines import Line2D
 
-from weft.plot import sheet, style
-from weft.plot.draw import save
+from weft.plot import numbers, sheet, style
+from weft.plot.draw import save, save_numbers
 from weft.plot.finish import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
     from weft.reproduce.common.paper import Figure
 
@@ -91,7 +92,20 @@ def curves(
     axes.set_ylim(0, min(most, 1.15 * max(values, default=1.0) or 1.0))
     if at_top:
         _over_the_top(axes, series, shown)
+    drawing.numbers = numbers_of(x, y, series, at_top=at_top)
     return drawing, axes
+
+
+def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False) -> pl.DataFrame:
+    """The points of curves, in columns that are called as the axes; null where a saturated point has no value."""
+    frames = []
+    for each in series:
+        steady = _steady(each)
+        known = [value if full or not at_top else None for value, full in zip(each.y, steady, strict=True)]
+        points = {x: each.x, y: known, "saturated": [not full for full in steady]}
+        kinds = {x: pl.Float64, y: pl.Float64, "saturated": pl.Boolean}
+        frames.append((each.label, pl.DataFrame(points, schema=kinds, strict=False)))
+    return numbers.of_series(frames)
 
 
 def legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
@@ -146,5 +160,6 @@ def drawn(figure: Figure, measured: Measured) -> Drawing:
 
 
 def saved(drawing: Drawing, folder: Path, name: str) -> list[Path]:
-    """Write a drawing in all formats."""
-    return [save(drawing, folder / f"{name}.{form}") for form in FORMATS]
+    """Write a drawing in all formats, and its numbers as CSV."""
+    written = [save(drawing, folder / f"{name}.{form}") for form in FORMATS]
+    return [*written, save_numbers(drawing, written[0])]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import polars as pl
-    from matplotlib.figure import Figure as Drawing
 
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
     from weft.reproduce.common.rules import Rule
     from weft.results.result_set import ResultSet

@@ -39,6 +39,7 @@ def reproduce(
     out: str | Path | None = None,
     only: Iterable[str] = (),
     jobs: int | None = None,
+    force_memory: bool = False,
     told: Told | None = None,
 ) -> Reproduction:
     """Run the points that have no results yet, then draw the figures and judge the claims.
@@ -55,6 +56,8 @@ def reproduce(
         Names of figures; by default all. Claims that need other experiments are not judged.
     jobs : int, optional
         Points at a time, by default as many as cores allow.
+    force_memory : bool
+        Run even if the points at a time need more memory than there is left.
     told : callable, optional
         Takes the name of an experiment, and makes a context manager whose value is called with each `Status`.
 
@@ -75,7 +78,8 @@ def reproduce(
     for number, (each, name, sets) in enumerate(needed, 1):
         sweep = load(paper.path(f"{each.name}.yaml"), set=sets)
         with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
-            ran.append((each, sweep.run(root / "runs" / name, jobs=jobs, watch=watch)))
+            results = sweep.run(root / "runs" / name, jobs=jobs, force_memory=force_memory, watch=watch)
+            ran.append((each, results))
     measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
     words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from weft.analysis import examples
 from weft.plot import style
 from weft.reproduce.common.line_figures import Series, curves
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
 _WORDS = {
@@ -38,6 +39,7 @@ def fig5(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
     axes.set_xlabel("Utilisation of all channels\ntogether [flits/cycle]")
     axes.set_xlim(0, 1.15 * max(sums.values()))
     axes.grid(visible=False, axis="y")
+    drawing.numbers = pl.DataFrame({"choice": list(sums), "utilisation_flits_per_cycle": list(sums.values())})
     return drawing
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
-    from matplotlib.figure import Figure as Drawing
 
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
 UNIFORM, PERMUTATION = "jobs_uniform", "jobs_permutation"

@@ -24,8 +24,7 @@ from weft.results import quantities as q
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from matplotlib.figure import Figure as Drawing
-
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
 # The network of Fig. 12. A quick run takes a smaller one, which also has as many routers as terminals per router.
@@ -171,4 +170,14 @@ def epochs(measured: Measured) -> Drawing:
         axes.set_yticks(list(rows), list(rows.values()))
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
+    drawing.numbers = pl.DataFrame(
+        [
+            {
+                "changed": each.words.replace("\n", " "),
+                "latency_change_percent": 100 * (each.latency - 1),
+                "energy_change_percent": 100 * (each.energy - 1),
+            }
+            for each in found
+        ]
+    )
     return drawing

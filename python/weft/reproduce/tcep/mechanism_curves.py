@@ -18,8 +18,7 @@ from weft.results import quantities as q
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from matplotlib.figure import Figure as Drawing
-
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
 # In a fixed order, so that they look the same in all figures.

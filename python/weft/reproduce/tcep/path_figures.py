@@ -15,9 +15,9 @@ from weft.reproduce.common.line_figures import Series, curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
     from weft.analysis.paths import Active
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
 # Routers of the networks of both figures, and links of Fig. 3 beyond the star.
@@ -82,6 +82,13 @@ def fig3(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
         _graph(axes, active)
         words = [f"{paths.COUNTS[count]}: {int(number)}" for count, number in counts.items()]
         axes.text(0.5, -0.02, "\n".join(words), transform=axes.transAxes, ha="center", va="top", fontsize=7)
+    drawing.numbers = pl.DataFrame(
+        [
+            {"placement": name, "count": paths.COUNTS[count], "paths": int(number)}
+            for name, active in panels
+            for count, number in paths.count(active).items()
+        ]
+    )
     return drawing
 
 
@@ -113,6 +120,7 @@ def fig4(measured: Measured) -> Drawing:
     total = frame.filter(pl.col("count") == FIG4_COUNT)
     low, high = (total[name].to_list() for name in ("ratio_to_max", "ratio_to_min"))
     axes.fill_between(total["active_share"].to_list(), low, high, color=style.COLOURS[0], alpha=0.25, label="_samples")
+    drawing.numbers = frame  # with the spread of the samples
     axes.set_ylim(0.8, 2.2)
     axes.axhline(1.93, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label="_printed")
     axes.text(1.0, 1.95, "maximum, as printed: 1.93", ha="right", va="bottom", fontsize=7, color="#444444")

@@ -10,6 +10,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from weft.plot import style
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.frames import BASELINE
@@ -19,8 +21,7 @@ from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, TCEP
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
+    from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
 PATTERNS = ("uniform", "tornado", "bit_reverse")
@@ -51,6 +52,9 @@ def figure(measured: Measured) -> Drawing:
             line_figures.line(axes, each, looks[each.label])
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
+    tables = {name: line_figures.numbers_of(q.OFFERED.axis, ENERGY, series) for name, series in panels.items()}
+    labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
+    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without a point has no column of series
     return drawing
 
 

@@ -90,6 +90,26 @@ impl PolicyModel for IdleTimeout {
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
     }
 
+    /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
+    fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+        let times = self.times(cycle_fs)?;
+        Ok((times.transition > times.idle).then(|| {
+            let what = format!(
+                "a link goes off after {} of idleness, and takes {} to go off and again to wake: while packets wait for it the \
+                 links behind it get none and go off, too, so the network can collapse at loads that it carries with its \
+                 links on, and that depends on how the run began: all links are on in cycle 0, and a load that is carried \
+                 from there may not be carried once the network has slept",
+                self.idle, self.transition
+            );
+            let help = format!(
+                "write an idle time of {} or more, or begin with a low load and change to this one by `traffic.phases` before \
+                 the window, to see whether the network wakes",
+                self.transition
+            );
+            Refusal::new("power.policy.idle_timeout.idle", what, help)
+        }))
+    }
+
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         Ok(Arc::new(self.times(site.cycle_fs)?))
     }

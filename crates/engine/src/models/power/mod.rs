@@ -40,6 +40,11 @@ impl PolicyConfig {
         self.model().settling_period(graph, cycle_fs)
     }
 
+    /// What may go wrong with its parameters although nothing is refused.
+    pub fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+        self.model().risk(cycle_fs)
+    }
+
     /// Names of the kinds of control packets, over all policies.
     pub fn control_packets() -> Vec<&'static str> {
         let mut names: Vec<&str> = Vec::new();

@@ -246,7 +246,11 @@ impl PolicyModel for Tcep {
         &[LinkState::On, LinkState::Shadow, LinkState::Draining, LinkState::Off, LinkState::Waking]
     }
 
+    /// No time at all where links are on from the beginning and none is let go: there is nothing to decide.
     fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        if !self.deactivate && self.initial == Initial::AllOn {
+            return Ok(Some(0));
+        }
         self.deactivation_epoch.cycles(cycle_fs, &format!("{PATH}.deactivation_epoch")).map(Some)
     }
 

@@ -20,7 +20,7 @@ use crate::api::workload::{Awaits, JobSite, JobSources, Place, Workload, Workloa
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// Terminals create packets at random times, whatever the network does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,5 +61,9 @@ impl Workload for Runtime {
 
     fn is_steady(&self) -> bool {
         self.clocks.is_steady()
+    }
+
+    fn dispersion(&self, start: Cycles) -> Option<f64> {
+        self.clocks.dispersion(start)
     }
 }

@@ -25,7 +25,7 @@ use crate::state::{Linked, MEASURED, NONE, Packet, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::{Flits, Refusal};
+use weft_units::{Cycles, Flits, Refusal};
 
 /// Tag of a request. The tag of a reply is 1 + the cycles from the creation of its request to its own creation.
 const REQUEST: u32 = 0;
@@ -50,7 +50,11 @@ fn one_flit() -> Flits {
 
 impl WorkloadModel for RequestReply {
     fn awaits(&self) -> Option<Awaits> {
-        Some(Awaits { what: "replies", remedy: "leave reply out" })
+        Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
+    }
+
+    fn follows_network(&self) -> bool {
+        self.outstanding.is_some()
     }
 
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
@@ -58,10 +62,10 @@ impl WorkloadModel for RequestReply {
     }
 
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
-        // scenarios choose this workload by the key `reply` of a job
-        site.check_length("reply.packet", self.packet.0)?;
+        site.check_length("workload.request_reply.packet", self.packet.0)?;
         if self.outstanding == Some(0) {
-            return Err(site.refusal("reply.outstanding", "0 requests at a time send none".into(), "write 1 or more"));
+            let what = "0 requests at a time send none".into();
+            return Err(site.refusal("workload.request_reply.outstanding", what, "write 1 or more"));
         }
         Clocks::check(site)
     }
@@ -105,6 +109,10 @@ impl Workload for Runtime {
 
     fn is_steady(&self) -> bool {
         self.clocks.is_steady() && self.limit.is_none()
+    }
+
+    fn dispersion(&self, start: Cycles) -> Option<f64> {
+        self.clocks.dispersion(start)
     }
 
     fn latencies(&self) -> &'static [&'static str] {

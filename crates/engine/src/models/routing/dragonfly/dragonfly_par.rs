@@ -147,6 +147,14 @@ impl Routing for Runtime {
         self.valiant.both_ways(at, packet, |packet| self.go(at, packet, seed), cost)
     }
 
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !Self::asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
+        self.valiant.minimal_way(packet, |packet| self.go(at, packet, seed), cost).into_iter().collect()
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::rises()
     }

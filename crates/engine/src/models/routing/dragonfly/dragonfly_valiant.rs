@@ -175,6 +175,19 @@ impl Runtime {
         minimal
     }
 
+    /// The minimal path, as `both_ways` begins with it.
+    pub(super) fn minimal_way(
+        &self,
+        packet: &Packet,
+        go: impl Fn(&mut Packet) -> Option<Hop>,
+        cost: impl Fn(Hop, &Packet, Option<u64>) -> Cost,
+    ) -> Option<Step> {
+        let mut after = *packet;
+        self.minimal(&mut after);
+        let hop = go(&mut after)?;
+        Some(Step { hop, after, cost: Some(cost(hop, &after, None)) })
+    }
+
     /// All that `take_better` may take: the minimal path, and one path over each intermediate.
     pub(super) fn both_ways(
         &self,
@@ -183,20 +196,15 @@ impl Runtime {
         go: impl Fn(&mut Packet) -> Option<Hop>,
         cost: impl Fn(Hop, &Packet, Option<u64>) -> Cost,
     ) -> Vec<Step> {
-        let option = |mut after: Packet, mid: Option<u64>| {
-            let hop = go(&mut after)?;
-            Some(Step { hop, after, cost: Some(cost(hop, &after, mid)) })
-        };
-        let mut minimal = *packet;
-        self.minimal(&mut minimal);
         let undecided = Packet { phase: 0, ..*packet };
         let drawn = self.detours(at, undecided).filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
         let detours = drawn.filter_map(|Packet { target: mid, .. }| {
             let mut detour = undecided;
             self.detour(&mut detour, mid);
-            option(detour, Some(mid))
+            let hop = go(&mut detour)?;
+            Some(Step { hop, after: detour, cost: Some(cost(hop, &detour, Some(mid))) })
         });
-        option(minimal, None).into_iter().chain(detours).collect()
+        self.minimal_way(packet, &go, &cost).into_iter().chain(detours).collect()
     }
 }
 

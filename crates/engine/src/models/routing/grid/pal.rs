@@ -34,7 +34,8 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL_p that knows which links of its subnetworks are active.
+/// UGAL_p that knows which links are active: in each dimension of a HyperX, in the groups of a dragonfly; minimal between
+/// groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pal {

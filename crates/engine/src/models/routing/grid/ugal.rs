@@ -110,6 +110,16 @@ impl Runtime {
         }
         mid
     }
+
+    /// The first hop of a path that is decided, of so many hops in all.
+    fn way(&self, at: u64, mut after: Packet, hops: u32, bias: i32, seed: u64) -> Option<Step> {
+        let hop = self.valiant.next(at, &mut after, seed)?;
+        Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
+    }
+
+    fn minimal_way(&self, at: u64, packet: &Packet, seed: u64) -> Option<Step> {
+        self.way(at, Packet { phase: 1, ..*packet }, self.valiant.grid.distance(at, packet.dest), 0, seed)
+    }
 }
 
 impl Routing for Runtime {
@@ -153,11 +163,6 @@ impl Routing for Runtime {
             return Step::named(self, at, packet, seed);
         }
         let grid = &self.valiant.grid;
-        let option = |mut after: Packet, hops: u32, bias: i32| {
-            let hop = self.valiant.next(at, &mut after, seed)?;
-            Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
-        };
-        let minimal = option(Packet { phase: 1, ..*packet }, grid.distance(at, packet.dest), 0);
         let drawn = |&mid: &u64| {
             let differs = |d| Grid::coordinate(mid, d) != Grid::coordinate(at, d);
             let aligned = |d| Grid::coordinate(packet.dest, d) == Grid::coordinate(at, d);
@@ -167,9 +172,16 @@ impl Routing for Runtime {
         let detours = grid.coords.iter().copied().filter(drawn).filter_map(|mid| {
             let mut detour = *packet;
             self.valiant.detour(&mut detour, mid);
-            option(detour, grid.distance(at, mid) + grid.distance(mid, packet.dest), self.threshold)
+            self.way(at, detour, grid.distance(at, mid) + grid.distance(mid, packet.dest), self.threshold, seed)
         });
-        minimal.into_iter().chain(detours).collect()
+        self.minimal_way(at, packet, seed).into_iter().chain(detours).collect()
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !Self::asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        self.minimal_way(at, packet, seed).into_iter().collect()
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.analysis.bill import HOURS_PER_YEAR, PERIODS, REFERENCE
+from weft.results.bill_baseline import USUAL
+from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS
+from weft.results.yearly_bill import REFERENCE
 from weft.text.columns import columns
+from weft.text.labels import setting
+from weft.text.si import si
 
 if TYPE_CHECKING:
-    from weft.analysis.bill import YearlyBill
+    from weft.results.yearly_bill import YearlyBill
+
+# Significant digits of power, energy and money.
+_DIGITS = 4
 
 
 def lines(yearly: YearlyBill) -> list[str]:
@@ -21,26 +28,29 @@ def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
     money = yearly.bill.currency
     head = [
         "per year",
-        "network [kW]",
-        "site [kW]",
-        "energy [kWh]",
+        "network",
+        "site",
+        "energy",
         f"cost [{money}]",
-        "saved [kWh]",
+        "saved energy",
         f"saved [{money}]",
         "saved [%]",
     ]
     rows = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         share = numbers["saving_share"]
-        shown = [
-            numbers["power_kw"],
-            numbers["site_power_kw"],
-            numbers["site_energy_kwh_per_year"],
-            numbers[f"cost_{money.lower()}_per_year"],
-            numbers["saved_kwh_per_year"],
-            numbers[f"saved_{money.lower()}_per_year"],
-        ]
-        rows.append([row.label, *map(written, shown), "-" if share is None else f"{100 * share:.1f}"])
+        rows.append(
+            [
+                row.label,
+                kilo(numbers["power_kw"], "W"),
+                kilo(numbers["site_power_kw"], "W"),
+                kilo(numbers["site_energy_kwh_per_year"], "Wh"),
+                amount(numbers[yearly.money("cost")]),
+                kilo(numbers["saved_kwh_per_year"], "Wh"),
+                amount(numbers[yearly.money("saved")]),
+                "-" if share is None else f"{100 * share:.1f}",
+            ]
+        )
     return head, rows
 
 
@@ -48,12 +58,14 @@ def parts(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of power over the profile; a column per part."""
     bill = yearly.bill
     hours = PERIODS[bill.period]
-    head = [f"site power [kW] over the {bill.period}"]
+    head = [f"site power over the {bill.period}"]
     for part in bill.parts:
         load = f", load {part.load:g}" if part.load is not None and part.name != f"load {part.load:g}" else ""
         head.append(f"{part.name} ({part.share * hours:.3g} h{load})")
     empty = ["-"] * len(bill.parts)
-    rows = [[row.label, *([written(r.power_w * bill.pue / 1e3) for r in row.readings] or empty)] for row in yearly.rows]
+    rows = [
+        [row.label, *([si(r.power_w * bill.pue, "W", _DIGITS) for r in row.readings] or empty)] for row in yearly.rows
+    ]
     return head, rows
 
 
@@ -65,25 +77,20 @@ def notes(yearly: YearlyBill) -> list[str]:
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:
-            told.append(f"  {REFERENCE}: from the same run, as no point at {bill.baseline} has its other coordinates")
-    told += between(yearly)
-    told += [f"{row.label}: {row.refused or row.unequal}" for row in yearly.rows if row.refused or row.unequal]
+            told.append(f"  {REFERENCE}: from the same run, as no point at {setting(USUAL)} was measured beside it")
+    for row in yearly.rows:
+        if reason := row.refused or row.unequal:
+            told += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
     return told
 
 
-def between(yearly: YearlyBill) -> list[str]:
-    """Which parts were not measured at their own load."""
-    found: dict[str, None] = {}
-    for row in yearly.rows:
-        for part, reading in zip(yearly.bill.parts if row.readings else (), row.readings, strict=True):
-            low, high = reading.between
-            if low != high:
-                found[f"{part.name}: power interpolated linearly between the loads {low:g} and {high:g}"] = None
-    return list(found)
+def kilo(value: float | None, unit: str) -> str:
+    """A number of thousands of a unit, with the prefix that suits it."""
+    return si(None if value is None else 1e3 * value, unit, _DIGITS)
 
 
-def written(value: float | None) -> str:
-    """A number with four significant digits, whole from a thousand on; a dash for ``None``."""
+def amount(value: float | None) -> str:
+    """Money, with four significant digits, whole from a thousand on; a dash for ``None``."""
     if value is None:
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{_DIGITS}g}"

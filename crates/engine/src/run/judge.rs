@@ -1,0 +1,133 @@
+//! Whether a network carries what it is offered: one judgement for the second half of a window, and of a phase of a load.
+//!
+//! Offered flits are counted, those that wait in sources included, not expected. So what they exceed the accepted ones by is
+//! what piled up. If the arrivals come in bursts, so do the queues: as much as arrivals scatter, three standard
+//! deviations, may pile up in a network that carries the load. The deviation is that of the number of packets in a long
+//! time, from the index of dispersion of the injection process (`Process::dispersion`).
+//!
+//! Where bursts may explain more than a [`TELLING`] share of the load, or explain a gap, nothing is said. A load that bursts
+//! no more than a Bernoulli process (a dispersion of 1) has no such doubt: its gap is told from chance by the same margin, and
+//! is too small to matter where it is not.
+//!
+//! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies offer what
+//! the network lets them.
+
+use crate::api::workload::Amount;
+use crate::network::load_readings::Carried;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Job, Spec};
+use crate::run::outcome::{Doubt, Saturation};
+use weft_units::Cycles;
+
+/// A network is saturated if it accepts less than this share of what it is offered.
+pub(crate) const ACCEPTED_SHARE: f64 = 0.97;
+/// Standard deviations that are still chance.
+pub(crate) const DEVIATIONS: f64 = 3.0;
+
+/// What is expected of a span: flits, their variance, and whether bursts make it larger than that of Bernoulli sources.
+#[derive(Debug, Clone, Copy, Default)]
+struct Expected {
+    flits: f64,
+    variance: f64,
+    bursts: bool,
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// What was accepted so far (all that reaches its terminals less than a landing time from now), and what was offered
+    /// until then.
+    pub(crate) fn carried(&self) -> Carried {
+        let offered = self.offered_before(self.now + self.net.landing).by_job;
+        let has_rate: Vec<bool> = self.net.jobs.iter().map(|job| job.workload.dispersion(0).is_some()).collect();
+        let judged = || (0..has_rate.len()).filter(|&j| has_rate[j]);
+        let accepted =
+            if has_rate.contains(&false) { judged().map(|j| self.accepted_by(j)).sum() } else { self.accepted() };
+        Carried { offered: judged().map(|j| offered[j].flits).sum(), accepted }
+    }
+
+    /// As [`Self::accepted`], for one of several jobs.
+    fn accepted_by(&self, j: usize) -> u64 {
+        let parts = self.blocks.iter().map(|block| &block.tally.parts);
+        parts.map(|parts| parts.accepted_by(j).unwrap_or(0) + parts.lost(j).flits).sum()
+    }
+
+    /// Judges a span of so many cycles, between these two counts, in the phase of the load that begins with cycle `start`.
+    /// `None` if no job has a rate.
+    pub(crate) fn judge(
+        &self,
+        spec: &Spec,
+        start: Cycles,
+        cycles: Cycles,
+        (from, to): (Carried, Carried),
+    ) -> Option<Saturation> {
+        let expected = self.expected(spec, start, cycles)?;
+        // the projected creations of terminals that wait for replies may turn out fewer
+        let offered = to.offered.saturating_sub(from.offered) as f64;
+        Some(expected.verdict(to.accepted.saturating_sub(from.accepted) as f64, offered, cycles))
+    }
+
+    fn expected(&self, spec: &Spec, start: Cycles, cycles: Cycles) -> Option<Expected> {
+        let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs);
+        let of_job = jobs.filter_map(|(job, net)| {
+            let dispersion = net.workload.dispersion(start)?;
+            let flits = loads(job, start).iter().sum::<f64>() * cycles as f64;
+            let packets = flits / f64::from(job.packet_flits);
+            let one = net.workload.in_all(Amount { packets: 1, flits: job.packet_flits.into() }).flits as f64;
+            let variance = one * one * packets * dispersion.max(1.0);
+            Some(Expected { flits: packets * one, variance, bursts: dispersion > 1.0 })
+        });
+        of_job.reduce(|a, b| Expected {
+            flits: a.flits + b.flits,
+            variance: a.variance + b.variance,
+            bursts: a.bursts || b.bursts,
+        })
+    }
+}
+
+impl Expected {
+    fn verdict(&self, accepted: f64, offered: f64, cycles: Cycles) -> Saturation {
+        let chance = DEVIATIONS * self.variance.sqrt();
+        if accepted < ACCEPTED_SHARE * offered - chance {
+            return Saturation::Yes;
+        }
+        let gap = if offered > 0.0 { 1.0 - accepted / offered } else { 0.0 };
+        let doubt = Doubt { cycles, chance: chance / self.flits, gap };
+        let is_told = chance <= Doubt::TELLING * self.flits && accepted >= ACCEPTED_SHARE * offered;
+        if is_told || !self.bursts || self.flits == 0.0 { Saturation::No } else { Saturation::Unknown(doubt) }
+    }
+}
+
+/// The loads of the ranks of a job in the phase of the whole traffic that begins with cycle `start`.
+pub(crate) fn loads(job: &Job, start: u64) -> &[f64] {
+    job.phases.iter().rfind(|phase| phase.from <= start).map_or(&[], |phase| &phase.load)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10,000 flits are expected of the span.
+    fn verdict(accepted: f64, dispersion: f64) -> Saturation {
+        let expected = Expected { flits: 1e4, variance: 1e4 * dispersion, bursts: dispersion > 1.0 };
+        expected.verdict(accepted, 1e4, 1000)
+    }
+
+    #[test]
+    fn a_gap_is_held_against_three_per_cent_and_three_deviations() {
+        // Bernoulli: 3 * 100 flits are 3 %
+        assert_eq!([9390.0, 9410.0].map(|accepted| verdict(accepted, 1.0)), [Saturation::Yes, Saturation::No]);
+        // bursts that scatter 16 times as much: 3 * 400 flits are 12 %, and what they may explain is not known
+        assert_eq!(verdict(8490.0, 16.0), Saturation::Yes);
+        let Saturation::Unknown(doubt) = verdict(8510.0, 16.0) else { panic!("bursts may explain the gap") };
+        assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
+        assert_eq!(verdict(9710.0, 16.0), Saturation::No);
+    }
+
+    #[test]
+    fn a_span_that_is_short_against_the_bursts_tells_only_of_a_great_overload() {
+        // 3 * 1000 flits are 30 %
+        assert!(matches!(verdict(1e4, 100.0), Saturation::Unknown(_)));
+        assert_eq!(verdict(6690.0, 100.0), Saturation::Yes);
+        let silent = Expected { bursts: true, ..Expected::default() };
+        assert_eq!(silent.verdict(0.0, 0.0, 1000), Saturation::No, "nothing was offered");
+    }
+}

@@ -1,0 +1,121 @@
+"""What a network costs: power of the site over the day or week of the bill, and money per year."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, MultipleLocator
+
+from weft.errors import ResultsError
+from weft.plot import numbers, style
+from weft.results.yearly_bill import REFERENCE, YearlyBill
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from weft.plot.choice import Choice
+    from weft.plot.style import Look, Picture
+    from weft.results.choose import Chosen
+    from weft.results.yearly_bill import Billed
+
+    Rows = dict[str, tuple[YearlyBill, Billed]]
+
+# Inches: height of the panel over time; of a bar, and of what is around the bars.
+_POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
+# The axis of power ends so far above the highest.
+_ROOM = 1.08
+# Most series that an eye can tell apart.
+_MOST = len(style.COLOURS) * 2
+_REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
+
+
+def figure(choice: Choice) -> Picture:
+    """Steps of power above, a bar per series below; a series without a bill has the reason in place of its bar.
+
+    Raises
+    ------
+    ResultsError
+        If there is no bill, if bills differ in what an axis shows, or if there are too many series.
+    """
+    rows: Rows = {}
+    for part in choice.parts:
+        yearly = YearlyBill(part.results)
+        rows |= {_label(part, row): (yearly, row) for row in _chosen(part, yearly)}
+    rows = dict(sorted(rows.items(), key=lambda each: choice.appearance.rank(each[0])))
+    if len({(yearly.bill.period, yearly.bill.currency) for yearly, _ in rows.values()}) > 1:
+        what = f"{choice.title}: the bills differ in their period or currency"
+        raise ResultsError.saying(what, "draw them one by one, or write the same in both scenarios and run them again")
+    if len(rows) > _MOST:
+        what = f"this figure shows {_MOST} series at most, and {len(rows)} are chosen"
+        raise ResultsError.saying(what, "choose some with --point, or point= in Python: point=policy=tcep")
+    looks = style.looks(list(rows))
+    handles = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]
+    if any(row.baseline == REFERENCE for _, row in rows.values()):
+        handles.append(Line2D([], [], color=style.GREY, label=REFERENCE, **_REFERENCE))
+    below = _AROUND + _BAR * len(rows)
+    drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=_POWER + below)
+    above, bars = drawing.subplots(2, 1, height_ratios=[_POWER, below])
+    _steps(above, rows, looks)
+    _bars(bars, rows, looks)
+    drawing.numbers = numbers.of_series((label, _numbers(*each)) for label, each in rows.items())
+    return drawing
+
+
+def _label(part: Chosen, row: Billed) -> str:
+    return f"{part.name}: {row.label}" if part.name else row.label
+
+
+def _chosen(part: Chosen, yearly: YearlyBill) -> list[Billed]:
+    """The series of which points are chosen; what savings are against need not be."""
+    points = [part.results.points[point]["coordinates"] for point in part.points]
+    return [row for row in yearly.rows if any(row.coordinates.items() <= point.items() for point in points)]
+
+
+def _steps(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
+    period, hours = "day", [0.0, 24.0]
+    powers: list[float] = []
+    for label, (yearly, row) in rows.items():
+        period, hours = yearly.bill.period, yearly.hours
+        if row.readings:
+            own = yearly.site_kw([each.power_w for each in row.readings])
+            axes.stairs(own, hours, baseline=None, label=label, **looks[label].line)
+            powers += own
+        if row.baseline == REFERENCE:
+            line = _REFERENCE | {"color": looks[label].line["color"], "label": f"_{REFERENCE} {label}"}
+            axes.stairs(base := yearly.site_kw(row.baseline_powers_w), hours, baseline=None, **line)
+            powers += base
+    axes.set(xlim=(0, hours[-1]), xlabel=f"Time of the {period} [h]", ylabel="Site power [kW]")
+    axes.set_ylim(0, _ROOM * max(powers, default=1.0))
+    axes.xaxis.set_major_locator(MultipleLocator(3 if period == "day" else 24))
+
+
+def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
+    for place, (label, (yearly, row)) in enumerate(rows.items()):
+        if row.refused:
+            axes.text(0, place, f" no bill: {row.refused}", va="center", fontsize=6.5, clip_on=True)
+        else:
+            axes.barh(place, _cost(yearly, row), height=0.7, color=looks[label].line["color"], label=label)
+    currency = next(iter(rows.values()))[0].bill.currency if rows else ""
+    axes.set_yticks(range(len(rows)), list(rows))
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_xlabel(f"Cost per year [{currency}]")
+    axes.grid(visible=False, axis="y")
+
+
+def _cost(yearly: YearlyBill, row: Billed) -> float:
+    """What the series costs in a year."""
+    (place,) = (number for number, each in enumerate(yearly.rows) if each is row)
+    return float(yearly.frame[yearly.money("cost")][place])
+
+
+def _numbers(yearly: YearlyBill, row: Billed) -> pl.DataFrame:
+    """A row per part of the profile, or the reason why there are none."""
+    lines = [
+        {"part": line["part"], "from_hour": begin, "to_hour": end}
+        | {name: line[name] for name in line if name not in {"part", *row.coordinates}}
+        for line, begin, end in zip(yearly.lines_of(row), yearly.hours, yearly.hours[1:], strict=False)
+    ]
+    return pl.DataFrame(lines or [{"note": row.refused}], infer_schema_length=None)

@@ -1,0 +1,115 @@
+"""What the savings of a bill are against: points at the coordinates of `bill.baseline`, or links that are always on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ResultsError
+from weft.results.bill_points import UnbillableError
+from weft.results.choose import LOAD, NAMED, POLICY, SEED, parsed, same
+from weft.text.labels import label, setting
+from weft.text.meant import meant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from weft.results.bill_keys import Bill
+    from weft.results.bill_points import Series
+
+# The baseline of a bill that names none. Where no points were measured there, a run itself knows what its flits would
+# have cost on links that are always on.
+USUAL = {POLICY: "always_on"}
+_PATH = "bill.baseline"
+
+
+class Baseline:
+    """The baseline of a bill among the series of a sweep.
+
+    Attributes
+    ----------
+    wanted : dict
+        Coordinates, by path.
+    is_named : bool
+        Whether the bill names it; then the points must be there.
+
+    Raises
+    ------
+    ResultsError
+        If it is no choice of coordinates, or no series has them: with what was meant.
+    """
+
+    def __init__(self, bill: Bill, all_series: Sequence[Series]) -> None:
+        self.is_named = bill.baseline is not None
+        self.wanted = USUAL if bill.baseline is None else _read(bill.baseline, all_series, by_phase=bill.by_phase)
+        self._series = _matching(all_series, self.wanted)
+        if self.is_named and not self._series:
+            raise _nobody(all_series, self.wanted)
+
+    @property
+    def name(self) -> str:
+        """Its coordinates in words."""
+        return setting(self.wanted)
+
+    def is_itself(self, series: Series) -> bool:
+        """Whether a series is the baseline, of its own savings so to speak."""
+        return series in self._series
+
+    def of(self, series: Series) -> Series | None:
+        """The baseline with the other coordinates of a series; ``None``: its own flits on links that are always on.
+
+        Raises
+        ------
+        UnbillableError
+            If there is none, or more than one.
+        """
+        rest = {path: value for path, value in series.coordinates.items() if path not in self.wanted}
+        found = [each for each in self._series if all(each.coordinates.get(path) == rest[path] for path in rest)]
+        if len(found) > 1:
+            apart = [path for path in self.wanted if len({label(each.value(path)) for each in found}) > 1]
+            which = " or ".join(f"{path}={label(each.value(path))}" for path in apart for each in found)
+            raise UnbillableError(f"the baseline ({self.name}) may be any of {len(found)}", f"write {_PATH}: {which}")
+        if not found and self.is_named:
+            what = f"no point at the baseline ({self.name}) has its {setting(rest)}"
+            raise UnbillableError(what, f"write in {_PATH} also what the baseline has in place of it, or leave it out")
+        return found[0] if found else None
+
+
+def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[str, Any]:
+    """Coordinates by path, of a text."""
+    known = list(dict.fromkeys(path for each in all_series for path in each.coordinates))
+    try:
+        wanted = parsed(text, known)
+    except ResultsError as problem:
+        path = text.partition("=")[0].strip()
+        paths = [*known, *NAMED]
+        ends = {each.rpartition(".")[2] for each in paths}
+        raise ResultsError.saying(problem.what, meant(path, [*paths, *ends], problem.help), _PATH) from problem
+    if isinstance(wanted, int):
+        what = f"{text!r} is the number of a point"
+        raise ResultsError.saying(what, "write coordinates, such as power.policy=always_on", _PATH)
+    for path in wanted.keys() & {SEED, *(() if by_phase else (LOAD,))}:
+        what = f"{text!r} names {path}, in which series don't differ: each part is compared at its own load"
+        raise ResultsError.saying(what, "leave it out", _PATH)
+    return wanted
+
+
+def _matching(all_series: Iterable[Series], wanted: Mapping[str, Any]) -> list[Series]:
+    """The series at some coordinates; path by path, exact matches go before those by the name of a model alone."""
+    found = [each for each in all_series if all(same(each.value(path), asked) for path, asked in wanted.items())]
+    for path, asked in wanted.items():
+        found = [each for each in found if same(each.value(path), asked, exactly=True)] or found
+    return found
+
+
+def _nobody(all_series: Sequence[Series], wanted: Mapping[str, Any]) -> ResultsError:
+    """The error for a baseline that no series has, with what was meant by each value that none has."""
+    lines = []
+    for path, asked in wanted.items():
+        if not _matching(all_series, {path: asked}):
+            values = list(dict.fromkeys(label(each.value(path)) for each in all_series))
+            listed = f"{path} is {' or '.join(values)} in this sweep"
+            lines.append(meant(label(asked), [*values, *(each.partition("(")[0] for each in values)], listed))
+    absent = "; ".join(lines) or "no series has all of them at once: name fewer"
+    comma = "" if absent.endswith("?") else ","
+    out = f"or leave `{_PATH}` out: savings are then against the same flits on links that are always on"
+    return ResultsError.saying(f"no point is at {setting(wanted)}", f"{absent}{comma} {out}", _PATH)

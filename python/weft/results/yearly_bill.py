@@ -1,0 +1,248 @@
+"""What a network costs in a year: the power of measured points, weighted by a profile of a day or a week.
+
+A profile names measured loads; nothing is interpolated. Points that are saturated, stuck, not settled or empty are
+never used: a part of a profile that has no others is refused with the reason and the remedy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ResultsError
+from weft.results.bill_baseline import Baseline
+from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS, Bill
+from weft.results.bill_points import Reading, Series, UnbillableError, series_of
+from weft.results.curves import short
+from weft.results.rows import frame_of
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from weft.results.bill_keys import Part
+    from weft.results.result_set import ResultSet
+
+# What savings are against where the bill names no baseline and no points of links that are always on were measured.
+REFERENCE = "same flits, links always on"
+
+
+@dataclass(frozen=True)
+class Billed:
+    """A series of points that differ in load and seed only, and what they cost over the profile.
+
+    Attributes
+    ----------
+    coordinates : dict
+        What the sweep set, but for the load and the seed.
+    label : str
+        What distinguishes the series from the others.
+    group : str
+        What it has in common with its baseline, if there are several groups.
+    readings : tuple of Reading
+        Of each part of the profile; empty if the profile can't be billed.
+    refused : str
+        Why it can't; empty if it can.
+    baseline : str
+        What the savings are against; empty for the baseline itself.
+    baseline_powers_w : tuple of float
+        Mean power of the baseline in each part [W]; empty if there are no savings.
+    unequal : str
+        Why there are no savings; empty if there are some.
+    remedies : tuple of str
+        What to do about `refused` or `unequal`.
+    """
+
+    coordinates: dict[str, Any]
+    label: str
+    group: str
+    readings: tuple[Reading, ...]
+    refused: str
+    baseline: str = ""
+    baseline_powers_w: tuple[float, ...] = ()
+    unequal: str = ""
+    remedies: tuple[str, ...] = ()
+
+
+class YearlyBill:
+    """The bill of all series of a set of results.
+
+    Parameters
+    ----------
+    results : ResultSet
+        Finished points.
+    bill : Bill, optional
+        By default that of their scenario.
+
+    Raises
+    ------
+    ResultsError
+        If there is no bill, or none of the series can be billed.
+    """
+
+    def __init__(self, results: ResultSet, bill: Bill | None = None) -> None:
+        kept = bill or Bill.kept(results)
+        if kept is None:
+            what = f"the scenario of {results.root} has no bill"
+            remedy = (
+                "name a file with --bill FILE, such as examples/bill.yaml, or add a section `bill:` to the scenario"
+            )
+            raise ResultsError.saying(what, remedy)
+        self.bill = kept
+        self.results = results
+        self.rows = self._rows()
+        if all(row.refused for row in self.rows):
+            raise self._nothing()
+
+    def _rows(self) -> list[Billed]:
+        all_series = series_of(self.results, by_phase=self.bill.by_phase)
+        baseline = Baseline(self.bill, all_series)
+        labels = [each or self.results.name for each in _labels(all_series, list(all_series[0].coordinates))]
+        groups = _labels(all_series, [path for path in all_series[0].coordinates if path not in baseline.wanted])
+        rows = []
+        for series, name, group in zip(all_series, labels, groups, strict=True):
+            readings, reasons = self._readings(series)
+            row = Billed(
+                series.coordinates, name, group, readings, "; ".join(reasons), remedies=tuple(reasons.values())
+            )
+            rows.append(row if row.refused else self._against(row, series, baseline))
+        return rows
+
+    def _readings(self, series: Series) -> tuple[tuple[Reading, ...], dict[str, str]]:
+        """The readings of all parts of the profile; or none, and why, with what to do about it."""
+        readings, reasons = [], {}
+        for part in self.bill.parts:
+            try:
+                readings.append(series.at(part))
+            except UnbillableError as why:
+                reasons[why.what] = why.help
+        return (() if reasons else tuple(readings)), reasons
+
+    def _against(self, row: Billed, series: Series, baseline: Baseline) -> Billed:
+        """A row with what its savings are against."""
+        if baseline.is_itself(series):
+            return row
+        try:
+            if (other := baseline.of(series)) is None:
+                return replace(
+                    row, baseline=REFERENCE, baseline_powers_w=tuple(each.always_on_w for each in row.readings)
+                )
+            powers = tuple(map(self._same_work, self.bill.parts, row.readings, [other] * len(row.readings)))
+        except UnbillableError as why:
+            return replace(row, baseline=baseline.name, unequal=f"no savings: {why.what}", remedies=(why.help,))
+        return replace(row, baseline=baseline.name, baseline_powers_w=powers)
+
+    @staticmethod
+    def _same_work(part: Part, own: Reading, other: Series) -> float:
+        """The power of the baseline in a part of the profile [W], if it delivers the same there."""
+        try:
+            base = other.at(part)
+        except UnbillableError as why:
+            raise UnbillableError(f"of the baseline, {why.what}", why.help) from why
+        if not own.same_work(base):
+            much = f"{100 * abs(own.delivered / base.delivered - 1):.3g} %"
+            than = f"{much} {'less' if own.delivered < base.delivered else 'more'} than the baseline"
+            what = f"at {part.name} it delivers {own.delivered:.4g} flits/terminal/cycle, {than}"
+            remedy = "name loads that both deliver, or, where chance is the reason, write a longer `measure.window`"
+            raise UnbillableError(f"{what} ({base.delivered:.4g})", remedy)
+        return base.power_w
+
+    def _nothing(self) -> ResultsError:
+        """The error for a bill without a row: each reason once, with its remedy."""
+        reasons = dict.fromkeys((row.refused, row.remedies) for row in self.rows)
+        names = {each: [row.label for row in self.rows if (row.refused, row.remedies) == each] for each in reasons}
+        told = [f"{', '.join(names[each])}: {each[0]}" if len(self.rows) > 1 else each[0] for each in reasons]
+        remedies = dict.fromkeys(remedy for _, several in reasons for remedy in several)
+        return ResultsError.saying(f"nothing can be billed: {'; '.join(told)}", "; ".join(remedies))
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """A row per series.
+
+        Columns: the coordinates that were swept, but for load and seed; ``power_kw`` of links and routers, mean over
+        the profile [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
+        ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle]; ``baseline``;
+        ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: against it, at the same delivered work;
+        ``note``: why a row has no bill or no savings. Null where there is none.
+        """
+        return frame_of([self._total(row) for row in self.rows])
+
+    @cached_property
+    def parts(self) -> pl.DataFrame:
+        """A row per series and part of the profile.
+
+        Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
+        part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part of the time; ``delivered_load``
+        [flits/terminal/cycle]; ``baseline_site_power_kw`` [kW].
+        """
+        return frame_of([line for row in self.rows for line in self.lines_of(row)])
+
+    @property
+    def hours(self) -> list[float]:
+        """Where the parts of the profile begin, and the end of the last one [h]."""
+        return [
+            PERIODS[self.bill.period] * edge
+            for edge in accumulate((part.share for part in self.bill.parts), initial=0.0)
+        ]
+
+    def site_kw(self, watts: Sequence[float]) -> list[float]:
+        """What the site draws for powers of the network [kW]."""
+        return [each * self.bill.pue / 1e3 for each in watts]
+
+    def mean(self, values: Sequence[float]) -> float:
+        """The mean over the time of the profile of one value per part."""
+        return sum(part.share * value for part, value in zip(self.bill.parts, values, strict=True))
+
+    def _total(self, row: Billed) -> dict[str, Any]:
+        bill = self.bill
+        power = self.mean([each.power_w for each in row.readings]) / 1e3 if row.readings else None
+        base = self.mean(row.baseline_powers_w) / 1e3 if row.baseline_powers_w else None
+        energy = None if power is None else power * bill.pue * HOURS_PER_YEAR
+        saved = None if base is None or power is None else (base - power) * bill.pue * HOURS_PER_YEAR
+        return {
+            **row.coordinates,
+            "power_kw": power,
+            "site_power_kw": None if power is None else power * bill.pue,
+            "site_energy_kwh_per_year": energy,
+            self.money("cost"): None if energy is None else energy * bill.price,
+            "delivered_load": self.mean([each.delivered for each in row.readings]) if row.readings else None,
+            "baseline": row.baseline or None,
+            "saved_kwh_per_year": saved,
+            self.money("saved"): None if saved is None else saved * bill.price,
+            "saving_share": None if saved is None or not base or power is None else 1 - power / base,
+            "note": row.refused or row.unequal or None,
+        }
+
+    def money(self, what: str) -> str:
+        """The name of the column of an amount per year."""
+        return f"{what}_{self.bill.currency.lower()}_per_year"
+
+    def lines_of(self, row: Billed) -> Iterator[dict[str, Any]]:
+        """The rows of `parts` of a series; none if it has no bill."""
+        bases = row.baseline_powers_w or (None,) * len(row.readings)
+        for part, reading, base in zip(self.bill.parts if row.readings else (), row.readings, bases, strict=True):
+            site = reading.power_w * self.bill.pue / 1e3
+            energy = site * part.share * HOURS_PER_YEAR
+            yield {
+                **row.coordinates,
+                "part": part.name,
+                "share": part.share,
+                **({"load": part.load} if part.phase is None else {"phase": part.phase}),
+                "power_kw": reading.power_w / 1e3,
+                "site_power_kw": site,
+                "site_energy_kwh_per_year": energy,
+                self.money("cost"): energy * self.bill.price,
+                "delivered_load": reading.delivered,
+                "baseline_site_power_kw": None if base is None else base * self.bill.pue / 1e3,
+            }
+
+
+def _labels(all_series: Sequence[Series], paths: Sequence[str]) -> list[str]:
+    """For each series its values at those of the paths that differ between them."""
+    varied = [path for path in paths if len({label(each.coordinates[path]) for each in all_series}) > 1]
+    columns = [short(path, [label(each.coordinates[path], path) for each in all_series]) for path in varied]
+    return [", ".join(words) for words in zip(*columns, strict=True)] if columns else [""] * len(all_series)

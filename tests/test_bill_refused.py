@@ -1,0 +1,305 @@
+"""Bills that can't be made: each kind of failure has its own reason, its place, and a remedy that works."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from conftest import made
+from weft.cli import main
+from weft.errors import ResultsError, ScenarioError
+from weft.results.bill_baseline import USUAL
+from weft.results.bill_lines import lines
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+PACKETS = 100_000
+ASLEEP: dict[str, Any] = {"tcep": {}}
+KEYS: dict[str, Any] = {
+    "price_per_kwh": "0.2EUR",
+    "profile": [{"name": "night", "share": 0.5, "load": 0.1}, {"name": "day", "share": 0.5, "load": 0.3}],
+}
+NIGHT: dict[str, Any] = KEYS | {"profile": [{"share": 1, "load": 0.1}]}
+
+
+def _point(policy: Any, load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    numbers = {
+        "load": load,
+        "offered_load": load,
+        "accepted_load": load,
+        "packets": PACKETS,
+        "policy": policy if isinstance(policy, str) else next(iter(policy)),
+        "power_mean_w": 1000.0,
+        "power_always_on_mean_w": 2000.0,
+    }
+    return {"power.policy": policy, "traffic.load": load}, numbers | more
+
+
+SHORT = {"path": "measure.warmup", "what": "too short", "help": "write `measure.warmup: auto`, or several such times"}
+CHANGES = {"phase": 1, "saturated": False, "accepted_load": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason", "remedy"),
+    [
+        ({"saturated": True, "ending": "saturated"}, "is saturated", "name a load that the network carries"),
+        ({"ending": "stalled"}, "is stalled", "`weft explain stall ROOT` shows"),
+        ({"ending": "interrupted"}, "is interrupted", "run it to its end: weft run --force"),
+        ({"power_settled": False}, "is not settled (power states)", "write `measure.warmup: auto`"),
+        ({"warmup_settled": False}, "is not settled (latencies)", "write a longer `measure.warmup_limit`"),
+        ({"warnings": [SHORT]}, "is not settled (power states)", SHORT["help"]),
+        ({"phases": [CHANGES, CHANGES]}, "changes in 2 phases", "name phases in all parts of the profile"),
+        ({"packets": 0}, "is without a measured packet", "write a longer `measure.window`"),
+        ({"accepted_load": 0.0}, "delivered nothing", "write a longer `measure.window`"),
+        ({"power_mean_w": None}, "has no measured power", "write a longer `measure.window`"),
+    ],
+)
+def test_a_point_that_is_not_sound_is_never_used(
+    tmp_path: Path, broken: dict[str, Any], reason: str, remedy: str
+) -> None:
+    results = made(tmp_path / "broken", [_point(ASLEEP, 0.1), _point(ASLEEP, 0.3, **broken)])
+    with pytest.raises(ResultsError) as told:
+        results.bill(KEYS)
+    assert told.value.what == f"nothing can be billed: load 0.3 {reason}"
+    assert told.value.help.startswith(remedy.replace("ROOT", str(results.root)))
+    # a load that the profile does not name is no reason
+    assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
+
+
+def test_nothing_is_interpolated_nor_extrapolated(tmp_path: Path) -> None:
+    results = made(tmp_path / "gap", [_point(ASLEEP, load) for load in (0.1, 0.3, 0.4)])
+    for load, near in ((0.2, "nearest are 0.1 and 0.3"), (0.05, "nearest is 0.1"), (0.5, "nearest is 0.4")):
+        with pytest.raises(ResultsError, match=rf"load {load} is not measured: the {near}") as told:
+            results.bill(KEYS | {"profile": [{"share": 1, "load": load}]})
+        wanted = ", ".join(f"{each:g}" for each in sorted([0.1, 0.3, 0.4, load]))
+        assert told.value.help.startswith(f"sweep `traffic.load: [{wanted}]` (finished points stay)")
+
+
+def test_points_without_results_say_so_and_how_to_run_them(tmp_path: Path) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO)
+    results = weft.load(file).run(tmp_path / "two")
+    gone, torn = (results.folder(point) for point in (1, 3))  # load 0.3 of either policy
+    shutil.rmtree(gone)
+    (torn / "summary.json").write_text("{}")
+    with pytest.raises(ResultsError) as told:
+        weft.open(results.root).bill()
+    assert "always_on: load 0.3 was not run yet; idle_timeout: load 0.3 is damaged (" in told.value.what
+    assert told.value.help == f"run it: {weft.open(results.root).command}"
+    assert weft.load(file).run(tmp_path / "two").bill().frame["note"].to_list() == [None, None]
+
+
+def test_results_of_which_none_is_finished_are_refused_in_words(tmp_path: Path) -> None:
+    results = made(tmp_path / "none", [_point("always_on", 0.1)])
+    shutil.rmtree(results.root / "points")
+    with pytest.raises(ResultsError, match=r"nothing can be billed: load 0\.1 was not run yet"):
+        weft.open(results.root).bill(NIGHT)
+
+
+def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> None:
+    on = [_point("always_on", load) for load in (0.1, 0.3)]
+    full = _point(ASLEEP, 0.3, saturated=True, ending="saturated")
+    yearly = made(tmp_path / "one", [*on, _point(ASLEEP, 0.1), full]).bill(KEYS)
+    on_row, asleep = yearly.frame.iter_rows(named=True)
+    assert on_row["cost_eur_per_year"] is not None
+    assert (asleep["cost_eur_per_year"], asleep["saving_share"]) == (None, None)
+    assert asleep["note"] == "load 0.3 is saturated"
+    told = lines(yearly)
+    assert told[told.index("tcep: load 0.3 is saturated") + 1].startswith("  name a load that the network carries")
+
+
+def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path) -> None:
+    full = _point("always_on", 0.3, saturated=True, ending="saturated")
+    points = [_point("always_on", 0.1), full, _point(ASLEEP, 0.1), _point(ASLEEP, 0.3)]
+    row = made(tmp_path / "base", points).bill(KEYS).frame.to_dicts()[1]
+    assert (row["saved_kwh_per_year"], row["saving_share"]) == (None, None)
+    assert row["cost_eur_per_year"] is not None
+    assert row["note"] == "no savings: of the baseline, load 0.3 is saturated"
+
+
+def _with_phases(root: Path, *phases: dict[str, Any], **more: Any) -> Results:
+    coordinates, numbers = _point(ASLEEP, 0.1, **more)
+    told = [{"phase": 1 + number, "power_mean_w": 1000.0} | phase for number, phase in enumerate(phases)]
+    return made(root, [(coordinates, {**numbers, "phases": told})])
+
+
+def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -> None:
+    keys = KEYS | {"profile": [{"share": 0.25, "phase": 1}, {"share": 0.75, "phase": 2}]}
+    phases: tuple[dict[str, Any], ...]
+    sound: dict[str, Any] = {"accepted_load": 0.1, "saturated": False, "packets": PACKETS}
+    for number, (phases, words, remedy) in enumerate(
+        (
+            (
+                (sound, sound | {"saturated": True}),
+                "saturated in phase 2",
+                "for this phase a load that the network carries",
+            ),
+            (
+                (sound, {"packets": 0, "start_cycle": 9}),
+                "does not reach phase 2, which begins in cycle 9",
+                "`measure.window`",
+            ),
+            ((sound, sound | {"accepted_load": 0.0}), "nothing was delivered in phase 2", "longer `measure.window`"),
+            ((sound, sound)[:1], "the load never changes: it has no phases", "name loads"),
+            ((), "the load never changes: it has no phases", "name loads"),
+        )
+    ):
+        with pytest.raises(ResultsError, match=words) as told:
+            _with_phases(tmp_path / str(number), *phases).bill(keys)
+        assert remedy in told.value.help
+    with pytest.raises(ResultsError, match="there is no phase 3: the last is 2") as told:
+        _with_phases(tmp_path / "third", sound, sound).bill(KEYS | {"profile": [{"share": 1, "phase": 3}]})
+    assert told.value.help == "name a phase from 1 to 2"
+    with pytest.raises(ResultsError, match="it is not settled"):
+        _with_phases(tmp_path / "unsettled", sound, sound, power_settled=False).bill(keys)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "what", "remedy"),
+    [
+        ("power.policy=allways_on", "no point is at power.policy = allways_on", "did you mean `always_on`?"),
+        ("policy=static", "no point is at power.policy = static", "power.policy is always_on or idle_timeout"),
+        ("power.polici=always_on", "power.polici is no coordinate", "did you mean `power.policy`"),
+        ("colour=blue", "colour is no coordinate of the sweep", "its coordinates are power.policy"),
+        ("always_on", "'always_on' chooses nothing", "write e.g. 3, or routing"),
+        ("0", "'0' is the number of a point", "write coordinates, such as power.policy=always_on"),
+        ("policy=always_on,load=0.1", "names traffic.load", "leave it out"),
+    ],
+)
+def test_a_baseline_that_no_point_has_is_refused_before_and_after_a_run(
+    baseline: str, what: str, remedy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO.replace("bill: {", f"bill: {{baseline: '{baseline}', "))
+    for command in ("check", "run"):
+        assert main([command, str(file), *(["--out", str(tmp_path / "out")] if command == "run" else [])]) == 2
+        told = capsys.readouterr().err
+        assert "error: bill.baseline: " in told
+        assert what in told
+        assert remedy in told
+        assert f"{file}:8" in told
+    assert not (tmp_path / "out").exists()
+    policies: tuple[Any, ...] = ("always_on", {"idle_timeout": {}})
+    points = [_point(policy, load) for policy in policies for load in (0.1, 0.3)]
+    with pytest.raises(ResultsError) as caught:
+        made(tmp_path / "made", points).bill(KEYS | {"baseline": baseline})
+    assert what in caught.value.what
+    assert remedy in caught.value.help
+
+
+def test_a_baseline_that_means_two_series_or_has_another_routing_gives_no_savings(tmp_path: Path) -> None:
+    ways = ({"idle_timeout": {"idle": "9cycles"}}, {"idle_timeout": {"idle": "99cycles"}}, ASLEEP)
+    results = made(tmp_path / "ways", [_point(way, 0.1) for way in ways])
+    yearly = results.bill(NIGHT | {"baseline": "policy=idle_timeout"})
+    assert yearly.frame["note"][2] == "no savings: the baseline (power.policy = idle_timeout) may be any of 2"
+    remedy = "power.policy=idle_timeout(idle 9cycles)"
+    assert any(remedy in line for line in lines(yearly))
+    assert results.bill(NIGHT | {"baseline": remedy}).frame["saving_share"].to_list() == [None, 0, 0]
+    points = [
+        ({"routing": name, **coordinates}, numbers)
+        for name, (coordinates, numbers) in (("minimal", _point("always_on", 0.1)), ("pal", _point(ASLEEP, 0.1)))
+    ]
+    other = made(tmp_path / "routing", points)
+    note = other.bill(NIGHT | {"baseline": "policy=always_on"}).frame["note"][1]
+    assert note == "no savings: no point at the baseline (power.policy = always_on) has its routing = pal"
+    named = "policy=always_on,routing=minimal"
+    assert other.bill(NIGHT | {"baseline": named}).frame["saving_share"][1] == 0
+
+
+TWO = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+links: {default: {latency: 2cycles, vcs: 4, buffer: 16flits}}
+routing: minimal
+traffic: {pattern: uniform}
+power: {router_price: {static: 1W, per_port: 0.1W}}
+measure: {warmup: 1000cycles, window: 2000cycles}
+sweep: {power.policy: [always_on, {idle_timeout: {idle: 50cycles, transition: 10cycles}}], traffic.load: [0.1, 0.3]}
+bill: {price_per_kwh: 0.2EUR, profile: [{share: 0.5, load: 0.1}, {share: 0.5, load: 0.3}]}
+"""
+
+
+def test_a_profile_beyond_the_sweep_is_refused_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "two.yaml", tmp_path / "out"
+    file.write_text(TWO.replace("load: 0.3}]", "load: 0.2}]"))
+    for command in (["check", str(file)], ["run", str(file), "--out", str(out)]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert "error: bill.profile.1.load: load 0.2 is not measured: the nearest are 0.1 and 0.3" in told
+        assert f"{file}:8:" in told
+        assert "= help: sweep `traffic.load: [0.1, 0.2, 0.3]` (finished points stay), or name a measured load" in told
+    assert not out.exists()
+    # the remedies
+    file.write_text(file.read_text().replace("[0.1, 0.3]}", "[0.1, 0.2, 0.3]}"))
+    assert main(["check", str(file)]) == 0
+    assert main(["check", str(file), "--set", "traffic.load=0.1"]) == 2
+    assert "add `--set bill=null`" in capsys.readouterr().err
+    assert main(["check", str(file), "--set", "traffic.load=0.1", "--set", "bill=null"]) == 0
+
+
+def test_a_load_that_is_swept_later_is_billed_and_finished_points_stay(tmp_path: Path) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO)
+    results = weft.load(file).run(tmp_path / "out")
+    before = {path: path.stat().st_mtime_ns for path in results.root.glob("points/*/summary.json")}
+    keys = KEYS | {"profile": [{"share": 1, "load": 0.2}]}
+    with pytest.raises(ResultsError) as told:
+        results.bill(keys)
+    wanted = told.value.help.partition("`")[2].partition("`")[0]
+    file.write_text(TWO.replace("traffic.load: [0.1, 0.3]", wanted))
+    again = weft.load(file).run(tmp_path / "out")
+    assert len(again.bill(keys).frame) == 2
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_what_is_said_of_an_unsettled_point_settles_it(tmp_path: Path) -> None:
+    idle = "idle_timeout: {idle: 500cycles, transition: 10cycles}"
+    short = TWO.replace("idle_timeout: {idle: 50cycles, transition: 10cycles}", idle).replace("1000cycles", "10cycles")
+    yearly = weft.load(short).run(tmp_path / "short").bill()
+    assert yearly.frame["note"][1].startswith("load 0.1 is not settled (power states)")
+    assert any("`measure.warmup: auto`" in line for line in lines(yearly))
+    settled = weft.load(short, set={"measure.warmup": "auto"}).run(tmp_path / "auto").bill()
+    assert settled.frame["note"].to_list() == [None, None]
+
+
+def test_phases_that_the_load_does_not_have_are_refused_before_anything_runs() -> None:
+    changing = {"traffic.phases": [{"from": "1500cycles", "load": 0.2}]}
+    phases = {"bill.profile": [{"share": 1, "phase": 3}]}
+    for sets, words in (
+        (phases, "bill.profile.0.phase: the load never changes"),
+        (phases | changing, "bill.profile.0.phase: there is no phase 3: the last is 2"),
+        (changing, "bill.profile.0.load: load 0.1 changes in 2 phases"),
+    ):
+        with pytest.raises(ScenarioError, match=words):
+            weft.load(TWO, set=sets).check()
+    weft.load(TWO, set=changing | {"bill.profile": [{"share": 1, "phase": 2}]}).check()
+
+
+def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> None:
+    policies = (
+        "power.policy: [always_on, {idle_timeout: {idle: 50cycles, transition: 10cycles}}], traffic.load: [0.1, 0.3]"
+    )
+    zipped = TWO.replace("sweep", "zip").replace(policies, "power.policy: [always_on, slac], traffic.load: [0.1, 0.3]")
+    zipped = zipped.replace("slac", "{idle_timeout: {idle: 50cycles, transition: 10cycles}}")
+    weft.load(zipped, set={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
+    with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as told:
+        weft.load(zipped).run(tmp_path / "out")
+    # a sweep over loads can't stand beside that `zip`, so it is no remedy
+    assert told.value.help.startswith("name a measured load, or measure this one, too")
+
+
+def test_the_usual_baseline_is_the_usual_policy() -> None:
+    (path, name) = next(iter(USUAL.items()))
+    assert path == "power.policy"
+    resolved = weft.load(
+        TWO.replace("power.policy: [always_on, {idle_timeout: {idle: 50cycles, transition: 10cycles}}], ", "")
+    )
+    assert label(resolved.points[0].resolved["power"]["policy"]) == name
