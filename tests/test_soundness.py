@@ -280,6 +280,7 @@ def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
         "job stuck measured nothing: none of the packets that it created in the window was delivered",
         "phase 1 of the load measured nothing: it ends in cycle 6000, and the window begins in cycle 6490",
         "phase 3 of the load measured nothing: it begins in cycle 8000, and the window ends in cycle 7490",
+        "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 6490 cycles",
     ]
     empty = made(tmp_path / "empty", [({}, {"packets": 0, "offered_load": 0.0})])
     assert notes.lines(empty) == ["nothing was measured: no packet was created in the window"]
