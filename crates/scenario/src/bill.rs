@@ -170,7 +170,7 @@ pub(crate) fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
         json!({
             "link_class": &**name,
             "channels": rows.len(),
-            "bandwidth_flits_per_cycle": bandwidth,
+            "bandwidth": bandwidth,
             "utilisation_mean": share(rows.iter().map(flits).sum(), rows.len()),
             "utilisation_max": rows.iter().map(flits).max().and_then(|most| share(most, 1)),
             "energy_j": rows.iter().map(|row| row.energy).sum::<Energy>().total_fj() as f64 * 1e-15,

@@ -48,6 +48,7 @@ impl Channels {
             ("to_router".to_owned(), maybe(|count| count.to)),
             ("to_port".to_owned(), maybe(|count| count.to.map(|_| count.to_port))),
             ("terminal".to_owned(), maybe(terminal)),
+            ("bandwidth".to_owned(), Column::Floats(self.rows.iter().map(|row| row.bandwidth).collect())),
             ("flits".to_owned(), Column::Counts(self.rows.iter().map(flits).collect())),
             ("utilisation".to_owned(), Column::Floats(self.rows.iter().map(utilisation).collect())),
         ];

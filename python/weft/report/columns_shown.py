@@ -66,8 +66,8 @@ PHASES = (
 
 LINK_CLASSES = (
     Quantity("channels", "Channels of the class", "channels", "channels", 0),
-    Quantity("utilisation_mean", "Mean utilisation", "flits/cycle", "mean utilisation", 4),
-    Quantity("utilisation_max", "Utilisation of the busiest channel", "flits/cycle", "max utilisation", 4),
+    Quantity("utilisation_mean", "Mean utilisation", "share of bandwidth", "mean utilisation", 4),
+    Quantity("utilisation_max", "Utilisation of the busiest channel", "share of bandwidth", "max utilisation", 4),
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _POLICY = "power.policy"
-# An overloaded network in which no channel is busier than this [flits/cycle] is not limited by its bandwidth.
+# An overloaded network in which no channel is busier than this [share of bandwidth] is not limited by its bandwidth.
 _IDLE = 0.5
 # Links were dark for long if they were not on for this share of their cycles.
 _DARK = 0.2

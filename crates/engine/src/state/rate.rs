@@ -66,6 +66,11 @@ impl Rate {
         u64::from(self.cycles.div_ceil(self.flits))
     }
 
+    /// As `flits_in`, for long times.
+    pub fn most_flits_in(self, cycles: u64) -> u64 {
+        (u128::from(cycles) * u128::from(self.flits)).div_ceil(u128::from(self.cycles)) as u64
+    }
+
     /// Flits that the link carries in so many cycles, rounded up.
     #[inline(always)]
     pub fn flits_in(self, cycles: i32) -> i32 {
