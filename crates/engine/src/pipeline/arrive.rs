@@ -70,28 +70,46 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
+        if net.fast_links {
+            self.collect_flits();
+        }
         while let Some((first, len)) = self.flits.due(self.now) {
-            if self.power.probes.arrivals
-                && let Some(agents) = &mut self.agents
-            {
-                let flits = self.flits.items(first, len);
-                agents.arrive(&Arrivals { now: self.now, flits, packets: &self.packets.items });
-            }
-            if net.rates.as_ref().is_some_and(|rates| rates.any_fast) {
-                self.paces.arriving.extend(self.flits.items(first, len).iter().rev());
-            } else {
-                for k in 0..len {
-                    self.receive::<SINGLE>(net, self.flits.item(first, k));
-                }
+            self.tell_of_arrivals((first, len));
+            for k in 0..len {
+                self.receive::<SINGLE>(net, self.flits.item(first, k));
             }
             self.flits.release(self.now);
         }
-        // flits of one packet that arrive in the same cycle, in the order in which they were sent
-        while let Some(flit) = self.paces.arriving.pop() {
-            self.receive::<SINGLE>(net, flit);
+        if net.fast_links {
+            while let Some(flit) = self.paces.arriving.pop() {
+                self.receive::<SINGLE>(net, flit);
+            }
         }
         if net.routing_delay > 0 {
             self.open_vcs::<SINGLE>(net);
+        }
+    }
+
+    /// Takes the flits of this cycle out of the wheel, the last one first. Flits of one packet that arrive in the same
+    /// cycle are received in the order in which they were sent.
+    #[cold]
+    #[inline(never)]
+    fn collect_flits(&mut self) {
+        while let Some((first, len)) = self.flits.due(self.now) {
+            self.tell_of_arrivals((first, len));
+            self.paces.arriving.extend(self.flits.items(first, len).iter().rev());
+            self.flits.release(self.now);
+        }
+    }
+
+    /// Tells the agents of flits that arrive, if they want to hear of them.
+    #[inline(always)]
+    fn tell_of_arrivals(&mut self, (first, len): (u32, usize)) {
+        if self.power.probes.arrivals
+            && let Some(agents) = &mut self.agents
+        {
+            let flits = self.flits.items(first, len);
+            agents.arrive(&Arrivals { now: self.now, flits, packets: &self.packets.items });
         }
     }
 

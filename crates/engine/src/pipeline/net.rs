@@ -32,6 +32,10 @@ pub struct Net {
     pub links: Vec<Link>,
     /// Rates of the links; `None` if all carry one flit per cycle and any number of flits may wait for them.
     pub rates: Option<Rates>,
+    /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.
+    pub fast_links: bool,
+    /// Links to terminals are paced (`Link::paced`).
+    pub paced_terminals: bool,
     /// What models may know of all routers.
     pub common: Common,
     pub routing: Arc<dyn AnyRouting>,

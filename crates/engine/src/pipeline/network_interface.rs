@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
-        let paced = net.links.hot(0).paced;
+        let paced = net.paced_terminals;
         if paced && !self.is_open_to_terminal(t) {
             return self.wait(t);
         }

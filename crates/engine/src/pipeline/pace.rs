@@ -1,5 +1,7 @@
 //! Channels whose rate is not one flit per cycle, or at which only so many flits may wait for the link (`state/rate.rs`).
 //!
+//! What only paced channels need is marked cold, so that the compiler keeps the common path short.
+//!
 //! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
 
 use crate::base::bits::Bits;
@@ -15,8 +17,6 @@ use crate::state::{ChannelEnd, Flit};
 pub struct Rates {
     /// By link class.
     pub of: Vec<Rate>,
-    /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.
-    pub any_fast: bool,
     /// By class of the link over which a flit came, times the number of classes, plus class of the next link
     /// ([`Pace::delay_after`]).
     delays: Vec<Fine>,
@@ -31,8 +31,7 @@ impl Rates {
         let delay = |&before: &Rate, &next: &Rate| Pace::new(next, 0).delay_after(before);
         let delays = of.iter().flat_map(|before| of.iter().map(move |next| delay(before, next))).collect();
         let at_source = Pace::new(of[0], 0).own_delay();
-        let any_fast = of.iter().any(|rate| rate.is_above(1));
-        Self { any_fast, delays, at_source, staged, of }
+        Self { delays, at_source, staged, of }
     }
 
     /// The pace of a channel of this class.
@@ -103,8 +102,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// As `departure`, and takes the time of the link.
+    #[cold]
     #[inline(never)]
-    pub(crate) fn depart_paced(&mut self, net: &Net, r: usize, i: usize, o: usize, earliest: u64) -> u64 {
+    pub(crate) fn depart_paced(&mut self, net: &Net, i: usize, o: usize, earliest: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let out = self.outs.hot_mut(o);
         let pace = self.paces.of.hot_mut(o);
@@ -113,6 +113,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.next_free = next_free as u32;
         let opens = pace.open_from(next_free, net.after_grant);
         if opens > self.now {
+            let r = out.router as usize;
             let port = o - self.routers.hot(r).base as usize;
             self.paces.full.hot_mut(r).set(port);
             self.paces.opening.push(self.now, opens, o as u32);
@@ -121,6 +122,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Whether the injection channel of terminal `t` can take a flit now. If not, the terminal is woken when it can.
+    #[cold]
     #[inline(never)]
     pub(crate) fn is_open_to_terminal(&mut self, t: usize) -> bool {
         let o = self.terminals.hot(t).out as usize;
@@ -133,6 +135,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The cycle in which a flit that terminal `t` sends now is on its injection channel.
+    #[cold]
     #[inline(never)]
     pub(crate) fn inject_paced(&mut self, net: &Net, t: usize) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
@@ -157,6 +160,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Opens the outputs that can take a flit from this cycle on, and wakes the terminals that have waited for their
     /// link.
+    #[cold]
     #[inline(never)]
     pub(crate) fn open_outputs(&mut self) {
         while let Some((first, len)) = self.paces.opening.due(self.now) {
@@ -179,8 +183,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Whether all that router `r` has to do waits for full outputs.
+    #[cold]
     #[inline(never)]
     pub(crate) fn waits_for_links(&self, net: &Net, r: usize) -> bool {
+        if net.rates.is_none() {
+            return false;
+        }
         let router = self.routers.hot(r);
         // heads may take VCs of full outputs where that is a stage of its own
         let asked = if net.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };

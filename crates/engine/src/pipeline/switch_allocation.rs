@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 let router = self.routers.hot(r);
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
-                if nothing_asked || net.rates.is_some() && self.waits_for_links(net, r) {
+                if nothing_asked || net.crossing_slow_path && self.waits_for_links(net, r) {
                     // heads that choose look again if a flit has moved: a VC may have become free
                     let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
                     if !news {

@@ -8,7 +8,7 @@ pub use members::*;
 pub use recordings::*;
 
 use weft_engine::outcome::Ending;
-use weft_engine::power::PolicyConfig;
+use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
 use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl};
 use weft_topology::TopologyConfig;
@@ -189,9 +189,15 @@ pub fn numbers(out: &Outcome) -> Vec<u64> {
         let end = |at: Option<u32>, port: u32| [at.map_or(u64::MAX, u64::from), u64::from(port)];
         n.extend(end(c.from, c.from_port).into_iter().chain(end(c.to, c.to_port)));
         n.extend([u64::from(c.class), c.transitions]);
-        n.extend(c.cycles.iter().chain(&c.flits));
+        n.extend(of_states(&c.cycles).chain(of_states(&c.flits)));
     }
     n
+}
+
+/// By state; lower rates count only where a channel was at one, so that a digest does not change with their number.
+fn of_states(values: &[u64; LinkState::COUNT]) -> impl Iterator<Item = u64> {
+    let at_full_rate = |state: LinkState| state.slowdown() == 1;
+    LinkState::ALL.into_iter().zip(values).filter(move |&(state, &n)| n > 0 || at_full_rate(state)).map(|(_, &n)| n)
 }
 
 /// Two results are the same, bit for bit.
