@@ -27,6 +27,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "2d_unequal": {"hyperx": {"widths": [8, 2], "terminals_per_router": 1}},
     "3d_unequal": {"hyperx": {"widths": [4, 2, 2], "terminals_per_router": 1}},
     "dragonfly": {"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 1}},
+    "tree": {"k_ary_n_tree": {"k": 4, "n": 2}},
 }
 TERMINALS = {name: 20 if name == "dragonfly" else 16 for name in NETWORKS}
 LOADS = (0.1, 0.6)
@@ -68,10 +69,11 @@ def names(family: str) -> list[str]:
 
 def suits(network: str, pattern: str) -> bool:
     """Whether they make sense together."""
-    grid = network != "dragonfly"
-    if pattern in ON_GRIDS | OF_BITS:
-        return grid
-    return pattern != "group_shift" or not grid
+    if pattern in OF_BITS:
+        return network != "dragonfly"
+    if pattern in ON_GRIDS:
+        return network not in {"dragonfly", "tree"}
+    return pattern != "group_shift" or network == "dragonfly"
 
 
 def traffics(network: str) -> dict[str, dict[str, Any]]:

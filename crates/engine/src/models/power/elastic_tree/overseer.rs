@@ -219,3 +219,48 @@ fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
     let agents: &mut dyn Any = network.agents(block).expect("every block has some under this policy");
     agents.downcast_mut().expect("under this policy they are gauges")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two levels of 8 links up with these widths, whose busiest channels are used so much.
+    fn sizer(widths: [u32; 2], busiest: [f64; 2], managed: [bool; 2]) -> Sizer {
+        let widths = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
+        let (managed, coords) = (managed.to_vec(), Vec::new());
+        let policy = Runtime { epoch: 100, low: 0.5, high: 0.75, wake: 10, radix: 8, managed, first: widths, coords };
+        let (change, channels, busiest) = (None, Vec::new(), busiest.to_vec());
+        Sizer { policy, channels, widths, change, epoch_end: 100, has_changed: false, busiest }
+    }
+
+    #[track_caller]
+    fn check(widths: Widths, expected: [u32; 2]) {
+        assert_eq!([widths.of(0), widths.of(1)], expected);
+    }
+
+    #[test]
+    fn the_highest_level_that_can_grow_at_or_below_the_busy_one_does() {
+        let grown = |widths, busiest, managed| sizer(widths, busiest, managed).grown();
+        // 1.0 over 2 links is 0.5 each
+        check(grown([1, 1], [0.1, 1.0], [true; 2]), [1, 2]);
+        // 1.0 * 2/3 is below 0.75; the level above has 3/2 as many links in use then
+        check(grown([2, 8], [1.0, 0.9], [true; 2]), [3, 8]);
+        // the level above can't grow, or must not
+        check(grown([2, 8], [0.5, 0.9], [true; 2]), [3, 8]);
+        check(grown([2, 4], [0.5, 0.9], [true, false]), [3, 4]);
+        // nothing is wider than all links
+        check(grown([8, 8], [1.0, 1.0], [true; 2]), [8, 8]);
+        check(grown([3, 5], [0.75, 0.4], [true; 2]), [3, 5]);
+    }
+
+    #[test]
+    fn levels_shrink_while_all_stay_below_low_from_the_leaves_up() {
+        let shrunk = |widths, busiest, managed| sizer(widths, busiest, managed).shrunk();
+        // 0.1 * 8/2 = 0.4 on both levels, and 0.8 over 1 link; then 0.4 * 8/7 = 0.46 and 0.4 * 8/6 = 0.53
+        check(shrunk([8, 8], [0.1, 0.1], [true; 2]), [2, 7]);
+        // fewer routers in use would fill the level above
+        check(shrunk([8, 8], [0.1, 0.45], [true; 2]), [8, 8]);
+        check(shrunk([8, 8], [0.6, 0.1], [true; 2]), [8, 2]);
+        check(shrunk([8, 8], [0.0, 0.0], [false, true]), [8, 1]);
+    }
+}
