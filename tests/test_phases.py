@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,6 @@ from weft.report.sources import Sources
 from weft.results import tables
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from weft.api.results import Results
 
 # A ring of eight: uniform traffic over it saturates near 0.5. The last phase has time to deliver what the third left.
@@ -146,3 +145,15 @@ def test_a_steady_load_has_no_phases(recorded: Results) -> None:
 def test_where_a_load_saturates_is_judged_by_phases(day: Results) -> None:
     (row,) = answer.curves(Sources([day]))
     assert row["saturation"] == "between 0.2 and 1", "and not 'not up to 0.1', the load of the first phase"
+
+
+def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path) -> None:
+    """The example on a tree of 16 terminals. Night, morning and evening need no more than a spanning tree there."""
+    policies = ["always_on", {"elastic_tree": {"epoch": "1us", "wake": "1us"}}]
+    example = Path(__file__).parent.parent / "examples" / "fat_tree_day.yaml"
+    scenario = weft.load(example, set={"topology.fat_tree.k": 4, "sweep.power.policy": policies})
+    always, elastic = scenario.run(tmp_path / "day").phases.partition_by("power.policy", maintain_order=True)
+    assert elastic["accepted_load"].to_list() == pytest.approx(always["accepted_load"].to_list(), rel=0.03)
+    night, morning, noon, evening = elastic["power_mean_w"] / always["power_mean_w"]
+    assert max(night, morning) < 0.7, (night, morning)
+    assert night < evening < noon <= 1.0, "links of the noon drain in the evening"

@@ -8,6 +8,7 @@ mod common;
 mod conformance;
 mod conservation;
 mod determinism;
+mod elastic_tree;
 mod faults;
 mod layers;
 mod link_states;

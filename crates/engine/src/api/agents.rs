@@ -260,6 +260,11 @@ pub trait Network {
     /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: u32) -> bool;
     fn credits_are_home(&self, channel: u32) -> bool;
+    /// As [`Channels::flits`].
+    fn flits(&self, channel: u32) -> u32;
+    /// Flits per cycle that the channel can carry: its bandwidth, or what the credits of the buffer at its far end let
+    /// through, if that is less.
+    fn throughput(&self, channel: u32) -> f64;
     /// Tells the routing a number that holds for packets that are routed from now on, such as how many stages are on.
-    fn publish(&mut self, number: u32);
+    fn publish(&mut self, number: u64);
 }

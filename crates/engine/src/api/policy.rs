@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, LinkClasses, Refusal};
 
-/// Knowledge of links that are off: a routing needs it, a policy offers it.
+/// Knowledge of links that are off: a policy offers it, a routing goes by it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
     /// Nothing.
@@ -18,6 +18,8 @@ pub enum LinkKnowledge {
     Subnetworks,
     /// Links go on and off by stages, and routings hear how many stages are on.
     Stages,
+    /// Links of a tree go on and off by levels, and routings hear how many links up each level uses (`widths.rs`).
+    Widths,
 }
 
 impl LinkKnowledge {
@@ -27,6 +29,7 @@ impl LinkKnowledge {
             Self::Nothing => "no link states",
             Self::Subnetworks => "the links that are on in its subnetworks",
             Self::Stages => "the stages that are on",
+            Self::Widths => "the links up that each level of a tree uses",
         }
     }
 }
@@ -54,10 +57,10 @@ impl Offers {
         control_packets: &[],
     };
 
-    /// Whether a routing that needs this knowledge goes with the policy: the policy offers just that, or links never go
-    /// off.
-    pub fn suit(&self, need: LinkKnowledge) -> bool {
-        self.links == need || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
+    /// Whether a routing that can go by any of this knowledge goes with the policy: the policy offers one of these, or
+    /// links never go off.
+    pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
+        known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }
 }
 
@@ -170,8 +173,8 @@ pub trait PolicyModel {
     }
 
     /// What its overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes
-    /// nothing.
-    fn first_published(&self, _graph: &Graph) -> Option<u32> {
+    /// nothing. Asked of every network, also of one that `build` refuses.
+    fn first_published(&self, _site: &Site) -> Option<u64> {
         None
     }
 

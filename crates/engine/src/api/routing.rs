@@ -160,7 +160,7 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// The overseer of the power policy has published a number, between two cycles.
-    fn hear(&self, _published: u32) {}
+    fn hear(&self, _published: u64) {}
 
     // ---- before and beside a run ------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ pub trait Routing: Debug + Send + Sync {
     // ---- links that are switched ------------------------------------------------------------------------------------
 
     /// The overseer of the power policy has published this number when the run begins, and may publish others.
-    fn begin_with(&mut self, _published: u32) {}
+    fn begin_with(&mut self, _published: u64) {}
 
     /// From now on `steps` uses only the links that are on in cycle 0 under this policy.
     fn assume_first_links(&mut self, _policy: &Arc<dyn Policy>, _managed: &[bool]) {}
@@ -261,8 +261,8 @@ pub struct About {
     /// The graphs that it routes, in words, and a test whether a graph is one of them.
     pub routes: &'static str,
     pub fits: fn(&Graph) -> bool,
-    /// What it must know of links that are off.
-    pub links: LinkKnowledge,
+    /// What it can go by of links that are off.
+    pub links: &'static [LinkKnowledge],
 }
 
 /// The configuration of a routing.
@@ -271,8 +271,9 @@ pub trait RoutingModel {
     /// The graphs that it routes, in words.
     const ROUTES: &'static str;
 
-    /// What it must know of links that are off.
-    const LINKS: LinkKnowledge = LinkKnowledge::Nothing;
+    /// What it can go by of links that are off, the most telling first: it goes with a policy that offers one of these. With
+    /// `Nothing` among them it also goes with policies under which packets wait for links.
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
     /// All these facts, for the registry.
     const ABOUT: About = About { routes: Self::ROUTES, fits: Self::fits, links: Self::LINKS };
 

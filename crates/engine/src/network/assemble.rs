@@ -9,6 +9,7 @@ use crate::network::bubbles;
 use crate::network::dependency;
 use crate::network::faults;
 use crate::network::pairs;
+use crate::network::policy;
 use crate::network::spec::{Fault, LinkClass, Spec};
 use crate::pipeline::net::{Net, NetJob};
 use crate::state::NO_JOB;
@@ -29,7 +30,7 @@ const ROUTES: u64 = 3;
 /// The routing of a run, as it is when the run begins.
 pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
     let mut routing = spec.routing.build(&spec.graph)?;
-    if let Some(number) = spec.policy.model().first_published(&spec.graph) {
+    if let Some(number) = policy::with_site(spec, |site| spec.policy.model().first_published(site)) {
         routing.begin_with(number);
     }
     Ok(routing)

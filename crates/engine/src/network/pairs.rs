@@ -13,23 +13,23 @@ use weft_units::Refusal;
 
 /// The subnetworks whose links the routing knows.
 pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
-    match spec.routing.knowledge_of_links() {
-        LinkKnowledge::Subnetworks => Subnets::of(&spec.graph),
-        LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
-    }
+    let knows = spec.routing.knowledge_of_links().contains(&LinkKnowledge::Subnetworks);
+    knows.then(|| Subnets::of(&spec.graph)).flatten()
 }
 
-/// The names of the routings of this graph that need exactly this knowledge of links.
+/// The names of the routings of this graph that go by this knowledge of links.
 fn routings_that_know(known: LinkKnowledge, graph: &Graph) -> Vec<String> {
-    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| about.links == known && known != LinkKnowledge::Nothing);
+    let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
+    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| knows(about.links));
     able.filter(|(_, about)| (about.fits)(graph)).map(|&(name, _)| name.to_owned()).collect()
 }
 
-/// The policies that work on the network of the spec and go with a routing that needs this knowledge, as a scenario writes
-/// them; those that offer exactly it come first.
-fn policies_for(need: LinkKnowledge, spec: &Spec) -> Vec<String> {
-    let exactly = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links == need && offers.suit(need));
-    let whatever = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links != need && offers.suit(need));
+/// The policies that work on the network of the spec and go with a routing that goes by this knowledge, as a scenario
+/// writes them; those that offer some of it come first.
+fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
+    let suits = |(_, offers): &&(&str, Offers)| offers.suit(known);
+    let exactly = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
+    let whatever = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| !known.contains(&offers.links));
     exactly.chain(whatever).filter_map(|&(name, _)| written(name, spec)).collect()
 }
 
@@ -72,12 +72,14 @@ pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
 /// Refuses a policy that does not go with the routing.
 pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    let (offers, need) = (spec.policy.offers(), spec.routing.knowledge_of_links());
-    if offers.suit(need) {
+    let (offers, known) = (spec.policy.offers(), spec.routing.knowledge_of_links());
+    if offers.suit(known) {
         return Ok(());
     }
-    let fitting = one_of(&policies_for(need, spec));
-    if need == LinkKnowledge::Nothing {
+    let fitting = one_of(&policies_for(known, spec));
+    let goes_by: Vec<&str> =
+        known.iter().filter(|&&known| known != LinkKnowledge::Nothing).map(|known| known.words()).collect();
+    if goes_by.is_empty() {
         let able = match routings_that_know(offers.links, &spec.graph).as_slice() {
             [] => String::new(),
             able => format!("set routing: {}, or ", one_of(able)),
@@ -88,18 +90,19 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
             format!("{able}set power.policy: {fitting}"),
         ));
     }
-    let known = need.words();
+    let goes_by = goes_by.join(" or ");
     Err(Refusal::new(
         format!("routing.{routing}"),
-        format!("{routing} goes by {known}, but {policy} switches links another way and can't tell it"),
+        format!("{routing} goes by {goes_by}, but {policy} switches links another way and can't tell it"),
         format!("set power.policy: {fitting}, or take another routing"),
     ))
 }
 
 /// Whether packets find a path round a failed link: the policy switches other links on, and tells the routing which
 /// links of its subnetworks are on. The loop looks for other paths in subnetworks only.
-fn goes_round_faults(offers: Offers, need: LinkKnowledge) -> bool {
-    offers.replaces_failed_links && offers.links == need && need == LinkKnowledge::Subnetworks
+fn goes_round_faults(offers: Offers, known: &[LinkKnowledge]) -> bool {
+    let tells = offers.links == LinkKnowledge::Subnetworks && known.contains(&offers.links);
+    offers.replaces_failed_links && tells
 }
 
 /// Refuses faults under a policy and a routing that can't handle them.
@@ -108,7 +111,7 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     if goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links()) {
         return spec.policy.model().check_faults();
     }
-    let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, offers.links));
+    let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, &[offers.links]));
     let ways = able.filter_map(|(name, offers)| {
         let routings = routings_that_know(offers.links, &spec.graph);
         let policy = written(name, spec).filter(|_| !routings.is_empty())?;
@@ -124,14 +127,14 @@ mod tests {
 
     #[test]
     fn faults_need_a_policy_and_a_routing_that_know_the_links_of_subnetworks() {
-        use LinkKnowledge::{Nothing, Stages, Subnetworks};
+        use LinkKnowledge::{Nothing, Stages, Subnetworks, Widths};
         let offers = |links| Offers { links, replaces_failed_links: true, ..Offers::ALWAYS_ON };
-        assert!(goes_round_faults(offers(Subnetworks), Subnetworks));
-        for same in [Nothing, Stages] {
-            assert!(!goes_round_faults(offers(same), same), "both know {same:?}");
+        assert!(goes_round_faults(offers(Subnetworks), &[Subnetworks]));
+        for same in [Nothing, Stages, Widths] {
+            assert!(!goes_round_faults(offers(same), &[same]), "both know {same:?}");
         }
-        assert!(!goes_round_faults(offers(Subnetworks), Nothing));
+        assert!(!goes_round_faults(offers(Subnetworks), &[Nothing]));
         let replaces_none = Offers { links: Subnetworks, ..Offers::ALWAYS_ON };
-        assert!(!goes_round_faults(replaces_none, Subnetworks));
+        assert!(!goes_round_faults(replaces_none, &[Subnetworks]));
     }
 }

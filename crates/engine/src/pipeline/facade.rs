@@ -8,7 +8,6 @@ use crate::base::hash::hash;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::LinkState;
-use crate::state::rate::Pace;
 
 pub(crate) struct Facade<'a, const W: usize, const V: usize> {
     pub block: &'a mut Block<W, V>,
@@ -51,8 +50,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
-        let at_full = || self.net.common.rates[usize::from(self.block.outs[channel].class)];
-        self.block.paces.of.get(channel).map_or_else(at_full, Pace::rate).per_cycle()
+        self.block.bandwidth(self.net, channel)
     }
 
     fn is_wanted(&self, channel: usize) -> bool {

@@ -7,6 +7,7 @@ use crate::pipeline::block::Block;
 use crate::pipeline::facade::Facade;
 use crate::pipeline::net::Net;
 use crate::pipeline::timers::Timers;
+use crate::state::rate::Pace;
 use crate::state::{Account, LinkState, OutputUnit};
 
 /// What the loop keeps for the policy of a block.
@@ -144,6 +145,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         account.transitions += 1;
         out.state = to as u8;
         self.recorders.changed(o, from, to, now);
+    }
+
+    /// Flits per cycle that channel `o` can carry at its present rate.
+    pub(crate) fn bandwidth(&self, net: &Net, o: usize) -> f64 {
+        let at_full = || net.common.rates[usize::from(self.outs[o].class)];
+        self.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
     /// Heads that wait for channel `o` look at it again.

@@ -46,7 +46,7 @@ fn falling_silent(mut spec: Spec) -> Spec {
     let first = &spec.traffic.jobs[0].phases[0];
     let silence = LoadPhase { from: 2000, load: vec![0.0; first.load.len()], ..first.clone() };
     spec.traffic.jobs[0].phases.push(silence);
-    phases(&mut spec, 0, 12_000);
+    phases(&mut spec, 0, 20_000);
     spec
 }
 

@@ -8,6 +8,7 @@ weft_units::registry! {
     /// Every link power policy.
     pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples:
     "always_on" => always_on::AlwaysOn,
+    "elastic_tree" => elastic_tree::ElasticTree,
     "idle_timeout" => idle_timeout::IdleTimeout,
     "rate_ladder" => rate_ladder::RateLadder,
     "slac" => slac::Slac,

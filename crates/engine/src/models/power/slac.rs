@@ -148,8 +148,8 @@ impl PolicyModel for Slac {
         Ok(Some(times.wake_per_link.saturating_mul(links).saturating_add(times.averaging.saturating_mul(2))))
     }
 
-    fn first_published(&self, graph: &Graph) -> Option<u32> {
-        Some(if self.initial == Initial::AllOn { rows_of(graph).into() } else { 1 })
+    fn first_published(&self, site: &Site) -> Option<u64> {
+        Some(if self.initial == Initial::AllOn { rows_of(site.graph).into() } else { 1 })
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {

@@ -58,8 +58,8 @@ impl RoutingConfig {
         (self.declares().fits)(graph)
     }
 
-    /// What it must know of links that are off.
-    pub fn knowledge_of_links(&self) -> LinkKnowledge {
+    /// What it can go by of links that are off.
+    pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links
     }
 
