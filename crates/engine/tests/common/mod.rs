@@ -191,6 +191,7 @@ pub fn numbers(out: &Outcome) -> Vec<u64> {
         n.extend([u64::from(c.class), c.transitions]);
         n.extend(c.cycles.iter().chain(&c.flits));
     }
+    n.extend(&out.asleep);
     n
 }
 
