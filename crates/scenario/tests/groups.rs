@@ -232,9 +232,9 @@ fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
 
 #[test]
 fn a_group_whose_energy_has_no_room_in_the_table_is_refused() {
-    // 4 routers of 10^15 fJ per cycle each (1 MW), and 3000 cycles: 1.2 * 10^19 > 2^63
-    let sets = |by| [("power.router_price.static", "1MW"), ("measure.window", "3000cycles"), ("power.groups", by)];
-    let sets = |by| sets(by).map(|(path, value)| (path, if value == "1MW" { "1000000W" } else { value }));
+    // 4 routers of 1 GW, 10^15 fJ per cycle, and 3000 cycles: 1.2 * 10^19 > 2^63
+    let dear = ("power.router_price.static", "1000000000W");
+    let sets = |by| [dear, ("measure.window", "3000cycles"), ("power.groups", by)];
     let message = refused_in("groups.yaml", TREE, &sets("{by: cabinet, routers_per_cabinet: 4}"));
     for part in ["power.groups:", "a window of 3000 cycles", "more than 2^63 fJ in the group `0-3`", "smaller groups"] {
         assert!(message.contains(part), "{message}");

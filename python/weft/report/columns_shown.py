@@ -136,9 +136,7 @@ LISTINGS = (
 
 
 # Its entries are rows of a table of the point, not of its summary.
-GROUP_LISTING = Listing(
-    "groups", f"Groups that used the most energy, at most {MOST_GROUPS}", "group", "group", GROUPS
-)
+GROUP_LISTING = Listing("groups", f"Groups that used the most energy, at most {MOST_GROUPS}", "group", "group", GROUPS)
 
 
 def described(quantity: Quantity) -> dict[str, object]:

@@ -156,13 +156,17 @@ def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
 
 
 def _groups(sources: Sources) -> dict[str, Any]:
-    """The groups of each point that used the most energy; none where the scenario asked for none, or the table is damaged."""
+    """The groups of each point that used the most energy; none where there is no table, or a damaged one."""
     lists: list[list[dict[str, Any]]] = []
     for results, row in sources.places:
         lists.append([])
         if (results.folder(row) / "groups.parquet").is_file():
             with suppress(ResultsError):
-                most = results.groups(row).top_k(columns_shown.MOST_GROUPS, by="energy_fj").sort("energy_fj", descending=True)
+                most = (
+                    results.groups(row)
+                    .top_k(columns_shown.MOST_GROUPS, by="energy_fj")
+                    .sort("energy_fj", descending=True)
+                )
                 lists[-1] = most.with_columns(energy_j=pl.col("energy_fj") * 1e-15).to_dicts()
     return _listed(columns_shown.GROUP_LISTING, lists)
 
