@@ -132,8 +132,8 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
             named.collect::<Vec<_>>().join(" or "),
             spec.policy.name()
         );
-        let help = "leave `asleep` out, or take a policy that switches all links of some router off: links to terminals stay \
-                    on, so only routers without terminals can sleep, such as those above the leaves of `k_ary_n_tree`";
+        let help = "leave `asleep` out, or take a policy that switches all links of some router off; where links to terminals \
+                    stay on, only routers without terminals can sleep, such as those of a tree above its leaves";
         return Some(Warning::new(path, what, help));
     }
     (asleep > awake).then(|| {

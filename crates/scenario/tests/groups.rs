@@ -263,6 +263,6 @@ fn a_price_of_sleep_that_saves_nothing_is_told() {
     ] {
         let never = told(sets).concat();
         assert!(never.contains("no router ever sleeps") && never.contains(class), "{never}");
-        assert!(never.contains("leave `asleep` out") && never.contains("`k_ary_n_tree`"), "{never}");
+        assert!(never.contains("leave `asleep` out") && never.contains("of a tree above its leaves"), "{never}");
     }
 }

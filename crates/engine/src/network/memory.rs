@@ -90,7 +90,9 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
             + control,
         in_flight,
         in_flight_most,
-        results: channels * RESULTS + of_bundles(spec) + spec.recordings.iter().map(|asked| asked.model.bytes(&site)).sum::<u64>(),
+        results: channels * RESULTS
+            + of_bundles(spec)
+            + spec.recordings.iter().map(|asked| asked.model.bytes(&site)).sum::<u64>(),
     }
 }
 

@@ -19,7 +19,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 classes[place].add(account);
             }
         }
-        Reading { cycle: self.now, accepted: self.accepted(), carried: self.carried(), classes, asleep: self.bundles.at(self.now) }
+        Reading {
+            cycle: self.now,
+            accepted: self.accepted(),
+            carried: self.carried(),
+            classes,
+            asleep: self.bundles.at(self.now),
+        }
     }
 
     /// Takes the reading that is due now.
