@@ -3,6 +3,7 @@
 
 mod allocation;
 mod bounds;
+mod bundles;
 mod choosing;
 mod common;
 mod conformance;

@@ -3,6 +3,7 @@
 use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
+use crate::groups;
 use crate::links::check_delays;
 use crate::prices::Per;
 use crate::{events, name};
@@ -41,10 +42,11 @@ impl Scenario {
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
         check_energy(&prices, &links, &phases)?;
+        let grouping = self.power.groups.as_ref().map(|groups| groups.on(&graph)).transpose()?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
         let faults = faults.collect::<Result<Vec<_>, _>>()?;
-        let spec = Spec {
+        let mut spec = Spec {
             traffic,
             links,
             router,
@@ -54,6 +56,7 @@ impl Scenario {
             faults,
             prices,
             router_price: router_price.transpose()?,
+            bundles: Vec::new(),
             phases,
             watched: spec::Watched::Nobody,
             recordings: self.measure.recordings.0.iter().map(RecordingConfig::asked).collect(),
@@ -62,6 +65,10 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
+        spec.bundles = groups::bundles(&spec, grouping.as_ref());
+        grouping.map_or(Ok(()), |grouping| {
+            grouping.check_energy(&most_per_cycle(&spec.prices, &spec.links), longest_window(&spec.phases), &spec)
+        })?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
         spec.check_faults()?;
@@ -195,15 +202,27 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
     })
 }
 
-/// The energy of a channel is a 64-bit integer in the table of results.
-fn check_energy(prices: &[StatePrices], links: &[LinkClass], phases: &Phases) -> Result<(), Refusal> {
-    let window = match phases.stop {
+fn longest_window(phases: &Phases) -> Cycles {
+    match phases.stop {
         Stop::Confidence { window, .. } => window,
         Stop::Window | Stop::Complete => phases.window,
+    }
+}
+
+/// The most that a channel of each class can cost per cycle [fJ].
+fn most_per_cycle(prices: &[StatePrices], links: &[LinkClass]) -> Vec<u128> {
+    let of_class = |(prices, link): (&StatePrices, &LinkClass)| {
+        let flits = link.rate.per_cycle().ceil() as u128;
+        let of = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj) * flits;
+        prices.iter().flatten().map(of).max().unwrap_or(0)
     };
-    let flits = links.iter().map(|link| link.rate.per_cycle().ceil() as u128).max().unwrap_or(1);
-    let per_cycle = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj) * flits;
-    let most = prices.iter().flatten().flatten().map(per_cycle).max().unwrap_or(0);
+    prices.iter().zip(links).map(of_class).collect()
+}
+
+/// The energy of a channel is a 64-bit integer in the table of results.
+fn check_energy(prices: &[StatePrices], links: &[LinkClass], phases: &Phases) -> Result<(), Refusal> {
+    let window = longest_window(phases);
+    let most = most_per_cycle(prices, links).into_iter().max().unwrap_or(0);
     if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {
         return Ok(());
     }

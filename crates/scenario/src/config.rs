@@ -2,6 +2,7 @@
 
 use crate::bill_config::BillConfig;
 use crate::faults::FaultConfig;
+use crate::groups::Groups;
 use crate::measure::Measure;
 use crate::prices::{Prices, RouterPrice};
 use crate::workload::Traffic;
@@ -149,6 +150,9 @@ pub struct PowerConfig {
     /// What every router costs, beside its links. Default: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router_price: Option<RouterPrice>,
+    /// Trunks, routers or cabinets that have an account each: flits, sleep and energy, in groups.parquet. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Groups>,
 }
 
 impl Default for Router {
@@ -173,7 +177,8 @@ impl Default for Router {
 impl Default for PowerConfig {
     fn default() -> Self {
         let policy = PolicyConfig::default();
-        Self { policy, manages: None, prices: Prices::default(), class_prices: BTreeMap::new(), router_price: None }
+        let (prices, class_prices) = (Prices::default(), BTreeMap::new());
+        Self { policy, manages: None, prices, class_prices, router_price: None, groups: None }
     }
 }
 

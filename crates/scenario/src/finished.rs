@@ -1,7 +1,7 @@
 //! The results of one run: a flat summary with units in its keys, and the table of channels.
 
 use crate::RESULT_MODEL_VERSION;
-use crate::bill::{energies, link_classes};
+use crate::bill::{energies, link_classes, router_sleep};
 use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
 use crate::config::Scenario;
@@ -23,7 +23,7 @@ pub struct Finished {
     /// Flat, with units in the names of the keys; absent numbers are null.
     pub summary: Value,
     pub channels: Channels,
-    /// The tables of the recordings, by name.
+    /// The tables of the recordings, and that of the groups, by name.
     pub recorded: Vec<(&'static str, Table)>,
     /// The lives of the packets that were watched; not saved.
     pub journeys: Value,
@@ -65,6 +65,7 @@ impl Finished {
         );
         summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
+        summary.extend(router_sleep(outcome, spec));
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
         summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
         summary.insert("latency_histogram".to_owned(), json!(pairs(&outcome.latency)));
@@ -81,11 +82,15 @@ impl Finished {
             )),
             _ => None,
         };
+        let mut recorded = outcome.recorded.clone();
+        if let Some(groups) = &point.scenario.power.groups {
+            recorded.push(("groups", groups.on(&spec.graph)?.table(&channels, &outcome.asleep, spec)));
+        }
         let (scenario_yaml, inputs) = (point.kept_yaml(), point.inputs.clone());
         Ok(Self {
             summary: Value::Object(summary),
             channels,
-            recorded: outcome.recorded.clone(),
+            recorded,
             journeys: json!(outcome.journeys),
             stalled,
             scenario_yaml,

@@ -1,5 +1,6 @@
 //! What a channel costs: static energy by power state, and in addition energy per bit that it sends. What a router
-//! costs: static energy, energy per port that is on, and energy per bit that crosses it.
+//! costs: static energy (another one while all its ports are off), energy per port that is on, and energy per bit that
+//! crosses it.
 //!
 //! # Source
 //! Default: the TCEP paper's link (ISCA 2018): 31.25 pJ/bit at full rate, of which 23.44 pJ/bit flow whether or not
@@ -156,6 +157,10 @@ pub struct RouterPrice {
     /// Power of a router, whatever it does [power].
     #[serde(rename = "static")]
     pub standing: Power,
+    /// Power of a router in place of `static`, in every cycle in which all its ports are off: the channels that leave it and
+    /// those that reach it, those of terminals too. Default: that of `static`, as for a router that never sleeps [power].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asleep: Option<Power>,
     /// Power of each port to a link or a terminal, in every cycle in which the channel that leaves the router there is
     /// not off [power].
     pub per_port: Power,
@@ -165,15 +170,17 @@ pub struct RouterPrice {
 
 impl Default for RouterPrice {
     fn default() -> Self {
-        Self { standing: Power(0), per_port: Power(0), per_bit: EnergyPerBit(0) }
+        Self { standing: Power(0), asleep: None, per_port: Power(0), per_bit: EnergyPerBit(0) }
     }
 }
 
 impl RouterPrice {
     pub(crate) fn in_femtojoules(&self, flit_bits: u64, cycle_fs: u128) -> Result<spec::RouterPrice, Refusal> {
         let too_large = |key: &str| too_large(&format!("power.router_price.{key}"));
+        let asleep = self.asleep.map(|power| per_cycle(power, cycle_fs).ok_or_else(|| too_large("asleep")));
         Ok(spec::RouterPrice {
             static_fj_per_cycle: per_cycle(self.standing, cycle_fs).ok_or_else(|| too_large("static"))?,
+            asleep_fj_per_cycle: asleep.transpose()?,
             port_fj_per_cycle: per_cycle(self.per_port, cycle_fs).ok_or_else(|| too_large("per_port"))?,
             flit_fj: per_flit(self.per_bit, flit_bits).ok_or_else(|| too_large("per_bit"))?,
         })

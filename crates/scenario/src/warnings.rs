@@ -7,6 +7,7 @@ use serde::Serialize;
 use weft_engine::Spec;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{Job, LoadPhase, Stop};
+use weft_topology::Peer;
 use weft_units::{Cycles, Refusal, Time};
 
 /// A remark on a point that can run: at which key (dotted path), what is the matter with the arithmetic, and what to do.
@@ -30,6 +31,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(silent(scenario, spec)?);
     warnings.extend(few_packets(spec)?);
     warnings.extend(dear_when_off(scenario, spec));
+    warnings.extend(routers_that_sleep(spec));
     warnings
         .extend(spec.policy.risk(spec.cycle_fs)?.map(|Refusal { path, what, help }| Warning::new(path, what, help)));
     Ok(warnings)
@@ -110,6 +112,36 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// A price of routers that sleep which saves nothing: it is higher than that of those that are awake, or no router ever
+/// sleeps.
+fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
+    let price = spec.router_price?;
+    let (awake, asleep) = (price.static_fj_per_cycle, price.asleep_fj_per_cycle?);
+    let path = "power.router_price.asleep";
+    let goes_off = |class: u8| spec.managed[usize::from(class)] && spec.policy.states().contains(&LinkState::Off);
+    let linked = |router| spec.graph.ports(router).iter().filter(|port| port.peer != Peer::Unused);
+    let stays_on = |router: u32| linked(router).find(|port| !goes_off(port.class));
+    let on: Option<Vec<u8>> = (0..spec.graph.routers()).map(|router| stays_on(router).map(|port| port.class)).collect();
+    if let Some(classes) = on {
+        let names = spec.graph.class_names().iter().enumerate();
+        let named = names.filter(|(class, _)| classes.contains(&(*class as u8))).map(|(_, name)| format!("`{name}`"));
+        let what = format!(
+            "no router ever sleeps: every one has a link that stays on, of the class {} under the policy `{}`",
+            named.collect::<Vec<_>>().join(" or "),
+            spec.policy.name()
+        );
+        let help = "leave `asleep` out, or take a policy that switches all links of some router off; where links to terminals \
+                    stay on, only routers without terminals can sleep, such as those of a tree above its leaves";
+        return Some(Warning::new(path, what, help));
+    }
+    (asleep > awake).then(|| {
+        let what = format!(
+            "a router that sleeps costs {asleep} fJ per cycle, more than one that is awake, {awake} fJ: sleep costs"
+        );
+        Warning::new(path, what, "write less than the price `static`, unless that is what you study")
+    })
 }
 
 /// Fewer packets than this tell nothing about a mean or a percentile. `weft.results.soundness` has the same number for

@@ -71,6 +71,7 @@ fn outcome(ending: Ending) -> Outcome {
         network_latency: latency.clone(),
         latency: latency.clone(),
         hop_counts: vec![0, 4],
+        asleep: Vec::new(),
         channels: vec![
             channel(None, Some(0), 0, 0, 40),
             channel(Some(0), None, 0, 0, 40),
@@ -148,6 +149,7 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
         saturated: Some(whole.saturated),
         packets: whole.jobs[0].packets.clone(),
         classes: Vec::new(),
+        asleep: Vec::new(),
     };
     let (told, _) = doubt(&Outcome { phases: vec![phase], ..whole });
     assert!(told.starts_with("traffic.phases; in the second half of the phase that begins in cycle 70"), "{told}");

@@ -7,6 +7,7 @@ mod bad_times;
 mod bad_workload;
 mod faults;
 mod finished;
+mod groups;
 mod links;
 mod network;
 mod newcomers;

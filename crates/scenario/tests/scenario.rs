@@ -175,6 +175,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("power.prices", "{on: {static: 0.342W, per_bit: 1pJ/bit}}"),
     ("power.class_prices", "{dim0: {on: {static: 1W, per_bit: 1pJ/bit}}}"),
     ("power.router_price", "{static: 50W}"),
+    ("power.groups", "{by: router}"),
     ("measure.warmup", "1us"),
     ("measure.window", "1us"),
     ("measure.stop", "{confidence: {half_width: 0.02}}"),

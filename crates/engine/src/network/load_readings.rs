@@ -22,6 +22,8 @@ pub struct Reading {
     /// Sums of the accounts of the channels of each link class: at 2 * class of those that leave routers, behind it of
     /// those that leave terminals.
     pub classes: Vec<Account>,
+    /// Cycles that each bundle had slept.
+    pub asleep: Vec<u64>,
 }
 
 /// A phase of the load, as far as it lies in the window.

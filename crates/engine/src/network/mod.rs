@@ -1,5 +1,6 @@
 pub mod assemble;
 pub mod bubbles;
+pub mod bundles;
 pub mod dependency;
 pub mod faults;
 pub mod jobs;
@@ -8,6 +9,7 @@ pub mod memory;
 pub mod pairs;
 pub mod policy;
 pub mod recordings;
+pub mod rows;
 pub mod simulation;
 pub mod spec;
 pub mod whole;

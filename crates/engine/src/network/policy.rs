@@ -96,6 +96,7 @@ impl Builder<'_> {
             block.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
         }
         block.recorders = self.recorders(block);
+        block.power.bundles = self.members.as_ref().map(|members| members.of_block(block)).unwrap_or_default();
         block.add_agents(self.net, self.policy, &site);
     }
 

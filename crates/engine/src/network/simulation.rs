@@ -6,6 +6,7 @@ use crate::api::compiled::{ForPorts, Widths};
 use crate::api::policy::Policy;
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
+use crate::network::bundles::SleepAccounts;
 use crate::network::load_readings::LoadReadings;
 use crate::network::policy;
 use crate::network::spec::{Execution, Spec};
@@ -35,6 +36,7 @@ pub struct Simulation<const W: usize, const V: usize> {
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
     pub(crate) readings: LoadReadings,
+    pub(crate) bundles: SleepAccounts,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -81,7 +83,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
         let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing);
-        Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer, readings }
+        let bundles = SleepAccounts::new(spec);
+        let (windows_done, now) = (0, 0);
+        Self { net, blocks, allocator, mail, window, windows_done, threads, now, first, overseer, readings, bundles }
     }
 
     pub fn now(&self) -> u64 {

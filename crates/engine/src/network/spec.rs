@@ -8,6 +8,7 @@ pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::faults::{Fault, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
+pub use crate::network::rows::{ChannelEnds, channel_ends};
 use crate::state::LinkState;
 pub use crate::state::rate::Rate;
 use std::sync::Arc;
@@ -60,8 +61,10 @@ pub type StatePrices = [Option<StatePrice>; LinkState::COUNT];
 /// What each router costs beside its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RouterPrice {
-    /// Energy per cycle, whatever the router does [fJ].
+    /// Energy per cycle in which some port is not off [fJ].
     pub static_fj_per_cycle: u64,
+    /// Energy per cycle in which all ports are off [fJ]; `None`: as in any other cycle, and such cycles are not counted.
+    pub asleep_fj_per_cycle: Option<u64>,
     /// Energy per cycle of each port whose outgoing channel is not off [fJ].
     pub port_fj_per_cycle: u64,
     /// Energy per flit that crosses the router [fJ].
@@ -90,6 +93,9 @@ pub struct Spec {
     pub prices: Vec<StatePrices>,
     /// What a router costs; `None`: routers are not billed.
     pub router_price: Option<RouterPrice>,
+    /// Sets of channels, by their places in [`channel_ends`]: the cycles of the window in which all channels of a set were
+    /// off at once are counted.
+    pub bundles: Vec<Vec<u32>>,
     pub phases: Phases,
     /// Tables to record, beside the sums of the window.
     pub recordings: Vec<Asked>,
@@ -130,6 +136,7 @@ impl Spec {
             policy: PolicyConfig::default(),
             prices: vec![[None; LinkState::COUNT]; links.len()],
             router_price: None,
+            bundles: Vec::new(),
             phases: Phases::default(),
             recordings: Vec::new(),
             watched: Watched::Nobody,

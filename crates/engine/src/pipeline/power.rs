@@ -4,6 +4,7 @@
 use crate::api::agents::{Agents, BlockSite, Channels, Probes};
 use crate::api::policy::Policy;
 use crate::pipeline::block::Block;
+use crate::pipeline::bundles::Bundles;
 use crate::pipeline::facade::Facade;
 use crate::pipeline::net::Net;
 use crate::pipeline::timers::Timers;
@@ -15,6 +16,7 @@ use crate::state::{Account, LinkState, OutputUnit};
 pub struct Power {
     /// One per output port.
     pub accounts: Vec<Account>,
+    pub bundles: Bundles,
     /// For each channel, all its VCs.
     all_vcs: Vec<u16>,
     /// For each closed channel, the VCs that packets still hold.
@@ -35,6 +37,7 @@ impl Power {
     pub(crate) fn new(all_vcs: Vec<u16>) -> Self {
         Self {
             accounts: vec![Account::default(); all_vcs.len()],
+            bundles: Bundles::default(),
             held: vec![0; all_vcs.len()],
             all_vcs,
             probes: Probes::default(),
@@ -144,6 +147,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         account.settle(from, out.flits, now);
         account.transitions += 1;
         out.state = to as u8;
+        self.power.bundles.changed(o, from, to, now);
         self.recorders.changed(o, from, to, now);
     }
 

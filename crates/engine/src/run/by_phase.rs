@@ -19,7 +19,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 classes[place].add(account);
             }
         }
-        Reading { cycle: self.now, accepted: self.accepted(), carried: self.carried(), classes }
+        Reading {
+            cycle: self.now,
+            accepted: self.accepted(),
+            carried: self.carried(),
+            classes,
+            asleep: self.bundles.at(self.now),
+        }
     }
 
     /// Takes the reading that is due now.
@@ -56,11 +62,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         };
         let accepted = |cycle: u64| landed(cycle).map_or(0, |reading| reading.accepted);
         let carried = |cycle: u64| landed(cycle).map_or_else(Carried::default, |reading| reading.carried);
-        let accounts = |cycle: u64| {
-            let known = if cycle >= last.cycle { Some(last) } else { self.readings.at(cycle) };
-            known.map_or(&[][..], |reading| &reading.classes)
-        };
+        let known = |cycle: u64| if cycle >= last.cycle { Some(last) } else { self.readings.at(cycle) };
+        let accounts = |cycle: u64| known(cycle).map_or(&[][..], |reading| &reading.classes);
+        let asleep = |cycle: u64| known(cycle).map_or(&[][..], |reading| &reading.asleep);
         let (before, after) = (accounts(span.from), accounts(span.to));
+        let slept = asleep(span.to).iter().enumerate();
         let class = |(place, account): (usize, &Account)| {
             let mut account = *account;
             before.get(place).into_iter().for_each(|before| account.remove(before));
@@ -83,6 +89,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             saturated: self.judge(spec, span.start, span.to - middle, late),
             packets,
             classes: after.iter().enumerate().map(class).collect(),
+            asleep: slept.map(|(b, cycles)| cycles - asleep(span.from).get(b).unwrap_or(&0)).collect(),
         }
     }
 }

@@ -70,6 +70,8 @@ pub(crate) struct Findings {
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
+    /// Cycles that each bundle slept.
+    pub asleep: Vec<u64>,
     pub phases: Vec<PhaseOutcome>,
     pub control: Option<ControlCount>,
 }
@@ -87,6 +89,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             ending = self.window(spec, &mut watch, &mut middle);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter().map(|b| b.power.close(&b.outs, self.now)).collect();
+        let asleep = self.close_bundles();
         let (control, now) = (self.control(), self.now);
         self.blocks.iter_mut().for_each(|block| block.recorders.window_ends(now));
         let window = (start, self.now);
@@ -111,7 +114,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, saturated, window, decisions, offered, closed, phases, control })
+        self.outcome(spec, Findings { ending, saturated, window, decisions, offered, closed, asleep, phases, control })
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
@@ -121,6 +124,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Starts the accounts of energy.
     fn open_accounts(&mut self) {
         self.readings.begin(self.now);
+        self.open_bundles();
         for block in &mut self.blocks {
             block.power.begin(&block.outs, self.now);
             block.control.begin();
@@ -229,6 +233,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         while self.now < until {
             let (sample, reading) = (self.blocks[0].recorders.next_sample(), self.readings.next());
             self.advance(until.min(sample).min(reading));
+            self.settle_bundles();
             if self.now == reading {
                 self.read();
             }

@@ -235,6 +235,8 @@ pub struct PhaseOutcome {
     /// Sums over the channels of each link class, apart for those that leave routers (`from` is some number) and those
     /// that leave terminals (`from` is none).
     pub classes: Vec<ChannelCount>,
+    /// As [`Outcome::asleep`], in the phase.
+    pub asleep: Vec<u64>,
 }
 
 /// How much of a batch was delivered.
@@ -299,6 +301,8 @@ pub struct Outcome {
     /// Packets by number of hops (index = hops; 63 counts all longer ones).
     pub hop_counts: Vec<u64>,
     pub channels: Vec<ChannelCount>,
+    /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.
+    pub asleep: Vec<u64>,
     pub jobs: Vec<JobOutcome>,
     /// The tables of the recordings, by name, in the order of the scenario.
     pub recorded: Vec<(&'static str, Table)>,

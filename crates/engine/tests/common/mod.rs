@@ -210,6 +210,7 @@ pub fn numbers(out: &Outcome) -> Vec<u64> {
         n.extend([u64::from(c.class), c.transitions]);
         n.extend(of_states(&c.cycles).chain(of_states(&c.flits)));
     }
+    n.extend(&out.asleep);
     n
 }
 

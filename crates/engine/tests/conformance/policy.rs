@@ -6,7 +6,7 @@ use crate::conservation::check_account;
 use weft_engine::outcome::Ending;
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
-use weft_engine::spec::LoadPhase;
+use weft_engine::spec::{LoadPhase, channel_ends};
 
 /// The example with packets of 5 flits, at `load` in all of the window.
 fn example(e: &PolicyExample, load: f64) -> Spec {
@@ -15,6 +15,9 @@ fn example(e: &PolicyExample, load: f64) -> Spec {
     (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
     spec.set_load(load);
     phases(&mut spec, 300, 4000);
+    // each channel alone, and all of them
+    let channels = 0..channel_ends(&spec.graph).len() as u32;
+    spec.bundles = channels.clone().map(|row| vec![row]).chain([channels.collect()]).collect();
     spec
 }
 
@@ -38,7 +41,14 @@ fn every_policy_runs() {
 
 #[test]
 fn under_every_policy_the_account_of_every_channel_closes() {
-    check_all(|spec, _| check_account(spec, &run(spec)));
+    check_all(|spec, what| {
+        let out = run(spec);
+        check_account(spec, &out);
+        // a set of one channel sleeps while this one is off, and the set of all no longer than any of them
+        let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off as usize]).collect();
+        assert_eq!(out.asleep[..off.len()], off, "{what}");
+        assert!(off.iter().all(|&cycles| out.asleep[off.len()] <= cycles), "{what}");
+    });
 }
 
 /// Ends the load at cycle 2,000, long before the window ends.

@@ -9,7 +9,8 @@
 //! Exact to the cycle, over the measured window; managed channels only.
 //! # Not modelled
 //! The state of the channels that lead to the router: they belong to the routers that send on them. Time and energy
-//! that a router would need to go to sleep and to wake.
+//! that a router would need to go to sleep and to wake. What a router costs while it sleeps is `power.router_price.asleep`,
+//! which waits for the channels that lead to it, too.
 //! # Validation
 //! `engine/tests/link_states.rs`: equal to what the recorded spans of all links say, cycle by cycle, in any number of
 //! blocks; an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.

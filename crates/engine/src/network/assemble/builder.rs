@@ -8,6 +8,7 @@ use crate::api::subnetworks::Views;
 use crate::api::workload::{JobSources, NOT_DUE, Place};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
+use crate::network::bundles::Members;
 use crate::network::recordings::Setting;
 use crate::network::spec::Spec;
 use crate::pipeline::block::{Block, Cut, Mail};
@@ -36,8 +37,8 @@ pub(crate) fn blocks<const W: usize, const V: usize>(
 where
     Widths: ForPorts<V>,
 {
-    let recordings = &Setting::new(spec);
-    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, recordings, bounds, b }.build()).collect()
+    let (recordings, members) = (&Setting::new(spec), &Members::new(spec));
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, recordings, members, bounds, b }.build()).collect()
 }
 
 pub(crate) struct Builder<'a> {
@@ -45,6 +46,7 @@ pub(crate) struct Builder<'a> {
     pub net: &'a Net,
     pub policy: &'a dyn Policy,
     pub recordings: &'a Option<Setting>,
+    pub members: &'a Option<Members>,
     pub bounds: &'a [u32],
     pub b: usize,
 }
