@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.results import quantities as q
 from weft.results import soundness
@@ -29,17 +29,7 @@ if TYPE_CHECKING:
 _SAME_LOAD = 1e-9
 # A remedy lists at most so many loads.
 _LISTED = 12
-_LONGER = "write a longer `measure.window`, in which packets are delivered"
-_LIGHTER = "a load that the network carries, or write another network or routing"
-# What to do about a point that is not sound; where its warm-up is the reason, `_unsettled` knows more.
-_REMEDIES = {
-    soundness.STALLED: "`weft explain stall {root}` shows what waits for what; write more VCs or another routing",
-    soundness.INTERRUPTED: "run it to its end: {again} --force",
-    soundness.SATURATED: f"name {_LIGHTER}",
-    soundness.SATURATED_FOR_A_WHILE: f"name {_LIGHTER}",
-    soundness.EMPTY: _LONGER,
-}
-_UNSETTLED = {soundness.POWER_UNSETTLED, soundness.LATENCY_UNSETTLED}
+_LONGER = soundness.EMPTY.help
 
 
 class UnbillableError(Exception):
@@ -82,6 +72,14 @@ class Reading:
         return soundness.same_work((self.delivered, other.delivered), (self.packets, other.packets))
 
 
+class Lost(NamedTuple):
+    """A run without numbers: its load (``None``: any), its seed if seeds are swept, and why."""
+
+    load: float | None
+    seed: Any
+    reason: str
+
+
 @dataclass
 class Series:
     """Points that differ in load and seed only, measured or to be measured.
@@ -94,8 +92,8 @@ class Series:
         Names of models by path, also of those that were not swept.
     runs : dict
         Summaries of each load, one per seed; of phases those of the only load, ``None``. Empty where nothing ran yet.
-    lost : list of tuple
-        Loads (``None``: any) whose runs have no numbers, each with the reason.
+    lost : list of Lost
+        Runs that have no numbers.
     swept : bool
         Whether the sweep sets `LOAD`, and so can be given more loads.
     root, again : str
@@ -105,7 +103,7 @@ class Series:
     coordinates: dict[str, Any]
     names: dict[str, Any] = field(default_factory=dict)
     runs: dict[float | None, list[Summary]] = field(default_factory=dict)
-    lost: list[tuple[float | None, str]] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
     swept: bool = True
     root: str = ""
     again: str = ""
@@ -117,7 +115,7 @@ class Series:
     @property
     def loads(self) -> list[float]:
         """All loads that were measured or are to be, in their order."""
-        return sorted({load for load in (*self.runs, *(load for load, _ in self.lost)) if load is not None})
+        return sorted({load for load in (*self.runs, *(each.load for each in self.lost)) if load is not None})
 
     def find(self, load: float) -> float:
         """The load of the sweep that a profile means.
@@ -153,36 +151,54 @@ class Series:
             With the reason.
         """
         again = f"run it: {self.again}" if self.again else "run the sweep again: it runs what is missing"
-        for known, reason in self.lost:
-            if known is None:
-                raise UnbillableError(f"it {reason}", again)
+        if nowhere := [each for each in self.lost if each.load is None]:
+            raise UnbillableError(f"it{self._lost(nowhere)}", again)
         load = None if part.load is None else self.find(part.load)
-        for known, reason in self.lost:
-            if known == load:
-                raise UnbillableError(f"load {load:.12g} {reason}", again)
+        if lost := [each for each in self.lost if each.load == load]:
+            raise UnbillableError(f"{_place(load)}{self._lost(lost)}", again)
         runs = self.runs[load]
-        for run in runs:
-            self._check(run, "it " if load is None else f"load {load:.12g} ", by_phase=part.phase is not None)
-        return _mean(runs if part.phase is None else [_phase(run, part.phase) for run in runs])
+        if part.phase is not None:
+            runs = [self._phase(run, part.phase) for run in runs]
+        else:
+            for run in runs:
+                refuse_changes(_load(run), len(run.get("phases") or [1]))
+                self._check(run, _place(load))
+        return _mean(runs)
 
-    def _check(self, run: Summary, place: str, *, by_phase: bool) -> None:
-        """Refuse a run that must not be billed."""
-        if not by_phase:
-            refuse_changes(_load(run), len(run.get("phases") or [1]))
-        flaws = soundness.flaws(run)
-        if by_phase:  # each phase says for itself whether it is saturated
-            flaws = [flaw for flaw in flaws if flaw != soundness.SATURATED_FOR_A_WHILE]
-        if flaws:
-            raise UnbillableError(f"{place}is {flaws[0].words}", self._remedy(flaws[0], run))
-        if not run.get(q.ACCEPTED.column):
-            raise UnbillableError(f"{place}delivered nothing", _LONGER)
-        if run.get("power_mean_w") is None:
-            raise UnbillableError(f"{place}has no measured power", _LONGER)
+    def _lost(self, lost: Sequence[Lost]) -> str:
+        """What became of the runs of one load that have no numbers, with their seeds where others of it have some."""
+        first, *more = lost
+        others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())
+        several = f" and {len(more)} more" if more else ""
+        return f"{f' (seed {first.seed}{several})' if others and first.seed is not None else ''} {first.reason}"
 
-    def _remedy(self, flaw: soundness.Flaw, run: Summary) -> str:
-        if flaw in _UNSETTLED:
-            return _unsettled(run)
-        return _REMEDIES[flaw].format(root=self.root, again=self.again or "weft run")
+    def _check(self, judged: Summary, place: str) -> None:
+        """Refuse a run, or a phase of one, that must not be billed."""
+        if flaws := soundness.flaws(judged):
+            words = {"{root}": self.root, "{again}": self.again or "weft run"}
+            remedy = soundness.remedy(judged)
+            for name, meant in words.items():
+                remedy = remedy.replace(name, meant)
+            raise UnbillableError(f"{place} is {flaws[0].words}", remedy)
+        if not judged.get(q.ACCEPTED.column):
+            raise UnbillableError(f"{place} delivered nothing", _LONGER)
+        if judged.get("power_mean_w") is None:
+            raise UnbillableError(f"{place} has no measured power", _LONGER)
+
+    def _phase(self, run: Summary, number: int) -> Summary:
+        """What a run measured in a phase, which is judged by itself."""
+        phases: dict[int, Summary] = {each["phase"]: each for each in soundness.in_phases(run)}
+        check_phase(number, len(phases or [1]))
+        phase = phases[number]
+        # what is wrong with the whole run is said of it, and before what is wrong with the phase
+        worst, of_run = next(iter(soundness.flaws(phase)), None), soundness.flaws(run)
+        if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
+            begin = phase.get("start_cycle")
+            since = "" if begin is None else f", which begins in cycle {begin}"
+            remedy = "write `measure.warmup` and `measure.window` so that a part of it lies in the window"
+            raise UnbillableError(f"the window does not reach phase {number}{since}", remedy)
+        self._check(phase, "it" if worst in of_run else f"phase {number}")
+        return phase
 
 
 def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
@@ -205,7 +221,8 @@ def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
         if summary["hash"] not in {run["hash"] for run in of.runs.setdefault(load, [])}:
             of.runs[load].append(summary)
     for coordinates, reason in _lost(results):
-        series(coordinates).lost.append((None if by_phase else coordinates.get(LOAD), reason))
+        lost = Lost(None if by_phase else coordinates.get(LOAD), coordinates.get(SEED), reason)
+        series(coordinates).lost.append(lost)
     return _zipped(found)
 
 
@@ -250,30 +267,9 @@ def _load(summary: Summary) -> float:
     return round(summary[q.OFFERED.column] or 0.0, 4) if named is None else float(named)
 
 
-def _unsettled(run: Summary) -> str:
-    """What to do about a warm-up that was too short: what the engine said of it, or by the kind of warm-up."""
-    for warning in run.get("warnings") or []:
-        if warning["path"] == "measure.warmup" and warning["help"]:
-            return str(warning["help"])
-    fixed = run.get("warmup_settled") is None
-    return "write `measure.warmup: auto`" if fixed else "write a longer `measure.warmup_limit`"
-
-
-def _phase(summary: Summary, number: int) -> Summary:
-    """What a run measured in a phase."""
-    phases: dict[int, Summary] = {each["phase"]: each for each in summary.get("phases") or []}
-    check_phase(number, len(phases or [1]))
-    phase = phases[number]
-    if phase.get(q.ACCEPTED.column) is None:
-        begin = phase.get("start_cycle")
-        since = "" if begin is None else f", which begins in cycle {begin}"
-        remedy = "write `measure.warmup` and `measure.window` so that a part of it lies in the window"
-        raise UnbillableError(f"the window does not reach phase {number}{since}", remedy)
-    if phase["saturated"]:
-        raise UnbillableError(f"it is saturated in phase {number}", f"write for this phase {_LIGHTER}")
-    if not phase[q.ACCEPTED.column]:
-        raise UnbillableError(f"nothing was delivered in phase {number}", _LONGER)
-    return phase
+def _place(load: float | None) -> str:
+    """A load in words, or what has only one."""
+    return "it" if load is None else f"load {load:.12g}"
 
 
 def check_phase(number: int, count: int) -> None:
