@@ -88,6 +88,48 @@ def test_a_point_that_is_not_sound_is_never_used(
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
 
 
+ROUTER, LINK = [{"router": 3, "at": "40us"}], [{"link": [0, 5], "at": "40us"}]
+AWAKE: dict[str, Any] = {"tcep": {"initial": "all_on", "deactivate": False}}
+
+
+def _failing(root: Path) -> Results:
+    """A policy, and the same without sleep, each with and without links that fail."""
+    points = []
+    for policy, power in ((ASLEEP, 1000.0), (AWAKE, 2000.0)):
+        for failing, less in (([], 0.0), (LINK, 50.0), (ROUTER, 200.0)):
+            coordinates, numbers = _point(policy, 0.1, power_mean_w=power - less)
+            if failing is ROUTER:
+                numbers |= {"accepted_load": 0.09, "packets": 90_000, "dropped_packets": 10_000}
+            points.append(({**coordinates, "faults": failing}, numbers))
+    return made(root, points)
+
+
+def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_path: Path) -> None:
+    results = _failing(tmp_path / "faults")
+    yearly = results.bill(NIGHT)
+    shares = yearly.frame["saving_share"].to_list()
+    assert shares == [0.5, None, None, 0.0, None, None]
+    failed = "no savings: links that failed draw no power, which is no saving, and no baseline was measured with these"
+    notes = yearly.frame["note"].to_list()
+    assert [bool(note and note.startswith(failed)) for note in notes] == [share is None for share in shares]
+    told = "\n".join(lines(yearly))
+    assert "router 3, at 40us: 10 % of its packets were dropped (a router had failed)" in told
+    assert yearly.frame["dropped_share"].to_list() == pytest.approx([0, 0, 0.1, 0, 0, 0.1])
+    named = told.partition("write bill.baseline: ")[2].partition(" (each")[0]
+    for baseline in (named, f"{named},faults=none"):
+        again = results.bill(NIGHT | {"baseline": baseline})
+        if "faults" in baseline:
+            assert "has other faults: none" in again.frame["note"][1]
+            assert f"  write bill.baseline: {named} (each" in "\n".join(lines(again))
+            assert again.frame["saving_share"].to_list() == [0.5, None, None, None, None, None]
+        else:
+            assert again.frame["saving_share"].to_list()[:3] == pytest.approx([0.5, 1 - 950 / 1950, 1 - 800 / 1800])
+            assert again.frame["note"].to_list() == [None] * 6
+    # where nothing that stays on was measured, there is none to name
+    alone = made(tmp_path / "alone", [({**_point(ASLEEP, 0.1)[0], "faults": LINK}, _point(ASLEEP, 0.1)[1])])
+    assert "measure a power policy that leaves all links on with the same faults" in "\n".join(lines(alone.bill(NIGHT)))
+
+
 @pytest.mark.parametrize("flaw", [each for each in vars(soundness).values() if isinstance(each, soundness.Flaw)])
 def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
     """Whatever `flaws` finds; those of a whole run are tried above, those of a phase below."""

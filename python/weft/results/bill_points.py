@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.choose import LOAD, NAMED, SEED
+from weft.results.set_times import faults
 from weft.text.labels import at, label
 
 if TYPE_CHECKING:
@@ -60,12 +61,15 @@ class Reading:
         Accepted load [flits/terminal/cycle].
     packets : int
         Packets of the window, of the run that had the fewest.
+    dropped_share : float
+        Of the packets of the runs, those that were lost because a router failed.
     """
 
     power_w: float
     always_on_w: float
     delivered: float
     packets: int
+    dropped_share: float
 
     def same_work(self, other: Reading) -> bool:
         """Whether both deliver the same, up to 3 % and what chance explains (three standard deviations)."""
@@ -96,6 +100,8 @@ class Series:
         Runs that have no numbers.
     swept : bool
         Whether the sweep sets `LOAD`, and so can be given more loads.
+    faults : str
+        What fails during its runs, in words; empty where nothing does.
     root, again : str
         Folder of the results, and how to run what is missing there; empty before a run.
     """
@@ -105,6 +111,7 @@ class Series:
     runs: dict[float | None, list[Summary]] = field(default_factory=dict)
     lost: list[Lost] = field(default_factory=list)
     swept: bool = True
+    faults: str = ""
     root: str = ""
     again: str = ""
 
@@ -116,6 +123,12 @@ class Series:
     def loads(self) -> list[float]:
         """All loads that were measured or are to be, in their order."""
         return sorted({load for load in (*self.runs, *(each.load for each in self.lost)) if load is not None})
+
+    @property
+    def never_sleeps(self) -> bool:
+        """Whether all its runs drew what links draw that are on in every cycle."""
+        runs = [run for several in self.runs.values() for run in several]
+        return bool(runs) and all(run.get("power_mean_w") == _always_on_w(run) for run in runs)
 
     def find(self, load: float) -> float:
         """The load of the sweep that a profile means.
@@ -163,7 +176,7 @@ class Series:
             for run in runs:
                 refuse_changes(_load(run), len(run.get("phases") or [1]))
                 self._check(run, _place(load))
-        return _mean(runs)
+        return _mean(runs, fmean(map(_dropped_share, self.runs[load])))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
         """What became of the runs of one load that have no numbers, with their seeds where others of it have some."""
@@ -214,8 +227,9 @@ def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
         known.root, known.again, known.swept = str(results.root), again, LOAD in coordinates
         return known
 
-    for point, summary in zip(results.points, results.summaries, strict=True):
+    for point, summary, failing in zip(results.points, results.summaries, faults(results), strict=True):
         of = series(point["coordinates"])
+        of.faults = failing
         of.names = {path: summary.get(column) for path, column in NAMED.items()}
         load = None if by_phase else _load(summary)
         if summary["hash"] not in {run["hash"] for run in of.runs.setdefault(load, [])}:
@@ -288,12 +302,23 @@ def refuse_changes(load: float, count: int) -> None:
         raise UnbillableError(what, "name phases in all parts of the profile, such as `phase: 1`")
 
 
-def _mean(runs: Sequence[Summary]) -> Reading:
-    """The means over the runs of one load; a run without the reference has none of its links managed."""
-    own, always_on = "power_mean_w", "power_always_on_mean_w"
+def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
+    """The means over the runs of one load."""
     return Reading(
-        fmean(run[own] for run in runs),
-        fmean(run[own] if run.get(always_on) is None else run[always_on] for run in runs),
+        fmean(run["power_mean_w"] for run in runs),
+        fmean(map(_always_on_w, runs)),
         fmean(run[q.ACCEPTED.column] for run in runs),
         min(run["packets"] for run in runs),
+        dropped_share,
     )
+
+
+def _always_on_w(run: Summary) -> float | None:
+    """What the same flits would draw on links that never sleep; a run without this has none of its links managed."""
+    told = run.get("power_always_on_mean_w")
+    return run.get("power_mean_w") if told is None else told
+
+
+def _dropped_share(run: Summary) -> float:
+    dropped = run.get("dropped_packets") or 0
+    return dropped / (dropped + run["packets"]) if dropped else 0.0
