@@ -128,7 +128,8 @@ class Series:
     def never_sleeps(self) -> bool:
         """Whether all its runs drew what links draw that are on in every cycle."""
         runs = [run for several in self.runs.values() for run in several]
-        return bool(runs) and all(run.get("power_mean_w") == _always_on_w(run) for run in runs)
+        known = [run for run in runs if run.get("power_mean_w") is not None]
+        return bool(known) and all(run["power_mean_w"] == _always_on_w(run) for run in known)
 
     def find(self, load: float) -> float:
         """The load of the sweep that a profile means.
@@ -313,10 +314,10 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
     )
 
 
-def _always_on_w(run: Summary) -> float | None:
+def _always_on_w(run: Summary) -> float:
     """What the same flits would draw on links that never sleep; a run without this has none of its links managed."""
     told = run.get("power_always_on_mean_w")
-    return run.get("power_mean_w") if told is None else told
+    return float(run["power_mean_w"] if told is None else told)
 
 
 def _dropped_share(run: Summary) -> float:

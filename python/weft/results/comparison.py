@@ -95,8 +95,9 @@ class Pair:
             *(
                 Pair(
                     self.place | {PHASE: str(number + 1)},
-                    *([run[number] for run in side] for side in sides),
-                    changes=self.changes,
+                    [run[number] for run in sides[0]],
+                    [run[number] for run in sides[1]],
+                    self.changes,
                 )
                 for number in range(count)
             ),

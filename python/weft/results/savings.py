@@ -75,15 +75,15 @@ class Pair:
 
     def powers(self) -> str:
         """What the network draws, beside the reference."""
-        return _instead(*(side["power_mean_w"] for side in (self.policy, self.reference)), _watts)
+        return _instead(self.policy["power_mean_w"], self.reference["power_mean_w"], _watts)
 
     def sentence(self, where: str) -> str:
         """Links that draw power, power and latency of both."""
-        latency = (side[q.LATENCY.column] for side in (self.policy, self.reference))
+        own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
             f" that it manages draw power; the network draws {self.powers()}, and a packet takes"
-            f" {_instead(*latency, _cycles)} on average."
+            f" {_instead(own, base, _cycles)} on average."
         )
 
 
