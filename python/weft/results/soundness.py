@@ -29,23 +29,32 @@ class Flaw:
         The lower, the worse.
     words : str
         What the point is, as in "2 points are saturated".
+    help : str
+        What to do about it where no numbers of the point say more (`remedy`); ``{root}`` is the folder of the results,
+        ``{again}`` the command that runs them.
     """
 
     rank: int
     words: str
+    help: str
 
 
-STALLED = Flaw(0, q.STALLED)
-INTERRUPTED = Flaw(1, "interrupted")
-SATURATED = Flaw(2, q.SATURATED)
-SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load")
-EMPTY = Flaw(4, "without a measured packet")
-UNJUDGED = Flaw(5, "not judged (too short for its bursts)")
-FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets")
-POWER_UNSETTLED = Flaw(7, "not settled (power states)")
-LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)")
-QUEUES_UNSETTLED = Flaw(9, "not settled (queues)")
-BACKLOG = Flaw(10, "not settled (the backlog of a saturated phase)")
+_LIGHTER = "take a load that the network carries, or another network or routing"
+STALLED = Flaw(0, q.STALLED, "`weft explain stall {root}` shows what waits for what; write more VCs or another routing")
+INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
+SATURATED = Flaw(2, q.SATURATED, _LIGHTER)
+SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load", _LIGHTER)
+EMPTY = Flaw(4, "without a measured packet", "write a longer `measure.window`, in which packets are delivered")
+UNJUDGED = Flaw(5, "not judged (too short for its bursts)", "write a longer `measure.window`")
+FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `measure.window`")
+POWER_UNSETTLED = Flaw(7, "not settled (power states)", "write `measure.warmup: auto`")
+LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)", "write a longer `measure.warmup_limit`")
+QUEUES_UNSETTLED = Flaw(9, "not settled (queues)", "write a lower load and a longer warm-up")
+BACKLOG = Flaw(
+    10,
+    "not settled (the backlog of a saturated phase)",
+    "lower the load of the phase before until it is not saturated",
+)
 
 # The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
 # bursts.
@@ -94,6 +103,24 @@ def unjudged(summary: Mapping[str, Any]) -> str | None:
     if UNJUDGED not in flaws(summary):
         return None
     return next(map(_told, _warnings(summary, *_TOO_SHORT)), UNJUDGED.words)
+
+
+def remedy(summary: Mapping[str, Any]) -> str:
+    """What to do about the worst flaw of a point, with its numbers where they are known; empty for a sound point.
+
+    A point has one remedy for each flaw: what the engine said of it, what its numbers say, or else that of the flaw.
+    """
+    worst_of_it = next(iter(flaws(summary)), None)
+    if worst_of_it is None:
+        return ""
+    told: list[str] = []
+    if worst_of_it in _UNSETTLED:
+        told = remedies(summary)
+    elif worst_of_it is UNJUDGED:
+        told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
+    elif worst_of_it is FEW:
+        told = [_more_packets(summary)]
+    return next(iter(told), worst_of_it.help)
 
 
 def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
@@ -168,23 +195,32 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a point measured in each phase of its load, in the form of a summary; empty if its load does not change.
 
     A phase is judged by itself: it may be sound where another phase of the point is saturated, but not right after it,
-    when it delivers what that one has left.
+    when it delivers what that one has left. Bursts that leave the whole run open leave open the phases that nobody
+    judged, too.
     """
     phases: Sequence[Mapping[str, Any]] = summary.get("phases") or []
     after = [False, *(bool(phase.get("saturated")) for phase in phases)]
     return [
         {
             key: summary.get(key)
-            for key in (q.ENDING.column, "warnings", "warmup_settled", "power_settled", "hash", "packet_flits")
+            for key in (
+                *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
+                *("hash", "packet_flits"),
+            )
         }
         | dict(phase)
         | {
-            "saturated": bool(summary["saturated"] or phase.get("saturated")),
+            "saturated": _either(summary["saturated"], phase.get("saturated")),
             _AFTER_SATURATED: late,
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }
         for phase, late in zip(phases, after, strict=False)
     ]
+
+
+def _either(run: bool | None, phase: bool | None) -> bool | None:
+    """Whether a phase is saturated: if it or the whole run is; not known where both are left open."""
+    return None if run is None and phase is None else bool(run or phase)
 
 
 def remedies(summary: Mapping[str, Any]) -> list[str]:
@@ -211,8 +247,16 @@ def remedies(summary: Mapping[str, Any]) -> list[str]:
             f"`measure.warmup: auto` reached its limit: write `measure.warmup_limit: {limit}cycles` or more, or {lower}"
         )
     if BACKLOG in found:
-        told.append("lower the load of the phase before until it is not saturated")
+        told.append(BACKLOG.help)
     return told
+
+
+def _more_packets(summary: Mapping[str, Any]) -> str:
+    """How long to measure for twice the packets that a mean needs, so that chance does not leave too few again."""
+    times = math.ceil(2 * _FEWEST_PACKETS / summary["packets"])
+    if (window := summary.get("window_cycles")) and "phase" not in summary:
+        return f"write `measure.window: {times * window}cycles` or more"
+    return f"let {'this phase' if 'phase' in summary else 'the window'} be measured for {times} times as long or more"
 
 
 def _lower_load(summary: Mapping[str, Any]) -> str:
