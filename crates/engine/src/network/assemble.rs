@@ -2,7 +2,6 @@
 
 use crate::api::board::Board;
 use crate::api::common::Common;
-use crate::api::coordinates;
 use crate::api::routing::{AnyRouting, Decides, Needs};
 use crate::api::spec::Watched;
 use crate::network::bubbles;
@@ -56,7 +55,7 @@ pub(crate) fn net_with(
     let counts = Counts::of(spec, &jobs);
     let (common, after_grant) = (common(spec, &needs, &links)?, parameters::after_grant(spec)?);
     let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, !spec.faults.is_empty());
-    let chooses = needs.decides == Decides::EachStep || common.trunk.width > 1;
+    let chooses = needs.decides == Decides::EachStep || graph.has_trunks();
     let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let rates = parameters::rates(spec)?;
@@ -78,7 +77,6 @@ pub(crate) fn net_with(
         subnets: pairs::subnetworks(spec),
         faults,
         routers_fail: spec.faults.iter().any(Fault::is_of_router),
-        trunk: common.trunk,
         ahead: routing.clone().ahead(),
         routing,
         needs,
@@ -133,7 +131,6 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal>
     Ok(Common {
         links: links.to_vec(),
         rates: spec.links.iter().map(|link| link.rate).collect(),
-        trunk: coordinates::trunk_of(&spec.graph),
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
         single: spec.traffic.longest() == 1 && !rings,

@@ -10,7 +10,7 @@ use crate::api::workload::Workload;
 use crate::base::unchecked::Hot;
 use crate::pipeline::pace::Rates;
 use crate::state::Packet;
-use crate::state::link_class::{Link, Trunk};
+use crate::state::link_class::Link;
 use std::sync::Arc;
 
 /// What the loop knows of a job.
@@ -63,7 +63,6 @@ pub struct Net {
     pub faults: bool,
     /// Routers fail, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
-    pub trunk: Trunk,
     pub jobs: Vec<NetJob>,
     /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](crate::state::NO_JOB).
     pub ranks: Vec<u32>,

@@ -409,7 +409,7 @@ fn dimensions_are_told_apart_by_their_ports_not_by_the_class_of_their_links() {
         let side = |router, number| port(Peer::Router { router, port: number }, 1);
         builder.router([port(Peer::Terminal(r), 0), side(r ^ 1, 1), side(r ^ 2, 2)]);
     }
-    let dimension = |first_port| Dimension { width: 2, line: Line::Complete, first_port, trunk: 1, class: 1 };
+    let dimension = |first_port| Dimension { width: 2, line: Line::Complete, first_port, class: 1 };
     let graph = builder.build(Structure::of_grid(vec![dimension(1), dimension(2)]), "square").unwrap();
     let config: RoutingConfig = serde_json::from_str(r#"{"dimension_order": {}}"#).unwrap();
     let routing = config.build(&graph).unwrap();
