@@ -54,6 +54,34 @@ fn the_mean_over_the_pairs_of_the_butterfly_is_23_29() {
     assert_eq!(format!("{latency:.2}"), "23.29");
 }
 
+#[test]
+fn a_packet_wakes_its_injection_link_then_each_next_one_and_that_of_its_terminal() {
+    const TRANSITION: u64 = 25;
+    // all links are off when a packet is created: it wakes h links between routers and the links of both terminals
+    for (topology, length) in [(HYPERX, 1), (HYPERX, 5), (TORUS, 1), (TRUNKS, 3)] {
+        for (terminals, between_routers) in [(true, true), (true, false)] {
+            let mut spec = spec(topology, DOR);
+            packets(&mut spec, length, VirtualCutThrough, 32);
+            policy(&mut spec, IDLE_TIMEOUT);
+            spec.managed.fill(between_routers);
+            spec.managed[0] = terminals;
+            // the links are on in cycle 0
+            while alone_from(&mut spec, 3) < APART {
+                spec.seed += 1;
+            }
+            let woken = |hops: u64| 2 + if between_routers { hops } else { 0 };
+            let hops = check_t0(spec, 3, |spec, h| t0(spec, h) + woken(h) * TRANSITION);
+            assert!(hops[1..].iter().sum::<u64>() > 10, "{hops:?}");
+        }
+    }
+}
+
+/// The first creation at the terminal once it sends alone.
+fn alone_from(spec: &mut Spec, terminal: u32) -> u64 {
+    alone(spec, terminal, APART);
+    creations(spec, terminal)[0]
+}
+
 /// (delay, vc_realloc, speedup); separate VC and switch allocation steps need a cycle at speedup 1.
 const ROUTERS: [(u64, u8, u8); 9] =
     [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1), (1, 1, 1), (1, 0, 2), (2, 1, 1), (2, 1, 2), (3, 0, 2)];

@@ -10,7 +10,7 @@ use crate::network::faults;
 use crate::network::pairs;
 use crate::network::spec::{Fault, LinkClass, Spec};
 use crate::pipeline::net::{Net, NetJob};
-use crate::state::NO_JOB;
+use crate::state::{LinkState, NO_JOB};
 use crate::state::link_class::Link;
 pub(crate) use builder::{Builder, blocks};
 pub(crate) use partition::{blocks_by_size, partition};
@@ -64,15 +64,16 @@ pub(crate) fn net_with(
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
         class_bits: common.class_bits,
-        links,
         chooses,
         by_age,
         priority: spec.router.priority,
         watches,
+        injection_slow_path: links[0].paced || spec.managed[0] && spec.policy.states() != [LinkState::On],
         creation_slow_path: counts.by_job || watches,
         only_recorded: !counts.others,
         crossing_slow_path: by_age || watches || spec.router.routing_delay > 0 || rates.is_some(),
         rates,
+        links,
         heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
         subnets: pairs::subnetworks(spec),
         faults,

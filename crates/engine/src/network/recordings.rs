@@ -26,10 +26,11 @@ fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Bo
 pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let links = *first_links(&spec.graph).last().unwrap_or(&0);
+    let terminals = if managed(0) { spec.graph.terminals() as usize } else { 0 };
     NetworkSite {
         cycle_fs: spec.cycle_fs,
         channels: (links + spec.graph.terminals()) as usize,
-        managed: 2 * spec.graph.links().filter(|link| managed(link.class)).count(),
+        managed: 2 * (spec.graph.links().filter(|link| managed(link.class)).count() + terminals),
         bandwidths: spec.links.iter().map(|link| link.rate.per_cycle()).collect(),
         classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),
     }
@@ -76,7 +77,7 @@ impl Builder<'_> {
         let rows: Vec<_> = block.outs.iter().map(row).collect();
         let sender = |(out, row): (&OutputUnit<V>, Option<u32>)| Sender {
             row,
-            router: out.router,
+            router: (out.kind != ChannelEnd::Injection).then_some(out.router),
             class: out.class,
             managed: self.manages(out),
             state: LinkState::of(out.state),

@@ -50,6 +50,8 @@ pub struct Net {
     pub only_recorded: bool,
     /// Packets are watched (`watch.rs`).
     pub watches: bool,
+    /// Injection channels are paced, or may sleep.
+    pub injection_slow_path: bool,
     /// New packets are counted by their job, or watched.
     pub creation_slow_path: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.

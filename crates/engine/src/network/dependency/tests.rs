@@ -350,6 +350,21 @@ fn escapes_are_checked_where_a_proof_relies_on_them() {
 }
 
 #[test]
+fn members_of_a_trunk_are_one_channel_whichever_a_routing_names() {
+    // up a ring of four; packets past the end are told to take the other link, as if that kept them apart
+    let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
+        packet.lane |= u8::from(at == 3);
+        let port = if packet.lane == 0 { 1 } else { 3 };
+        Some(if at == packet.dest { Hop::to_terminal(packet) } else { Hop { port, class: 0 } })
+    };
+    let toy = Toy { next, ..direct() };
+    let ring = graph(r#"{"torus": {"widths": [4], "terminals_per_router": 1, "trunk_width": 2}}"#);
+    assert!(ring.trunk(0, 1).members().eq([1, 3]));
+    let refusal = refuse_cycle(&ring, &toy, &toy.needs.classes, "toy").unwrap_err();
+    assert!(refusal.what.contains("a cycle of 4 channels"), "{refusal}");
+}
+
+#[test]
 fn what_the_loop_would_not_call_is_refused() {
     let writes: fn(&mut Packet) = |packet| packet.lane = 1;
     refused(&Toy { taken: writes, ..direct() }, "`Needs::remembers` is off");
