@@ -51,8 +51,12 @@ pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
             // one of those of a first example has trunks
             let wide: Vec<_> = small.iter().filter(|(_, graph)| graph.has_trunks() && routing.fits(graph)).collect();
             if most == FIRST && !wide.is_empty() && !wide.iter().any(|(wide, _)| networks.contains(wide)) {
-                networks.pop();
-                networks.push(wide[turn % wide.len()].0.clone());
+                let wide = wide[turn % wide.len()].0.clone();
+                // in the place of another one of its kind
+                match networks.iter_mut().rfind(|other| other.name() == wide.name()) {
+                    Some(narrow) => *narrow = wide,
+                    None => networks.push(wide),
+                }
             }
             networks
         });
