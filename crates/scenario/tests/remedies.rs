@@ -101,11 +101,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write topology.hyperx.trunk_width: 1",
         &[&[("topology.hyperx.trunk_width", "1")]],
     ),
-    (
-        &[("topology.hyperx.trunk_width", "0")],
-        "write 1 or more",
-        &[&[("topology.hyperx.trunk_width", "1")]],
-    ),
+    (&[("topology.hyperx.trunk_width", "0")], "write 1 or more", &[&[("topology.hyperx.trunk_width", "1")]]),
     (
         &[("topology.hyperx.trunk_width", "{dim0: 2, global: 2}")],
         "name one of: dim0, dim1",

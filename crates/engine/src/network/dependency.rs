@@ -150,7 +150,8 @@ impl<'a> Dependencies<'a> {
     }
 
     fn node(&self, router: u32, port: u8, class: u8) -> Node {
-        (self.graph.port_base(router) + u32::from(self.graph.trunk(router, port).first)) * self.classes + self.known(class)
+        (self.graph.port_base(router) + u32::from(self.graph.trunk(router, port).first)) * self.classes
+            + self.known(class)
     }
 
     /// Higher classes than this check has count as its last class: a check with fewer classes stands for a routing that

@@ -88,7 +88,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // `turn` decides ties: it differs between the heads of a router, and from cycle to cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
-        let queues = Queues::new((&self.outs, &self.trunks), base, (&self.views, r), self.history.as_ref(), self.now, &net.common);
+        let queues = Queues::new(
+            (&self.outs, &self.trunks),
+            base,
+            (&self.views, r),
+            self.history.as_ref(),
+            self.now,
+            &net.common,
+        );
         let hop = if segment.key == UNDECIDED {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);

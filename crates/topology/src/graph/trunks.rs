@@ -289,7 +289,8 @@ mod tests {
         };
         refused("0", "topology.trunk_width", "0 is too few", "write 1 or more");
         refused(r#"{"dim1": 0}"#, "topology.trunk_width.dim1", "0 is too few", "write 1 or more");
-        let wide = "8 terminals + 7 dim0 links x 9 + 7 dim1 links x 9 gives 134 ports per router; a router has at most 128";
+        let wide =
+            "8 terminals + 7 dim0 links x 9 + 7 dim1 links x 9 gives 134 ports per router; a router has at most 128";
         refused("9", "topology.trunk_width", wide, "write smaller numbers");
         assert!(hyperx("8").is_ok(), "the remedy: 8 + 14 * 8 = 120 ports");
         let wide = "4000000000 parallel links; a router has at most 128 ports";

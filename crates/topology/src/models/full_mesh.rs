@@ -67,7 +67,9 @@ mod tests {
     fn refuses_with_the_arithmetic() {
         let refusal = |routers, terminals_per_router| {
             let trunk_width = TrunkWidth::default();
-            FullMesh { routers, terminals_per_router, trunk_width }.build("topology").expect_err("too large or too small")
+            FullMesh { routers, terminals_per_router, trunk_width }
+                .build("topology")
+                .expect_err("too large or too small")
         };
         assert_eq!(refusal(0, 1).path, "topology.routers");
         assert_eq!(refusal(129, 1).what, "129 routers need 128 links each; a router has at most 128 ports");

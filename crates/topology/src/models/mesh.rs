@@ -59,7 +59,9 @@ mod tests {
 
     #[test]
     fn only_edge_ports_are_unused() {
-        let graph = Mesh { widths: vec![3, 2], terminals_per_router: 1, trunk_width: TrunkWidth::default() }.build("topology").unwrap();
+        let graph = Mesh { widths: vec![3, 2], terminals_per_router: 1, trunk_width: TrunkWidth::default() }
+            .build("topology")
+            .unwrap();
         let unused: Vec<_> = (0..6)
             .map(|router| {
                 let ports = graph.ports(router).iter().zip(0..);

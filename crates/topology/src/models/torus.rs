@@ -98,7 +98,9 @@ mod tests {
 
     #[test]
     fn width_two_has_two_parallel_links() {
-        let graph = Torus { widths: vec![2], terminals_per_router: 1, trunk_width: TrunkWidth::default() }.build("topology").unwrap();
+        let graph = Torus { widths: vec![2], terminals_per_router: 1, trunk_width: TrunkWidth::default() }
+            .build("topology")
+            .unwrap();
         let to = |router, port| Peer::Router { router, port };
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         // Up of one router (port 1) is down (port 2) of the other, both ways around.
@@ -109,8 +111,9 @@ mod tests {
 
     #[test]
     fn refuses_width_one() {
-        let refusal =
-            Torus { widths: vec![4, 1], terminals_per_router: 1, trunk_width: TrunkWidth::default() }.build("topology").unwrap_err();
+        let refusal = Torus { widths: vec![4, 1], terminals_per_router: 1, trunk_width: TrunkWidth::default() }
+            .build("topology")
+            .unwrap_err();
         assert_eq!(
             (refusal.path.as_str(), refusal.what.as_str()),
             ("topology.widths", "dimension 1 has width 1, not 2 to 255")

@@ -31,7 +31,8 @@ impl Cuts {
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = Grid::of(graph)?;
         let places = usize::from(grid.dims) << 16;
-        let classes: Vec<u8> = graph.structure().grid.iter().flat_map(|grid| &grid.dimensions).map(|d| d.class).collect();
+        let classes: Vec<u8> =
+            graph.structure().grid.iter().flat_map(|grid| &grid.dimensions).map(|d| d.class).collect();
         let trunk_widths = (0..graph.class_names().len()).map(|class| graph.trunk_width(class as u8)).collect();
         Some(Self { grid, classes, trunk_widths, forced: vec![0.0; places], either: vec![0.0; places] })
     }

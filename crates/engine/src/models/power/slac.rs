@@ -214,7 +214,8 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
 /// Dimensions of a grid in which every two routers of a line are joined by one link; `None` for other graphs. The time in
 /// which a stage wakes counts one link for each pair.
 fn complete_dimensions(graph: &Graph) -> Option<usize> {
-    let complete = graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some(Line::Complete) && !graph.has_trunks());
+    let complete =
+        graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some(Line::Complete) && !graph.has_trunks());
     complete.map(|grid| grid.dimensions.len())
 }
 

@@ -307,7 +307,9 @@ mod tests {
             check_turns(&spec(k, n).graph);
         }
         for k in [2, 4, 6, 8] {
-            check_turns(&TopologyConfig::FatTree(FatTree { k, trunk_width: TrunkWidth::default() }).build("topology").unwrap());
+            check_turns(
+                &TopologyConfig::FatTree(FatTree { k, trunk_width: TrunkWidth::default() }).build("topology").unwrap(),
+            );
         }
     }
 
@@ -382,7 +384,11 @@ mod tests {
 
     #[test]
     fn other_shapes_and_patterns_of_other_shapes_are_refused() {
-        let hyperx = TopologyConfig::HyperX(HyperX { widths: vec![4], terminals_per_router: 1, trunk_width: TrunkWidth::default() });
+        let hyperx = TopologyConfig::HyperX(HyperX {
+            widths: vec![4],
+            terminals_per_router: 1,
+            trunk_width: TrunkWidth::default(),
+        });
         let graph = hyperx.build("topology").unwrap();
         let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
         assert!(refusal.help.ends_with("of those that up_down routes: k_ary_n_tree, fat_tree"), "{refusal}");
