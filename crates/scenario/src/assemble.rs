@@ -108,7 +108,7 @@ impl Scenario {
     fn resolve_managed(&mut self, classes: &[String]) -> Result<(), Refusal> {
         let names = match &self.power.manages {
             None => classes.iter().filter(|class| *class != "terminal").cloned().collect(),
-            // links to terminals never sleep: they are managed only where they are named
+            // links to terminals are managed only where they are named: not all policies can switch them
             Some(names) if names.has_all() => {
                 let named = |class: &String| class != "terminal" || names.0.contains(class);
                 classes.iter().filter(|class| named(class)).cloned().collect()

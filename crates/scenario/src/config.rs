@@ -138,7 +138,7 @@ pub struct PowerConfig {
     /// The link power policy.
     pub policy: PolicyConfig,
     /// Link classes that the policy may switch; the others stay on. Default, and `all`: all classes but `terminal`, whose
-    /// links stay on under every policy that switches links.
+    /// links sleep only where they are named, such as `[all, terminal]`, and under policies whose packets wait for links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manages: Option<LinkClasses>,
     /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of

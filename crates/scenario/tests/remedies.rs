@@ -20,6 +20,8 @@ const BUBBLE: (&str, &str) = ("routing", "{dimension_order: {dateline: bubble}}"
 const ESCAPES: (&str, &str) = ("routing", "minimal_adaptive");
 const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, transition: 25cycles}}");
 
+const WIDE: (&str, &str) = ("topology.hyperx.trunk_width", "2");
+
 /// Settings that are refused, what the help says, and settings that follow each remedy in it.
 const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // a policy and a routing that do not go together
@@ -79,9 +81,36 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     // classes of links
     (
-        &[("power.manages", "[terminal]"), IDLE],
+        &[("power.manages", "[terminal, dim0]"), ("power.policy", "tcep"), ("routing", "pal")],
         "leave terminal out of manages",
         &[&[("power.manages", "all")], &[("power.manages", "[dim0]")]],
+    ),
+    // trunks
+    (
+        &[WIDE, ("routing", "pal")],
+        "write topology.hyperx.trunk_width: 1, or choose dimension_order, minimal,",
+        &[&[("topology.hyperx.trunk_width", "1")], &[("routing", "dimension_order")], &[("routing", "minimal")]],
+    ),
+    (
+        &[WIDE, ("power.policy", "{static: {}}")],
+        "write topology.hyperx.trunk_width: 1, at least for the classes of links that it manages",
+        &[&[("topology.hyperx.trunk_width", "1"), ("routing", "pal")]],
+    ),
+    (
+        &[WIDE, ("routing", "slac"), ("power.policy", "slac")],
+        "write topology.hyperx.trunk_width: 1",
+        &[&[("topology.hyperx.trunk_width", "1")]],
+    ),
+    (&[("topology.hyperx.trunk_width", "0")], "write 1 or more", &[&[("topology.hyperx.trunk_width", "1")]]),
+    (
+        &[("topology.hyperx.trunk_width", "{dim0: 2, global: 2}")],
+        "name one of: dim0, dim1",
+        &[&[("topology.hyperx.trunk_width", "{dim0: 2, dim1: 2}")]],
+    ),
+    (
+        &[("topology.hyperx.trunk_width", "{dim0: 70}")],
+        "write smaller numbers",
+        &[&[("topology.hyperx.trunk_width", "{dim0: 7}")]],
     ),
     // times
     (&[("measure.window", "0cycles")], "write 10cycles or more", &[&[("measure.window", "10cycles")]]),
@@ -148,6 +177,9 @@ fn all_link_classes_are_those_that_can_sleep() {
         |sets: Sets| checked(sets).unwrap_or_else(|error| panic!("{error}")).resolved["power"]["manages"].clone();
     assert_eq!(managed(&[("power.manages", "all"), IDLE]), serde_json::json!(["dim0", "dim1"]));
     assert_eq!(managed(&[("power.manages", "all")]), managed(&[]));
+    // those of terminals only where they are named, too
+    let named = managed(&[("power.manages", "[all, terminal]"), IDLE]);
+    assert_eq!(named, serde_json::json!(["terminal", "dim0", "dim1"]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::board::Board;
 use super::sensor::Sensor;
 use crate::base::unchecked::Hot;
 use crate::state::key_of;
-use crate::state::link_class::{Link, Trunk};
+use crate::state::link_class::Link;
 use crate::state::rate::Rate;
 
 /// What models may know of all routers.
@@ -13,7 +13,6 @@ pub struct Common {
     pub links: Vec<Link>,
     /// Rates of the links, by class.
     pub rates: Vec<Rate>,
-    pub trunk: Trunk,
     /// What the routing reads as congestion; `None` if it reads nothing.
     pub sensor: Option<Sensor>,
     /// Cycles from the grant to the link.

@@ -101,14 +101,14 @@ impl Site<'_> {
         &self.graph.class_names()[class]
     }
 
-    /// The managed classes of links between routers that `named` names, all where it is `None`; each once. Refuses, at
+    /// The managed classes of links that `named` names, all where it is `None`; each once. Refuses, at
     /// `path`, names of others.
     pub fn managed_classes(&self, named: Option<&LinkClasses>, path: &str) -> Result<Vec<usize>, Refusal> {
         let names = self.graph.class_names();
-        let managed: Vec<usize> = (1..names.len()).filter(|&class| self.managed[class]).collect();
+        let managed: Vec<usize> = (0..names.len()).filter(|&class| self.managed[class]).collect();
         if managed.is_empty() {
-            let what = "the policy has no link to switch: no class of links between routers is managed";
-            return Err(Refusal::new("power.manages", what, "name a class of links between routers"));
+            let what = "the policy has no link to switch: no class of links is managed";
+            return Err(Refusal::new("power.manages", what, "name a class of links"));
         }
         let Some(named) = named.filter(|named| !named.has_all()) else { return Ok(managed) };
         let valid = managed.iter().map(|&class| names[class].as_str()).collect::<Vec<_>>().join(", ");
@@ -122,12 +122,6 @@ impl Site<'_> {
                 None => {
                     return refuse(
                         format!("the topology has no link class `{name}`"),
-                        format!("write one of: {valid}"),
-                    );
-                }
-                Some(0) => {
-                    return refuse(
-                        "terminal links always stay on in this version".into(),
                         format!("write one of: {valid}"),
                     );
                 }

@@ -348,9 +348,9 @@ impl<'a> Walker<'a> {
                         wire += part * self.sequences.adds(links);
                         return;
                     };
-                    let members = net.trunk.members(hop.port);
-                    let each = part / members.len() as f64;
-                    members.for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
+                    let trunk = graph.trunk(at, hop.port);
+                    let each = part / f64::from(trunk.width);
+                    trunk.members().for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
                     hops += part;
                     wire += part * self.spec.links[port.class as usize].latency as f64;
                     let links = self.sequences.after(links, port.class);

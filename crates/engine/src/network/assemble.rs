@@ -2,7 +2,6 @@
 
 use crate::api::board::Board;
 use crate::api::common::Common;
-use crate::api::coordinates;
 use crate::api::routing::{AnyRouting, Decides, Needs};
 use crate::api::spec::Watched;
 use crate::network::bubbles;
@@ -12,8 +11,8 @@ use crate::network::pairs;
 use crate::network::policy;
 use crate::network::spec::{Fault, LinkClass, Spec};
 use crate::pipeline::net::{Net, NetJob};
-use crate::state::NO_JOB;
 use crate::state::link_class::Link;
+use crate::state::{LinkState, NO_JOB};
 pub(crate) use builder::{Builder, blocks};
 pub(crate) use partition::{blocks_by_size, partition};
 use std::sync::Arc;
@@ -57,7 +56,7 @@ pub(crate) fn net_with(
     let counts = Counts::of(spec, &jobs);
     let (common, after_grant) = (common(spec, &needs, &links)?, parameters::after_grant(spec)?);
     let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, !spec.faults.is_empty());
-    let chooses = needs.decides == Decides::EachStep || common.trunk.width > 1;
+    let chooses = needs.decides == Decides::EachStep || graph.has_trunks();
     let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let rates = parameters::rates(spec)?;
@@ -66,22 +65,21 @@ pub(crate) fn net_with(
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
         class_bits: common.class_bits,
-        paced_terminals: links[0].paced,
-        links,
         chooses,
         by_age,
         priority: spec.router.priority,
         watches,
+        injection_slow_path: links[0].paced || spec.managed[0] && spec.policy.states() != [LinkState::On],
         creation_slow_path: counts.by_job || watches,
         only_recorded: !counts.others,
         crossing_slow_path: by_age || watches || spec.router.routing_delay > 0 || rates.is_some(),
         fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
         rates,
+        links,
         heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
         subnets: pairs::subnetworks(spec),
         faults,
         routers_fail: spec.faults.iter().any(Fault::is_of_router),
-        trunk: common.trunk,
         ahead: routing.clone().ahead(),
         routing,
         needs,
@@ -136,7 +134,6 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal>
     Ok(Common {
         links: links.to_vec(),
         rates: spec.links.iter().map(|link| link.rate).collect(),
-        trunk: coordinates::trunk_of(&spec.graph),
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
         single: spec.traffic.longest() == 1 && !rings,

@@ -60,10 +60,12 @@ fn one_of(names: &[String]) -> String {
     }
 }
 
-/// Refuses a policy that would switch links to terminals off.
+/// Refuses a policy that would switch links to terminals off for packets that do not wait for them: a terminal has no other
+/// link.
 pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
-    if spec.managed[0] && spec.policy.states() != [LinkState::On] {
-        let what = "terminal links always stay on in this version";
+    if spec.managed[0] && spec.policy.states() != [LinkState::On] && !spec.policy.offers().packets_wait_for_links {
+        let name = spec.policy.name();
+        let what = format!("under {name} packets go round links that are off, and none leads round that of a terminal");
         return Err(Refusal::new("power.manages", what, "leave terminal out of manages"));
     }
     Ok(())

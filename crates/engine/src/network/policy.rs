@@ -10,9 +10,9 @@ use crate::network::spec::Spec;
 use crate::pipeline::block::Block;
 use crate::pipeline::control::{Control, Place};
 use crate::pipeline::faults::Faults;
-use crate::state::{ChannelEnd, LinkState, OutputUnit, Router};
+use crate::state::{ChannelEnd, LinkState, OutputUnit, Router, Terminal};
 use std::sync::Arc;
-use weft_topology::Port;
+use weft_topology::{Peer, Port};
 use weft_units::Refusal;
 
 /// Calls `f` with what a policy may know of the network.
@@ -86,9 +86,17 @@ impl Builder<'_> {
             managed: self.manages(out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
+        // their channels are told only of where they are managed, which costs other networks no memory
+        let injection = |out: &OutputUnit<V>| {
+            let Terminal { id, .. } = block.terminals[out.router as usize];
+            let (router, _) = self.spec.graph.terminal_at(id);
+            let router = router - block.routers[0].id;
+            channel((&OutputUnit { router, ..out.clone() }, &Port { peer: Peer::Terminal(id), class: out.class }))
+        };
+        let injections = block.outs[block.ins.len()..].iter().filter(|out| self.manages(out)).map(injection);
         let site = BlockSite {
             routers: routers.map(router).collect(),
-            channels: block.outs[..block.ins.len()].iter().zip(ports).map(channel).collect(),
+            channels: block.outs[..block.ins.len()].iter().zip(ports).map(channel).chain(injections).collect(),
             single: self.net.single,
             faults: self.net.faults,
         };
@@ -101,14 +109,15 @@ impl Builder<'_> {
     }
 
     pub(super) fn manages<const V: usize>(&self, out: &OutputUnit<V>) -> bool {
-        self.spec.managed[usize::from(out.class)] && matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote)
+        self.spec.managed[usize::from(out.class)] && out.kind != ChannelEnd::Unused
     }
 
     /// Sets the links that are not on in cycle 0 to their state, and enters them in the link-state tables of the
     /// routers.
     fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         for o in 0..block.ins.len() {
-            if !self.manages(&block.outs[o]) {
+            let between_routers = matches!(block.outs[o].kind, ChannelEnd::Local | ChannelEnd::Remote);
+            if !between_routers || !self.manages(&block.outs[o]) {
                 continue;
             }
             let from = block.routers[block.outs[o].router as usize].id;

@@ -6,7 +6,7 @@ use crate::network::rows;
 use crate::network::spec::Spec;
 use crate::pipeline::block::Block;
 use crate::pipeline::recorders::{Part, Recorders};
-use crate::state::{LinkState, OutputUnit};
+use crate::state::{ChannelEnd, LinkState, OutputUnit};
 use weft_units::Refusal;
 
 impl Spec {
@@ -26,10 +26,11 @@ fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Bo
 pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let links = *rows::first_links(&spec.graph).last().unwrap_or(&0);
+    let terminals = if managed(0) { spec.graph.terminals() as usize } else { 0 };
     NetworkSite {
         cycle_fs: spec.cycle_fs,
         channels: (links + spec.graph.terminals()) as usize,
-        managed: 2 * spec.graph.links().filter(|link| managed(link.class)).count(),
+        managed: 2 * (spec.graph.links().filter(|link| managed(link.class)).count() + terminals),
         bandwidths: spec.links.iter().map(|link| link.rate.per_cycle()).collect(),
         classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),
     }
@@ -55,7 +56,7 @@ impl Builder<'_> {
         let rows = rows::of_block(block, first_links);
         let sender = |(out, row): (&OutputUnit<V>, Option<u32>)| Sender {
             row,
-            router: out.router,
+            router: (out.kind != ChannelEnd::Injection).then_some(out.router),
             class: out.class,
             managed: self.manages(out),
             state: LinkState::of(out.state),

@@ -216,7 +216,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (base, at) = (router.base, *net.coords.hot(router.id as usize));
         let (views, history) = ((&self.views, r), self.history.as_ref());
         let packet = self.packets.items.hot_mut(id as usize);
-        let here = Queues::new(&self.outs, base, views, history, self.now, &net.common);
+        let here = Queues::new((&self.outs, &self.trunks), base, views, history, self.now, &net.common);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
         if let Some(agents) = &mut self.agents {
             let channel = |port: usize| base as usize + port;

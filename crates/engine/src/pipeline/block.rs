@@ -19,6 +19,7 @@ use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::{Flit, InputUnit, Move, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
+use weft_topology::Trunk;
 
 /// The far end of a channel that leaves the block: a port of another block.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +49,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub routers: Vec<Router<W>>,
     pub ins: Vec<InputUnit<V>>,
     pub outs: Vec<OutputUnit<V>>,
+    /// The trunk of each output of a router; empty where every link stands alone.
+    pub trunks: Vec<Trunk>,
     /// For each (output, VC class): the inputs whose heads ask for it.
     pub requesters: Vec<Bits<W>>,
     pub terminals: Vec<Terminal>,

@@ -51,8 +51,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 return None;
             }
         }
-        if key != UNDECIDED && (net.trunk.width == 1 || net.port(key) < usize::from(net.trunk.first)) {
-            return Some(key);
+        if key != UNDECIDED {
+            let o = self.routers.hot(r).base as usize + net.port(key);
+            if self.trunks.is_empty() || self.trunks.hot(o).width == 1 {
+                return Some(key);
+            }
         }
         let port = self.ins.hot_mut(i);
         *port.requests.hot_mut(v) = UNDECIDED;
@@ -85,7 +88,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // `turn` decides ties: it differs between the heads of a router, and from cycle to cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
-        let queues = Queues::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, &net.common);
+        let queues = Queues::new(
+            (&self.outs, &self.trunks),
+            base,
+            (&self.views, r),
+            self.history.as_ref(),
+            self.now,
+            &net.common,
+        );
         let hop = if segment.key == UNDECIDED {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);

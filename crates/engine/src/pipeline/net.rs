@@ -10,7 +10,7 @@ use crate::api::workload::Workload;
 use crate::base::unchecked::Hot;
 use crate::pipeline::pace::Rates;
 use crate::state::Packet;
-use crate::state::link_class::{Link, Trunk};
+use crate::state::link_class::Link;
 use std::sync::Arc;
 
 /// What the loop knows of a job.
@@ -34,8 +34,6 @@ pub struct Net {
     pub rates: Option<Rates>,
     /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.
     pub fast_links: bool,
-    /// Links to terminals are paced (`Link::paced`).
-    pub paced_terminals: bool,
     /// What models may know of all routers.
     pub common: Common,
     pub routing: Arc<dyn AnyRouting>,
@@ -54,6 +52,8 @@ pub struct Net {
     pub only_recorded: bool,
     /// Packets are watched (`watch.rs`).
     pub watches: bool,
+    /// Injection channels are paced, or may sleep.
+    pub injection_slow_path: bool,
     /// New packets are counted by their job, or watched.
     pub creation_slow_path: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
@@ -67,7 +67,6 @@ pub struct Net {
     pub faults: bool,
     /// Routers fail, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
-    pub trunk: Trunk,
     pub jobs: Vec<NetJob>,
     /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](crate::state::NO_JOB).
     pub ranks: Vec<u32>,

@@ -9,7 +9,7 @@ use crate::pipeline::facade::Facade;
 use crate::pipeline::net::Net;
 use crate::pipeline::timers::Timers;
 use crate::state::rate::Pace;
-use crate::state::{Account, LinkState, OutputUnit};
+use crate::state::{Account, ChannelEnd, LinkState, OutputUnit};
 
 /// What the loop keeps for the policy of a block.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub struct Power {
     drained: Vec<u32>,
     /// Scratch: the drained channels that the agents are told of.
     told: Vec<u32>,
+    /// Terminals that waited for links which the agents have opened since.
+    pub(crate) woken: Vec<u32>,
 }
 
 impl Power {
@@ -46,6 +48,7 @@ impl Power {
             has_agents: false,
             drained: Vec::new(),
             told: Vec::new(),
+            woken: Vec::new(),
         }
     }
 
@@ -132,6 +135,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.wanted_back.reserve(site.channels.len());
         self.power.drained.reserve(site.channels.len());
         self.power.told.reserve(site.channels.len());
+        self.power.woken.reserve(self.terminals.len());
         self.power.has_agents = true;
         self.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
@@ -160,6 +164,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Heads that wait for channel `o` look at it again.
     pub(crate) fn look_again(&mut self, o: usize) {
         let out = &self.outs[o];
+        if out.kind == ChannelEnd::Injection {
+            if std::mem::take(&mut self.terminals[out.router as usize].waiting) {
+                self.busy.set(out.router as usize);
+                self.power.woken.push(out.router);
+            }
+            return;
+        }
         let router = &mut self.routers[out.router as usize];
         if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
             router.vc_requests.set(o - router.base as usize);
@@ -201,6 +212,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.report_wanted_back(net);
         self.end_timers(net);
         self.report_drained(net);
+        if !self.power.woken.is_empty() {
+            self.send_from_woken(net);
+        }
         if net.faults {
             self.reroute_heads(net);
         }

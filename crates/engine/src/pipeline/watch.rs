@@ -233,7 +233,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
         let (view, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::new(&self.outs, router.base, view, history, self.now, &net.common);
+        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
         let spy = Spy::new(&queues);
         let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
@@ -255,7 +255,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
         let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
-        let queues = Queues::new(&self.outs, router.base, view, history, self.now, &net.common);
+        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
         let spy = Spy::new(&queues);
         let rule = if segment.key == UNDECIDED {
             let packet = &self.packets.items[segment.packet as usize];

@@ -7,11 +7,13 @@ pub(crate) mod arrangement;
 mod builder;
 pub(crate) mod files;
 mod structure;
+mod trunks;
 
 pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub(crate) use builder::{check_positive, check_size};
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};
+pub use trunks::{Trunk, TrunkWidth};
 
 /// What a port is wired to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,10 @@ pub struct Graph {
     router_names: Option<Vec<String>>,
     /// The whole network, then its parts.
     layers: Vec<Layer>,
+    /// The trunk of each port; empty where every link stands alone.
+    trunks: Vec<Trunk>,
+    /// Parallel links of each class.
+    trunk_widths: Vec<u32>,
 }
 
 impl Graph {

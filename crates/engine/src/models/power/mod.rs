@@ -79,7 +79,12 @@ fn leave_links_on() -> String {
 fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal> {
     let nets = Subnets::of(site.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
         let what = format!("{policy} manages the links between routers that are all neighbours, and there are none");
-        let able = TopologyConfig::names_with(|graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0));
+        let has_some = |graph: &Graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0);
+        if let Some(narrow) = site.graph.narrowed(has_some) {
+            let what = format!("{policy} manages single links between routers, and here trunks join them");
+            return Refusal::new(path, what, format!("{narrow}, at least for the classes of links that it manages"));
+        }
+        let able = TopologyConfig::names_with(has_some);
         Refusal::new(path, what, format!("take a topology in which routers are: {}", able.join(", ")))
     })?;
     nets.check(policy, path)?;

@@ -105,6 +105,10 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::ABOUT.iter().filter(|(_, about)| (about.fits)(graph));
     let fitting: Vec<&str> = fitting.map(|&(name, _)| name).collect();
+    if let Some(narrow) = graph.narrowed(fits) {
+        let what = format!("{name} routes {routes}, by one link between two routers, but the topology has trunks");
+        return Refusal::new(format!("routing.{name}"), what, format!("{narrow}, or choose {}", fitting.join(", ")));
+    }
     let routed = TopologyConfig::names_with(fits);
     Refusal::new(
         format!("routing.{name}"),

@@ -25,7 +25,7 @@ use crate::state::rate::Pace;
 use crate::state::{
     ChannelEnd, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
 };
-use weft_topology::Peer;
+use weft_topology::{Peer, Trunk};
 
 /// Builds the blocks. `bounds` is the result of [`partition`](super::partition()).
 pub(crate) fn blocks<const W: usize, const V: usize>(
@@ -210,10 +210,21 @@ impl Builder<'_> {
             routers,
             ins,
             outs,
+            trunks: self.trunks(),
             terminals,
         };
         self.start(&mut block);
         block
+    }
+
+    /// The trunk of each output of a router.
+    fn trunks(&self) -> Vec<Trunk> {
+        let graph = &*self.spec.graph;
+        if !graph.has_trunks() {
+            return Vec::new();
+        }
+        let ports = |r: u32| (0..graph.ports(r).len()).map(move |port| graph.trunk(r, port as u8));
+        (self.bounds[self.b]..self.bounds[self.b + 1]).flat_map(ports).collect()
     }
 
     /// The pace of each output; none if no link is paced.

@@ -228,7 +228,7 @@ fn what_is_no_timetable_is_refused() {
     let named = |name: &str| table(&[(20, 60)], None, Some(name));
     refused(named("dim9"), "off.0.classes", "no link class `dim9`", "write one of: dim0");
     refused(named("dim1"), "off.0.classes", "does not manage dim1", "add dim1 to power.manages");
-    refused(named("terminal"), "off.0.classes", "terminal links always stay on", "write one of: dim0");
+    refused(named("terminal"), "off.0.classes", "does not manage terminal", "add terminal to power.manages");
     let none = json!([{"classes": [], "from": "20ns", "until": "60ns"}]);
     refused(json!({"off": none, "transition": "5ns"}), "off.0.classes", "no class", "dim0");
     // no panic on the longest times

@@ -349,10 +349,11 @@ mod tests {
     use crate::network::spec::Execution;
     use crate::{Spec, imply};
     use std::collections::BTreeSet;
-    use weft_topology::{Peer, TopologyConfig, fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
+    use weft_topology::{Peer, TopologyConfig, TrunkWidth};
+    use weft_topology::{fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
 
     fn spec(k: u32, n: u32) -> Spec {
-        let topology = TopologyConfig::KAryNTree(KAryNTree { k, n });
+        let topology = TopologyConfig::KAryNTree(KAryNTree { k, n, trunk_width: TrunkWidth::default() });
         Spec::new(&topology, RoutingConfig::UpDown(UpDown::default())).unwrap()
     }
 
@@ -378,7 +379,9 @@ mod tests {
             check_turns(&spec(k, n).graph);
         }
         for k in [2, 4, 6, 8] {
-            check_turns(&TopologyConfig::FatTree(FatTree { k }).build("topology").unwrap());
+            check_turns(
+                &TopologyConfig::FatTree(FatTree { k, trunk_width: TrunkWidth::default() }).build("topology").unwrap(),
+            );
         }
     }
 
@@ -453,7 +456,11 @@ mod tests {
 
     #[test]
     fn other_shapes_and_patterns_of_other_shapes_are_refused() {
-        let hyperx = TopologyConfig::HyperX(HyperX { widths: vec![4], terminals_per_router: 1 });
+        let hyperx = TopologyConfig::HyperX(HyperX {
+            widths: vec![4],
+            terminals_per_router: 1,
+            trunk_width: TrunkWidth::default(),
+        });
         let graph = hyperx.build("topology").unwrap();
         let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
         assert!(refusal.help.ends_with("of those that up_down routes: k_ary_n_tree, fat_tree"), "{refusal}");
