@@ -10,7 +10,7 @@ use crate::network::dependency;
 use crate::network::faults;
 use crate::network::pairs;
 use crate::network::spec::{Fault, LinkClass, Spec};
-use crate::pipeline::net::{Net, NetJob};
+use crate::pipeline::net::{Net, NetJob, Repair};
 use crate::state::NO_JOB;
 use crate::state::link_class::Link;
 pub(crate) use builder::{Builder, blocks};
@@ -55,7 +55,7 @@ pub(crate) fn net_with(
     let (ranks, job_of) = places(spec);
     let counts = Counts::of(spec, &jobs);
     let (common, after_grant) = (common(spec, &needs, &links)?, parameters::after_grant(spec)?);
-    let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, !spec.faults.is_empty());
+    let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, pairs::repair(spec, &*routing));
     let chooses = needs.decides == Decides::EachStep || common.trunk.width > 1;
     let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
@@ -74,10 +74,11 @@ pub(crate) fn net_with(
         only_recorded: !counts.others,
         crossing_slow_path: by_age || watches || spec.router.routing_delay > 0 || rates.is_some(),
         rates,
-        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults.any(),
         subnets: pairs::subnetworks(spec),
         faults,
-        routers_fail: spec.faults.iter().any(Fault::is_of_router),
+        patience: spec.fault_times.patience,
+        routers_fail: faults == Repair::ByPolicy && spec.faults.iter().any(Fault::is_of_router),
         trunk: common.trunk,
         ahead: routing.clone().ahead(),
         routing,
