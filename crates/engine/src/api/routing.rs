@@ -63,6 +63,9 @@ pub enum AroundFaults {
     Drops,
     /// It takes another of the hops that `steps` lists, if the link of one of them is whole; else the packet is discarded.
     ChoosesAgain,
+    /// It waits until the routing has computed the paths of what is left of the network ([`Routing::rebuild`]). Where none
+    /// is left (`next` names no hop) the packet is discarded.
+    Rebuilds,
 }
 
 /// Two VC classes that share their VCs: on the one packets enter rings of channels, on the other they move on in their
@@ -180,6 +183,16 @@ pub trait Routing: Debug + Send + Sync {
             Decides::AtHead | Decides::EachStep => AroundFaults::ChoosesAgain,
         }
     }
+
+    /// The routing of what is left of the network: of the same graph without the links that have failed
+    /// ([`AroundFaults::Rebuilds`]). It names the same coordinates.
+    fn rebuild(&self, _left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        unreachable!("{self:?} rebuilds, and has no `rebuild`")
+    }
+
+    /// The packet does not take the hop that `next` has named last; it will be asked again at the same router
+    /// ([`AroundFaults::Rebuilds`]).
+    fn forget_hop(&self, _packet: &mut Packet) {}
 
     // ---- before and beside a run ------------------------------------------------------------------------------------
 

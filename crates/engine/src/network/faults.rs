@@ -5,8 +5,21 @@
 //! activated. The paper says no more; the rest is ours.
 //! # Parameters
 //! A list, each: link: the two routers, or router: its number; at \[time\]: the first cycle in which it is broken;
-//! until \[time\]: the first cycle in which it is whole again (left out: never).
+//! until \[time\]: the first cycle in which it is whole again (left out: never). patience \[time\], rebuild_delay \[time\]:
+//! how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
+//! Under every policy: packets that hold a VC of a link as it fails, and flits on the wire, still cross it (link-level
+//! retry). Then it is `off` in the accounts, whatever the policy does with it; what the policy wants takes effect when it
+//! returns. A dead router discards every packet that holds no output VC yet or comes later, also from its own terminals.
+//! What a head does whose output is broken follows from what its routing declares (`AroundFaults`): it is discarded, takes
+//! another hop whose link is whole, or waits for the tables of what is left of the network. A head that has lost its escape
+//! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for each
+//! other; all others wait only for links that the dependency check has seen. So nothing is stranded, except among packets of
+//! two tables in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64
+//! states are checked for cycles.
+//!
+//! Where the policy replaces links that fail (`replaces_failed_links`; tcep), it does all this instead:
+//!
 //! Links: a link that fails loses nothing. Packets that hold one of its VCs, and flits on the wire, still cross it
 //! (link-level retry), then it is dark. Its ends know of the fault at once (loss of signal), other routers by control
 //! packets. A broken link is never activated; one that returns is off.
@@ -33,7 +46,7 @@
 //! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
 //! switched off (`deactivate: false`). Without faults nothing is different.
 //! # Not modelled
-//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
+//! One of several parallel links alone: those between two routers fail together. Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
 //! A control packet that is in a router as it fails still reaches its receiver. A router without active links sends its
 //! messages on the side channels of its links, which carry credits and are taken to work while the link is whole; to
 //! the far end of a broken link, on those of a member with whole links to both. Two ways to get stuck are left, neither
@@ -41,7 +54,9 @@
 //! broken link while its head, further on, waits for that same link. (With virtual cut-through the far buffer takes the
 //! whole packet.)
 //! # Validation
-//! `engine/tests/faults.rs`: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
+//! `engine/tests/conformance/faults.rs`: every routing and every policy with faults of links and routers, in buffers of one
+//! packet: all is delivered or counted, credits come home, accounts close. `engine/tests/faults.rs`: the shares that are lost
+//! with and without a choice, and with new tables; and for tcep: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
 //! of routers all that is not delivered is counted as dropped, in a row exactly the packets from and to the dead
 //! router; small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
 //! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
@@ -131,6 +146,19 @@ impl Fault {
         })
     }
 
+    /// Whether it breaks something in this cycle.
+    pub(crate) fn is_on(&self, cycle: Cycles) -> bool {
+        self.at <= cycle && self.until.is_none_or(|until| cycle < until)
+    }
+
+    /// Whether it breaks the links between two routers.
+    pub(crate) fn is_between(&self, a: u32, b: u32) -> bool {
+        match self.what {
+            Part::Link(_) => self.is_of(Part::Link([a, b])),
+            Part::Router(router) => router == a || router == b,
+        }
+    }
+
     pub(crate) fn is_of_router(&self) -> bool {
         matches!(self.what, Part::Router(_))
     }
@@ -141,12 +169,14 @@ impl Fault {
 pub struct FaultTimes {
     /// How long a head waits that chooses in every step and has lost its escape; then its packet is discarded.
     pub patience: Cycles,
+    /// How long it takes until a routing with tables has new ones in all routers.
+    pub rebuild_delay: Cycles,
 }
 
 impl Default for FaultTimes {
-    /// 1 us, for cycles of 1 ns.
+    /// 1 us and 10 us, for cycles of 1 ns.
     fn default() -> Self {
-        Self { patience: 1000 }
+        Self { patience: 1000, rebuild_delay: 10_000 }
     }
 }
 

@@ -7,6 +7,7 @@ pub mod load_readings;
 pub mod memory;
 pub mod pairs;
 pub mod policy;
+pub mod rebuild;
 pub mod recordings;
 pub mod simulation;
 pub mod spec;

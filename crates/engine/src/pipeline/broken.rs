@@ -7,6 +7,7 @@
 use crate::api::agents::{Breakage, Cause};
 use crate::api::routing::{AroundFaults, Decides, Hop};
 use crate::api::view::{Queues, View};
+use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{ChannelEnd, Gate, LinkState, NO_REQUEST, Packet, UNDECIDED};
@@ -32,6 +33,10 @@ pub(crate) struct Broken {
     undecided: Vec<Option<Packet>>,
     /// By input * VCs + VC: since when the head, which chooses in every step, has no escape.
     since: Vec<u64>,
+    /// Heads that wait for new tables, or for their link. They ask for nothing.
+    parked: Vec<Place>,
+    /// Tables or links have changed since they last looked.
+    pub(super) look_again: bool,
     /// When heads without an escape give up: (cycle, since when, place), in the order of time.
     deadlines: VecDeque<(u64, u64, Place)>,
 }
@@ -44,7 +49,12 @@ impl Broken {
 
     pub fn nothing_due(&self, now: u64) -> bool {
         let soon = self.deadlines.front().is_some_and(|&(at, ..)| at <= now);
-        self.fading.is_empty() && self.asked.is_empty() && !soon
+        self.fading.is_empty() && self.asked.is_empty() && !soon && !self.look_again
+    }
+
+    /// Whether the head of VC `v` of input `i` waits for new tables, or for its link.
+    pub fn waits(&self, i: usize, v: usize) -> bool {
+        self.parked.contains(&(i, v))
     }
 
     fn number(&self, (i, v): Place) -> usize {
@@ -58,6 +68,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let o = what.channel as usize;
         let causes = &mut self.faults.broken.causes[o];
         *causes = if what.breaks { *causes + 1 } else { *causes - 1 };
+        self.faults.broken.look_again = true;
         match (what.breaks, *causes) {
             (true, 1) => {
                 self.power.break_channel(o, &mut self.outs[o]);
@@ -97,20 +108,38 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (self.routers[r].base as usize, end)
     }
 
-    /// A packet has become the head at `place`. `open`: its routing has not named its hop ahead.
+    /// A packet has become the head at `place`, with this route key. Whether a path leads on; if not, it will be discarded.
     #[cold]
-    pub(super) fn note_new_head(&mut self, place: Place, around: AroundFaults, open: bool, packet: u32) {
+    pub(super) fn has_a_path(&mut self, net: &Net, place: Place, around: AroundFaults, packet: u32, key: u16) -> bool {
         match around {
             AroundFaults::Drops => {}
+            AroundFaults::Rebuilds if self.is_hop(net, self.ins[place.0].router as usize, key) => {}
+            AroundFaults::Rebuilds => {
+                self.ins[place.0].requests[place.1] = UNDECIDED;
+                self.faults.doomed.push((place.0 as u32, place.1 as u8));
+                return false;
+            }
             AroundFaults::ChoosesAgain => {
                 let (broken, places) = (&mut self.faults.broken, self.ins.len() * V);
                 broken.undecided.resize(places, None);
                 broken.since.resize(places, NEVER);
                 let number = broken.number(place);
-                broken.undecided[number] = open.then_some(self.packets.items[packet as usize]);
+                broken.undecided[number] = (key == UNDECIDED).then_some(self.packets.items[packet as usize]);
                 broken.since[number] = NEVER;
             }
         }
+        true
+    }
+
+    /// Whether a route key at router `r` names a hop. It names none where the tables know no path, or the path has more hops
+    /// than there are VC classes.
+    fn is_hop(&self, net: &Net, r: usize, key: u16) -> bool {
+        if key == UNDECIDED {
+            return false;
+        }
+        let (port, class) = split(key, net.class_bits);
+        let link = self.outs[self.routers[r].base as usize + port].class;
+        class < usize::from(net.needs.classes[usize::from(link)])
     }
 
     /// Heads that ask for broken channels turn away, those that have waited too long for another one give up, and channels
@@ -126,6 +155,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         self.faults.broken.asked = asked;
+        if std::mem::take(&mut self.faults.broken.look_again) {
+            for place in std::mem::take(&mut self.faults.broken.parked) {
+                self.turn(net, around, self.ins[place.0].router as usize, place);
+            }
+        }
         while let Some((_, since, place)) = self.faults.broken.deadlines.pop_front_if(|&mut (at, ..)| at <= self.now) {
             let (i, v) = place;
             let waits = self.ins[i].choosing >> v & 1 != 0;
@@ -156,11 +190,41 @@ impl<const W: usize, const V: usize> Block<W, V> {
             _ if self.faults.is_dead(r) => self.give_up(net, place),
             AroundFaults::Drops => self.give_up(net, place),
             AroundFaults::ChoosesAgain => self.choose_again(net, r, place),
+            AroundFaults::Rebuilds => self.name_again(net, r, place),
+        }
+    }
+
+    /// The hop of the head at `place` is named again, by the tables of now. If its link is broken, too, the head waits until
+    /// there are new ones, or the link returns.
+    fn name_again(&mut self, net: &Net, r: usize, place: Place) {
+        let (i, v) = place;
+        let head = self.ins[i].head[v] as usize;
+        let mut key = self.segments.items[head].key;
+        if !self.is_whole(net, r, net.port(key) as u8) {
+            let packet = &mut self.packets.items[self.segments.items[head].packet as usize];
+            net.routing.forget_hop(packet);
+            key = net.route_ahead(self.routers[r].id as usize, packet);
+            if !self.is_hop(net, r, key) {
+                return self.give_up(net, place);
+            }
+        }
+        self.stop_asking(net, place);
+        if self.is_whole(net, r, net.port(key) as u8) {
+            self.ask_for(net, place, key);
+        } else {
+            self.segments.items[head].key = key;
+            self.faults.broken.parked.push(place);
         }
     }
 
     /// The packet at the head of `place` is discarded.
     fn give_up(&mut self, net: &Net, (i, v): Place) {
+        self.stop_asking(net, (i, v));
+        self.faults.doomed.push((i as u32, v as u8));
+    }
+
+    /// The head at `place` asks for nothing from now on, and does not choose in the next step.
+    fn stop_asking(&mut self, net: &Net, (i, v): Place) {
         self.ask_for_nothing(net, (i, v));
         let port = &mut self.ins[i];
         port.choosing &= !(1 << v);
@@ -168,7 +232,27 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let number = usize::from(port.port);
             self.routers[port.router as usize].choosing.clear(number);
         }
-        self.faults.doomed.push((i as u32, v as u8));
+    }
+
+    /// The head at `place`, which asks for nothing, asks for the hop of this key; of a trunk it chooses a member in the next
+    /// step.
+    fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
+        let (head, (p, class)) = (self.ins[i].head[v] as usize, split(key, net.class_bits));
+        self.segments.items[head].key = key;
+        let port = &mut self.ins[i];
+        if net.trunk.width > 1 && p >= usize::from(net.trunk.first) {
+            port.choosing |= 1 << v;
+            let (r, number) = (port.router as usize, usize::from(port.port));
+            self.routers[r].choosing.set(number);
+            self.active.set(r);
+            return;
+        }
+        port.requests[v] = key;
+        if net.single {
+            self.request_vc::<true>(net, i, p, class);
+        } else {
+            self.request_vc::<false>(net, i, p, class);
+        }
     }
 
     /// The head at `place` takes its request back, if it has one.
@@ -194,20 +278,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let Some((hop, after)) = before.filter(|_| once).and_then(|packet| self.best_whole(net, r, &packet)) else {
             return self.give_up(net, place);
         };
-        self.ask_for_nothing(net, place);
+        self.stop_asking(net, place);
         self.packets.items[packet] = after;
-        let key = net.key(hop.port.into(), hop.class.into());
-        self.segments.items[head].key = key;
-        if chooses {
-            self.active.set(r); // it takes a member of the trunk in the next step
-            return;
-        }
-        self.ins[i].requests[v] = key;
-        if net.single {
-            self.request_vc::<true>(net, i, hop.port.into(), hop.class.into());
-        } else {
-            self.request_vc::<false>(net, i, hop.port.into(), hop.class.into());
-        }
+        self.ask_for(net, place, net.key(hop.port.into(), hop.class.into()));
     }
 
     /// Whether the head at `place`, which chooses in every step, has another candidate with a whole link. If its escape is

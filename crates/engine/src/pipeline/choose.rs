@@ -41,8 +41,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }
-        if let Repair::ByRouting(around) = net.faults {
-            self.note_new_head((i, v), around, key == UNDECIDED, packet);
+        if let Repair::ByRouting(around) = net.faults
+            && !self.has_a_path(net, (i, v), around, packet, key)
+        {
+            return None;
         }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
             // the routing decides once; the member of the trunk is chosen again in each step

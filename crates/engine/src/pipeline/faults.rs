@@ -82,6 +82,11 @@ impl Faults {
         self.broken.asked.push(o as u32);
     }
 
+    /// The routing has new tables.
+    pub fn hear_of_tables(&mut self) {
+        self.broken.look_again = true;
+    }
+
     /// Router `r` has heard of a fault.
     pub fn warn(&mut self, r: usize) {
         self.warned[r] = true;

@@ -61,6 +61,8 @@ pub struct Net {
     pub(crate) subnets: Option<Subnets>,
     /// Who finds a way round links and routers that fail.
     pub faults: Repair,
+    /// Routings that follow each other while links and routers fail and return, the earliest first.
+    pub tables: Vec<Tables>,
     /// Cycles that a head waits which has lost its escape (`broken.rs`).
     pub patience: u64,
     /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
@@ -106,6 +108,13 @@ pub struct Net {
     /// Length of a batch of the window.
     pub batch: u64,
     pub seed: u64,
+}
+
+/// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).
+#[derive(Debug)]
+pub struct Tables {
+    pub at: u64,
+    pub routing: Arc<dyn AnyRouting>,
 }
 
 /// Who finds a way round links and routers that fail.

@@ -325,7 +325,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (port, key) = (&self.ins[i], self.ins[i].requests[v]);
         let base = port.base as usize;
         if key == UNDECIDED {
-            return None;
+            let waits = self.faults.broken.waits(i, v);
+            let named = self.segments.items[port.head[v] as usize].key;
+            return waits.then(|| (Reason::LinkBroken, net.port(named) as u32));
         }
         if key == NO_REQUEST {
             let (p, vc) = (usize::from(port.output_vc[v] >> 4), port.output_vc[v] & 15);

@@ -5,7 +5,7 @@ use super::*;
 use weft_engine::Simulation;
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
-use weft_engine::spec::{Fault, Part};
+use weft_engine::spec::{Fault, FaultTimes, Part};
 use weft_engine::{Outcome, power::PolicyConfig};
 
 /// The fault of a link that returns, of one that does not, and of a router that returns, at places that differ with `turn`.
@@ -94,7 +94,15 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
         assert!(refusal.what.contains("does not replace links that fail"), "{what}: {refusal}");
         return None;
     }
-    Some(spec)
+    // quick, so that several tables are in force within the run
+    spec.fault_times = FaultTimes { patience: 40, rebuild_delay: 90 };
+    if weft_engine::check(&spec).is_err_and(|refusal| refusal.what.contains("once some links have failed")) {
+        spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths grow longer
+    }
+    // the dependency check looks at the tables of every state
+    let deadlock = "after what fails or returns in cycle";
+    let deadlocks = weft_engine::check(&spec).is_err_and(|refusal| refusal.what.starts_with(deadlock));
+    (!deadlocks).then_some(spec)
 }
 
 #[test]
