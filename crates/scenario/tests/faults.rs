@@ -43,9 +43,11 @@ fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() 
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
     // any other routing goes with faults, whatever the policy; the remedy works, too
-    for (routing, policy) in
-        [("dimension_order", "always_on"), ("minimal_adaptive", "idle_timeout"), ("ecmp", "always_on")]
-    {
+    for (routing, policy) in [
+        ("dimension_order", "always_on"),
+        ("minimal_adaptive", "{idle_timeout: {idle: 1us, transition: 100ns}}"),
+        ("ecmp", "always_on"),
+    ] {
         let text = GOOD
             .replace("routing: pal", &format!("routing: {routing}"))
             .replace("policy: tcep", &format!("policy: {policy}"));

@@ -89,6 +89,9 @@ pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -
 
 /// What is not proven: a remark on a run that can begin.
 pub fn unproven(spec: &Spec) -> Result<Option<Refusal>, Refusal> {
+    if spec.faults.is_empty() {
+        return Ok(None);
+    }
     let routing = spec.routing.build(&spec.graph)?;
     let rebuilds = pairs::repair(spec, &*routing) == Repair::ByRouting(AroundFaults::Rebuilds);
     if !rebuilds || matches!(routing.proof(), Proof::Rises { .. }) {

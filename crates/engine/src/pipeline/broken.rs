@@ -160,7 +160,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.turn(net, around, self.ins[place.0].router as usize, place);
             }
         }
-        while let Some((_, since, place)) = self.faults.broken.deadlines.pop_front_if(|&mut (at, ..)| at <= self.now) {
+        while let Some(&(at, since, place)) = self.faults.broken.deadlines.front()
+            && at <= self.now
+        {
+            self.faults.broken.deadlines.pop_front();
             let (i, v) = place;
             let waits = self.ins[i].choosing >> v & 1 != 0;
             if waits && self.faults.broken.since[self.faults.broken.number(place)] == since {
