@@ -46,6 +46,7 @@ impl Scenario {
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
         let faults = faults.collect::<Result<Vec<_>, _>>()?;
+        let fault_model = self.fault_model.clone().unwrap_or_default();
         let mut spec = Spec {
             traffic,
             links,
@@ -54,6 +55,7 @@ impl Scenario {
             policy: self.power.policy.clone(),
             managed,
             faults,
+            fault_times: fault_model.times(&clock)?,
             prices,
             router_price: router_price.transpose()?,
             bundles: Vec::new(),
@@ -71,7 +73,11 @@ impl Scenario {
         })?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
-        spec.check_faults()?;
+        if let Some(random) = &fault_model.random {
+            let drawn = random.draw(&spec, &clock)?;
+            spec.faults.extend(drawn);
+        }
+        self.check_faults(&spec)?;
         spec.check_recordings()?;
         events::check(&self, &spec)?;
         Ok((self, spec))
@@ -88,7 +94,8 @@ impl Scenario {
         let jobs = &self.traffic.jobs;
         let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();
         let is_batch = self.traffic.batch.is_some() || (!jobs.is_empty() && jobs.iter().all(|job| job.batch.is_some()));
-        self.faults.is_empty() && !changes && !is_batch
+        let random = self.fault_model.as_ref().is_some_and(|model| model.random.is_some());
+        self.faults.is_empty() && !random && !changes && !is_batch
     }
 
     fn cycle_fs(&self) -> Result<u128, Refusal> {

@@ -1,6 +1,7 @@
 //! The keys of a scenario: types, defaults and the descriptions that become the JSON Schema.
 
 use crate::bill_config::BillConfig;
+use crate::fault_model::FaultModel;
 use crate::faults::FaultConfig;
 use crate::groups::Groups;
 use crate::measure::Measure;
@@ -49,6 +50,9 @@ pub struct Scenario {
     /// Links and routers that fail during the run, and may return.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultConfig>,
+    /// Links and routers that fail at random, and how fast something is done about faults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_model: Option<FaultModel>,
     /// Phases of the run.
     #[serde(default)]
     pub measure: Measure,

@@ -51,7 +51,8 @@ fn events(scenario: &Scenario, spec: &Spec) -> Vec<Event> {
             }
         }
     }
-    let faults = spec.faults.iter().enumerate();
+    // random ones have no place of their own, and end with the window
+    let faults = spec.faults.iter().take(scenario.faults.len()).enumerate();
     events.extend(faults.map(|(k, fault)| Event { path: format!("faults.{k}.at"), what: "this fault", at: fault.at }));
     events
 }
@@ -91,7 +92,7 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
             warnings.push(warning);
         }
     };
-    for (k, fault) in spec.faults.iter().enumerate() {
+    for (k, fault) in spec.faults.iter().take(scenario.faults.len()).enumerate() {
         if let Some(until) = fault.until.filter(|&until| until <= frame.start) {
             add(early(format!("faults.{k}.until"), "this fault is over", until, &frame, spec));
         }

@@ -197,6 +197,7 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
         "packets": sums.packets,
         "missing_packets": outcome.missing_packets,
         "dropped_packets": outcome.dropped_packets,
+        "delivered_share": per_packet(sums.packets, sums.packets + outcome.missing_packets + outcome.dropped_packets),
         "backlog_packets": outcome.backlog_packets,
         "hops_mean": per_packet(sums.hops, sums.packets),
         "minimal_share": per_packet(sums.minimal, sums.packets),

@@ -32,9 +32,26 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(few_packets(spec)?);
     warnings.extend(dear_when_off(scenario, spec));
     warnings.extend(routers_that_sleep(spec));
-    warnings
-        .extend(spec.policy.risk(spec.cycle_fs)?.map(|Refusal { path, what, help }| Warning::new(path, what, help)));
+    warnings.extend(no_random_fault(scenario, spec));
+    warnings.extend(weft_engine::unproven(spec)?.map(|refusal| told(scenario.place_of(refusal))));
+    warnings.extend(spec.policy.risk(spec.cycle_fs)?.map(told));
     Ok(warnings)
+}
+
+/// A refusal that only warns.
+fn told(Refusal { path, what, help }: Refusal) -> Warning {
+    Warning::new(path, what, help)
+}
+
+/// Random faults of which none falls into the run.
+fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
+    let random = scenario.fault_model.as_ref()?.random.as_ref()?;
+    (spec.faults.len() == scenario.faults.len()).then(|| {
+        let end = long(events::window_end(spec), spec);
+        let what =
+            format!("nothing fails at random in the {end} of the run: the mean time to a fault is {}", random.mtbf);
+        Warning::new("fault_model.random.mtbf", what, "write a shorter time, a longer window, or another seed")
+    })
 }
 
 /// A number of cycles, with the time that they take.

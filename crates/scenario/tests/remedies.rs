@@ -14,6 +14,7 @@ fn checked(sets: Sets) -> Result<Point, Box<Diagnostic>> {
 }
 
 const TREE: (&str, &str) = ("topology", "{fat_tree: {k: 4}}");
+const RING: (&str, &str) = ("topology", "{torus: {widths: [6], terminals_per_router: 2}}");
 const TORUS: (&str, &str) = ("topology", "{torus: {widths: [4, 4], terminals_per_router: 2}}");
 const UP_DOWN: (&str, &str) = ("routing", "up_down");
 const BUBBLE: (&str, &str) = ("routing", "{dimension_order: {dateline: bubble}}");
@@ -47,12 +48,21 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "set power.policy: slac or always_on",
         &[&[("power.policy", "slac")], &[("power.policy", "always_on")]],
     ),
-    // a tree has no subnetworks: neither tcep nor pal is a way out
-    (&[TREE, UP_DOWN, ("faults", "[{link: [0, 8], at: 20us}]")], "leave faults out", &[&[("faults", "[]")]]),
     (
-        &[("faults", "[{link: [0, 1], at: 20us}]")],
-        "write power.policy: tcep and routing: pal, or leave faults out",
-        &[&[("power.policy", "tcep"), ("routing", "pal")], &[("faults", "[]")]],
+        &[("routing", "pal"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "set power.policy: tcep, or take another routing, or leave faults out",
+        &[&[("power.policy", "tcep")], &[("routing", "dimension_order")], &[("faults", "[]")]],
+    ),
+    (
+        // a ring that is cut open has longer paths
+        &[RING, ("routing", "shortest_path"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "or leave faults out",
+        &[&[("faults", "[]")], &[("links.default.vcs", "5")]],
+    ),
+    (
+        &[("traffic.batch", "{per_terminal: 5}"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "write a load in place of batch, or leave faults out",
+        &[&[("traffic.batch", "null")], &[("faults", "[]")]],
     ),
     // buffers
     (
@@ -161,8 +171,7 @@ fn what_a_refusal_says_to_write_passes_the_next_check() {
 #[test]
 fn what_would_be_refused_next_is_not_a_remedy() {
     for (bad, words) in [
-        (&[TREE, UP_DOWN, ("faults", "[{link: [0, 8], at: 20us}]")][..], "pal"),
-        (&[TREE, UP_DOWN, ("power.policy", "tcep")], "pal"),
+        (&[TREE, UP_DOWN, ("power.policy", "tcep")][..], "pal"),
         (&[TORUS, BUBBLE, ("traffic.packet", "40flits")], "wormhole"),
         (&[TORUS, ESCAPES, ("traffic.packet", "40flits")], "wormhole"),
     ] {

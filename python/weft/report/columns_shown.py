@@ -41,7 +41,7 @@ JOBS = (
     q.HOPS,
     Quantity("packets", "Packets of the window", "packets", "packets", 0),
     Quantity("missing_packets", "Packets of the window neither delivered nor dropped", "packets", "missing", 0),
-    Quantity("dropped_packets", "Packets of the window that a dead router dropped", "packets", "dropped", 0),
+    Quantity("dropped_packets", "Packets of the window that were dropped at a fault", "packets", "dropped", 0),
     Quantity("request_latency_mean_cycles", "Mean latency of requests", "cycles", "request", 1),
     Quantity("reply_latency_mean_cycles", "Mean latency of replies", "cycles", "reply", 1),
     Quantity("round_trip_mean_cycles", "Mean round trip", "cycles", "round trip", 1),

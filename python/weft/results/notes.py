@@ -210,14 +210,14 @@ def _overloaded_phases(summary: Mapping[str, Any]) -> list[str]:
 
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """How many packets were lost because a router failed; no line if none was."""
+    """How many packets were lost because a link or router failed; no line if none was."""
     counts = [count for summary in summaries if (count := summary.get("dropped_packets"))]
     if not counts:
         return []
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    return [f"{lost} at {where} (a router had failed): latencies are of the others"]
+    return [f"{lost} at {where} (a link or router had failed): latencies are of the others"]
 
 
 def unlisted(results: ResultSet) -> list[str]:

@@ -97,6 +97,9 @@ pub trait Agents: Any + Debug + Send {
     /// These flits leave inputs.
     fn depart(&mut self, _batch: &Departures) {}
 
+    /// So many flits leave an input because their packet is discarded. `packet`: if its tail is among them.
+    fn discard(&mut self, _now: u64, _input: usize, _flits: u16, _packet: Option<&Packet>) {}
+
     /// An end of a link fails or returns.
     fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
 

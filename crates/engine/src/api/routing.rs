@@ -55,6 +55,19 @@ pub enum Decides {
     EachStep,
 }
 
+/// What a routing does for a head whose output leads over a link that has failed. (Where the power policy replaces links that
+/// fail, `network/faults.rs`, it is not asked.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AroundFaults {
+    /// Its path has no other hop: the packet is discarded.
+    Drops,
+    /// It takes another of the hops that `steps` lists, if the link of one of them is whole; else the packet is discarded.
+    ChoosesAgain,
+    /// It waits until the routing has computed the paths of what is left of the network ([`Routing::rebuild`]). Where none
+    /// is left (`next` names no hop) the packet is discarded.
+    Rebuilds,
+}
+
 /// Two VC classes that share their VCs: on the one packets enter rings of channels, on the other they move on in their
 /// ring. A head needs room for one packet to move on and for two to enter, so that each ring keeps a free place (a
 /// bubble) and its packets can't block each other (bubble flow control).
@@ -161,6 +174,25 @@ pub trait Routing: Debug + Send + Sync {
 
     /// The overseer of the power policy has published a number, between two cycles.
     fn hear(&self, _published: u64) {}
+
+    /// What a head does whose output leads over a link that has failed. By default a routing that looks at queues chooses
+    /// again, and any other has one hop only.
+    fn around_faults(&self) -> AroundFaults {
+        match self.needs().decides {
+            Decides::Ahead => AroundFaults::Drops,
+            Decides::AtHead | Decides::EachStep => AroundFaults::ChoosesAgain,
+        }
+    }
+
+    /// The routing of what is left of the network: of the same graph without the links that have failed
+    /// ([`AroundFaults::Rebuilds`]). It names the same coordinates.
+    fn rebuild(&self, _left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        unreachable!("{self:?} rebuilds, and has no `rebuild`")
+    }
+
+    /// The packet does not take the hop that `next` has named last; it will be asked again at the same router
+    /// ([`AroundFaults::Rebuilds`]).
+    fn forget_hop(&self, _packet: &mut Packet) {}
 
     // ---- before and beside a run ------------------------------------------------------------------------------------
 

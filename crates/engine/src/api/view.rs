@@ -6,7 +6,7 @@ use super::sensor::{History, Sensor};
 use super::subnetworks::{LinkTable, Views};
 use super::walk::Cost;
 use crate::base::unchecked::Hot;
-use crate::state::{LinkState, OutputUnit};
+use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;
 
@@ -171,7 +171,8 @@ impl<const V: usize> View for Queues<'_, V> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         let with = |state: LinkState| {
-            let is = |port: &u8| self.outs[self.base + *port as usize].state == state as u8;
+            let out = |port: u8| &self.outs[self.base + port as usize];
+            let is = |port: &u8| out(*port).state == state as u8 && out(*port).gate != Gate::Broken;
             self.members(hop.port).find(is)
         };
         Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }

@@ -9,8 +9,9 @@ use crate::network::dependency;
 use crate::network::faults;
 use crate::network::pairs;
 use crate::network::policy;
+use crate::network::rebuild;
 use crate::network::spec::{Fault, LinkClass, Spec};
-use crate::pipeline::net::{Net, NetJob};
+use crate::pipeline::net::{Net, NetJob, Repair};
 use crate::state::link_class::Link;
 use crate::state::{LinkState, NO_JOB};
 pub(crate) use builder::{Builder, blocks};
@@ -47,15 +48,21 @@ pub(crate) fn net_with(
     jobs: impl FnOnce(&Spec) -> Result<Vec<NetJob>, Refusal>,
 ) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let needs = routing.needs();
+    let mut needs = routing.needs();
+    let tables = rebuild::tables(spec, &*routing)?;
+    needs.classes = rebuild::widest(needs.classes, &tables);
     bubbles::refuse_misfit(spec, &needs)?;
-    let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>()?;
+    let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>();
+    let links = links.map_err(|refusal| rebuild::explained(refusal, &routing.needs().classes, &needs.classes))?;
     check(spec, &*routing, &needs)?;
+    if !spec.allow_dependency_cycle {
+        rebuild::refuse_cycles(spec, &tables, &needs.classes)?;
+    }
     let jobs = jobs(spec)?;
     let (ranks, job_of) = places(spec);
     let counts = Counts::of(spec, &jobs);
-    let (common, after_grant) = (common(spec, &needs, &links)?, parameters::after_grant(spec)?);
-    let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, !spec.faults.is_empty());
+    let (common, after_grant) = (common(spec, &needs, &links, !tables.is_empty())?, parameters::after_grant(spec)?);
+    let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, pairs::repair(spec, &*routing));
     let chooses = needs.decides == Decides::EachStep || graph.has_trunks();
     let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
@@ -76,10 +83,12 @@ pub(crate) fn net_with(
         fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
         rates,
         links,
-        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults.any(),
         subnets: pairs::subnetworks(spec),
         faults,
-        routers_fail: spec.faults.iter().any(Fault::is_of_router),
+        tables,
+        patience: spec.fault_times.patience,
+        routers_fail: faults == Repair::ByPolicy && spec.faults.iter().any(Fault::is_of_router),
         ahead: routing.clone().ahead(),
         routing,
         needs,
@@ -128,7 +137,7 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
 }
 
 /// What allocators and routings may know of all routers.
-fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal> {
+fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     let rings = !needs.ring_entries.is_empty();
     Ok(Common {
@@ -137,10 +146,17 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal>
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
         single: spec.traffic.longest() == 1 && !rings,
-        class_bits: needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
+        class_bits: class_bits(needs, rebuilds),
         hold_switch: parameters::hold_switch(spec)?,
         board: needs.posts.as_ref().map(board).transpose()?,
     })
+}
+
+/// Bits of a VC class in a route key. Where a path may become longer while a packet is under way (`rebuilds`), they also hold a
+/// class too many, by which the packet is known (`pipeline/broken.rs`).
+fn class_bits(needs: &Needs, rebuilds: bool) -> u32 {
+    let most = needs.classes.iter().copied().max().unwrap_or(1);
+    (most + u8::from(rebuilds)).next_power_of_two().ilog2()
 }
 
 /// Which statistics and notices a run needs beside the sums over all packets.

@@ -8,6 +8,7 @@ pub mod load_readings;
 pub mod memory;
 pub mod pairs;
 pub mod policy;
+pub mod rebuild;
 pub mod recordings;
 pub mod rows;
 pub mod simulation;

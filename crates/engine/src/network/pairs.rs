@@ -1,12 +1,14 @@
-//! Which routing goes with which policy and with faults: this follows from what one needs and the other offers, never
+//! Which routing goes with which policy, and who finds a way round faults: this follows from what one needs and the other offers, never
 //! from their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
+use crate::api::routing::{AroundFaults, Routing};
 use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
+use crate::pipeline::net::Repair;
 use crate::state::LinkState;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -107,20 +109,50 @@ fn goes_round_faults(offers: Offers, known: &[LinkKnowledge]) -> bool {
     offers.replaces_failed_links && tells
 }
 
-/// Refuses faults under a policy and a routing that can't handle them.
+/// Whether the policy of the spec replaces links that fail.
+pub(crate) fn replaces_faults(spec: &Spec) -> bool {
+    goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links())
+}
+
+/// Who finds a way round what fails: the policy, if it replaces links, else the routing. One that goes by the states of links
+/// may take only those that its policy keeps on for it, so it does not choose others.
+pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
+    let told = spec.policy.offers().links;
+    if spec.faults.is_empty() {
+        Repair::Unneeded
+    } else if replaces_faults(spec) {
+        Repair::ByPolicy
+    } else if !spec.routing.knowledge_of_links().contains(&told) || told == LinkKnowledge::Nothing {
+        Repair::ByRouting(routing.around_faults())
+    } else {
+        Repair::ByRouting(AroundFaults::Drops)
+    }
+}
+
+/// Refuses faults under a routing that looks at the links of its subnetworks, if no policy replaces those that fail: to it
+/// they would look as if they were off. And under a policy whose control packets would be lost with a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
-    let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    if goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links()) {
+    let (policy, offers) = (spec.policy.name(), spec.policy.offers());
+    if replaces_faults(spec) {
         return spec.policy.model().check_faults();
     }
-    let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, &[offers.links]));
-    let ways = able.filter_map(|(name, offers)| {
-        let routings = routings_that_know(offers.links, &spec.graph);
-        let policy = written(name, spec).filter(|_| !routings.is_empty())?;
-        Some(format!("write power.policy: {policy} and routing: {}, or ", one_of(&routings)))
-    });
-    let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
-    Err(Refusal::new("faults", what, format!("{}leave faults out", ways.collect::<String>())))
+    let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
+    if known == [LinkKnowledge::Subnetworks] {
+        let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, known));
+        let able: Vec<String> = able.filter_map(|&(name, _)| written(name, spec)).collect();
+        let words = LinkKnowledge::Subnetworks.words();
+        let what = format!("{routing} goes by {words}, and {policy} does not replace links that fail");
+        let set = if able.is_empty() { String::new() } else { format!("set power.policy: {}, or ", one_of(&able)) };
+        let help = format!("{set}take another routing, or leave faults out");
+        return Err(Refusal::new("faults", what, help));
+    }
+    if offers.control_packets.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{policy} sends control packets over links, and does not replace links that fail");
+    let help =
+        format!("set power.policy: {}, or leave faults out", one_of(&policies_for(&[LinkKnowledge::Nothing], spec)));
+    Err(Refusal::new("faults", what, help))
 }
 
 #[cfg(test)]

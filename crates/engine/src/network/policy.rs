@@ -10,7 +10,8 @@ use crate::network::spec::Spec;
 use crate::pipeline::block::Block;
 use crate::pipeline::control::{Control, Place};
 use crate::pipeline::faults::Faults;
-use crate::state::{ChannelEnd, LinkState, OutputUnit, Router, Terminal};
+use crate::pipeline::net::Repair;
+use crate::state::{ChannelEnd, Gate, LinkState, OutputUnit, Router, Terminal};
 use std::sync::Arc;
 use weft_topology::{Peer, Port};
 use weft_units::Refusal;
@@ -44,16 +45,20 @@ impl Builder<'_> {
         outs: &[OutputUnit<V>],
         next_router: &[u32],
     ) -> Faults {
-        if !self.net.faults {
+        if !self.net.faults.any() {
             return Faults::default();
         }
-        let links = (0..).zip(outs.iter().zip(next_router));
-        let links = links.filter(|(_, (out, _))| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
-        let events = links.flat_map(|(channel, (out, &to))| {
+        let events = (0..).zip(outs.iter().zip(next_router)).flat_map(|(channel, (out, &to))| {
             let from = routers[out.router as usize].id;
-            self.spec.faults.iter().flat_map(move |fault| fault.events(channel, from, to))
+            // what a channel leads to; one to a terminal fails with its router, unless the policy sees to its links itself
+            let to = match out.kind {
+                ChannelEnd::Local | ChannelEnd::Remote => Some(to),
+                ChannelEnd::Ejection => (self.net.faults != Repair::ByPolicy).then_some(from),
+                ChannelEnd::Injection | ChannelEnd::Unused => None,
+            };
+            to.into_iter().flat_map(move |to| self.spec.faults.iter().flat_map(move |f| f.events(channel, from, to)))
         });
-        Faults::new(events.collect(), outs.len(), routers.len())
+        Faults::new(events.collect(), outs.len(), routers.len(), V)
     }
 
     /// What the service for control packets must know of the block. `queue`: most packets that may wait for one link.
@@ -98,7 +103,7 @@ impl Builder<'_> {
             routers: routers.map(router).collect(),
             channels: block.outs[..block.ins.len()].iter().zip(ports).map(channel).chain(injections).collect(),
             single: self.net.single,
-            faults: self.net.faults,
+            faults: self.net.faults == Repair::ByPolicy,
         };
         if let Some(plan) = self.policy.control() {
             block.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
@@ -124,7 +129,7 @@ impl Builder<'_> {
             let state = self.policy.first_state(from, block.next_router[o]);
             if state != LinkState::On {
                 let out = &mut block.outs[o];
-                (out.state, out.free_vcs, out.closed) = (state as u8, 0, true);
+                (out.state, out.free_vcs, out.gate) = (state as u8, 0, Gate::Closed);
             }
         }
         let Some(nets) = &self.net.subnets else { return };

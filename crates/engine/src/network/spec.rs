@@ -6,7 +6,7 @@ use crate::api::recording::Asked;
 pub use crate::api::spec::{FlowControl, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
 pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
-pub use crate::network::faults::{Fault, Part};
+pub use crate::network::faults::{Fault, FaultTimes, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 pub use crate::network::rows::{ChannelEnds, channel_ends};
 use crate::state::LinkState;
@@ -89,6 +89,7 @@ pub struct Spec {
     pub managed: Vec<bool>,
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
+    pub fault_times: FaultTimes,
     /// What a channel costs, one table per class of the graph.
     pub prices: Vec<StatePrices>,
     /// What a router costs; `None`: routers are not billed.
@@ -130,6 +131,7 @@ impl Spec {
         Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),
             faults: Vec::new(),
+            fault_times: FaultTimes::default(),
             router: RouterSpec::default(),
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },

@@ -202,7 +202,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
             self.routers.hot_mut(r).vc_requests.set(p);
             self.active.set(r);
-        } else if out.closed {
+        } else if out.is_closed() {
             self.wait_for_link(net, o);
         }
     }

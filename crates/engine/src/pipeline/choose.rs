@@ -11,7 +11,7 @@ use crate::api::routing::{Decides, Hop};
 use crate::api::view::{Queues, View};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
+use crate::pipeline::net::{Net, Repair};
 use crate::state::{UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -41,12 +41,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }
+        if let Repair::ByRouting(around) = net.faults
+            && !self.has_a_path(net, (i, v), around, packet, key)
+        {
+            return None;
+        }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
             // the routing decides once; the member of the trunk is chosen again in each step
             key = self.route_here(net, r, packet);
             let head = *self.ins.hot(i).head.hot(v);
             self.segments.items.hot_mut(head as usize).key = key;
-            if net.faults && !self.leads_on(net, r, key) {
+            if net.faults == Repair::ByPolicy && !self.leads_on(net, r, key) {
                 self.park(net, i, v, packet);
                 return None;
             }

@@ -177,7 +177,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
         let out = self.outs.hot_mut(o);
         if tail {
-            if out.closed {
+            if out.is_closed() {
                 self.power.leave_closed(o, vc);
             } else {
                 out.free_vcs |= 1 << vc;

@@ -24,7 +24,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn state(&self, channel: usize) -> LinkState {
-        LinkState::of(self.block.outs[channel].state)
+        self.block.power.state_for_policy(channel, &self.block.outs[channel])
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {

@@ -3,7 +3,7 @@
 use crate::api::age::Priority;
 use crate::api::common::Common;
 use crate::api::compiled::Ahead;
-use crate::api::routing::{AnyRouting, Needs, hop_in_order};
+use crate::api::routing::{AnyRouting, AroundFaults, Needs, hop_in_order};
 use crate::api::spec::FlowControl;
 use crate::api::subnetworks::Subnets;
 use crate::api::workload::Workload;
@@ -63,9 +63,13 @@ pub struct Net {
     pub heads_slow_path: bool,
     /// Subnetworks whose links the routing looks at, if it does.
     pub(crate) subnets: Option<Subnets>,
-    /// Links or routers fail, and heads may find no way (`faults.rs`).
-    pub faults: bool,
-    /// Routers fail, and heads may be discarded (`faults.rs`).
+    /// Who finds a way round links and routers that fail.
+    pub faults: Repair,
+    /// Routings that follow each other while links and routers fail and return, the earliest first.
+    pub tables: Vec<Tables>,
+    /// Cycles that a head waits which has lost its escape (`broken.rs`).
+    pub patience: u64,
+    /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
     pub jobs: Vec<NetJob>,
     /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](crate::state::NO_JOB).
@@ -107,6 +111,30 @@ pub struct Net {
     /// Length of a batch of the window.
     pub batch: u64,
     pub seed: u64,
+}
+
+/// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).
+#[derive(Debug)]
+pub struct Tables {
+    pub at: u64,
+    pub routing: Arc<dyn AnyRouting>,
+}
+
+/// Who finds a way round links and routers that fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing fails in this run.
+    Unneeded,
+    /// The power policy switches other links on (`faults.rs`).
+    ByPolicy,
+    /// The routing, under any policy (`broken.rs`).
+    ByRouting(AroundFaults),
+}
+
+impl Repair {
+    pub fn any(self) -> bool {
+        self != Self::Unneeded
+    }
 }
 
 impl Net {

@@ -9,7 +9,7 @@ use crate::base::bits::pick16;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, MEASURED, NONE, Packet, UNDECIDED};
+use crate::state::{Flit, Gate, MEASURED, NONE, Packet, UNDECIDED};
 
 /// A packet that a source has given.
 struct Created {
@@ -151,10 +151,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (o, head) = (terminal.out as usize, terminal.vc == u8::MAX);
         if head {
             self.outs.hot_mut(o).requested = 1;
-            if self.outs.hot(o).closed {
+            if self.outs.hot(o).gate != Gate::Open {
                 self.wait_for_link(net, o);
             }
-            if self.outs.hot(o).closed {
+            if self.outs.hot(o).gate != Gate::Open {
                 return false;
             }
         }
@@ -172,7 +172,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.requested = 0;
             out.free_vcs &= !(1 << vc);
         }
-        if tail && out.closed {
+        if tail && out.gate != Gate::Open {
             self.power.leave_closed(o, vc);
         } else if tail {
             out.free_vcs |= 1 << vc;

@@ -203,7 +203,7 @@ pub struct JobOutcome {
     /// Packets created in the window, and those caused by their deliveries, that were neither delivered nor discarded
     /// when the run ended.
     pub missing_packets: u64,
-    /// Packets created in the window that were discarded because a router had failed.
+    /// Packets created in the window that were discarded because a link or a router had failed.
     pub dropped_packets: u64,
     pub packets: Measured,
     /// Latencies that the workload reports separately, by the names of their columns.
@@ -290,7 +290,7 @@ pub struct Outcome {
     /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
     /// stalled or interrupted).
     pub missing_packets: u64,
-    /// Packets created in the window that were discarded because a router had failed, and their flits.
+    /// Packets created in the window that were discarded because a link or a router had failed, and their flits.
     pub dropped_packets: u64,
     pub dropped_flits: u64,
     /// The same sums per batch of the window, by creation time.

@@ -132,12 +132,12 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
-        if out.closed && !self.policy_rests {
+        if out.is_closed() && !self.policy_rests {
             return None;
         }
         let held = self.blocks[b].power.held_vcs(o, out);
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
-        if out.closed || self.net.hold_switch && held != 0 {
+        if out.is_closed() || self.net.hold_switch && held != 0 {
             // If the channel is closed, the policy acts when these packets have left. If the output holds the switch,
             // it finishes another packet first, whatever VC is free.
             return Some((0..V).filter(|vc| held >> vc & 1 != 0).map(holder).collect());

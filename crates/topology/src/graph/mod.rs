@@ -137,6 +137,20 @@ impl Graph {
             })
         })
     }
+    /// The same graph without the links between these pairs of routers: their ports lead nowhere. Unlike a graph that is
+    /// built, it may have fallen apart, and its structure still says what it was.
+    pub fn without(&self, is_gone: impl Fn(u32, u32) -> bool) -> Self {
+        let mut left = self.clone();
+        for router in 0..self.routers() {
+            let (base, end) = (self.port_base(router) as usize, self.port_base(router + 1) as usize);
+            for port in &mut left.ports[base..end] {
+                if matches!(port.peer, Peer::Router { router: far, .. } if is_gone(router, far)) {
+                    port.peer = Peer::Unused;
+                }
+            }
+        }
+        left
+    }
     /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals.
     pub fn links_by_class(&self) -> Vec<(String, usize)> {
         let mut counts: Vec<_> = self.class_names.iter().map(|name| (name.clone(), 0)).collect();

@@ -43,7 +43,9 @@ pub(crate) use crate::api::examples::{Accepts, Example};
 pub use crate::api::policy::LinkKnowledge;
 pub use crate::api::routing::Classes;
 use crate::api::routing::{About, AnyRoutingModel};
-pub(crate) use crate::api::routing::{AnyRouting, Decides, Hop, Needs, RingEntry, Routing, RoutingModel, draw, weigh};
+pub(crate) use crate::api::routing::{
+    AnyRouting, AroundFaults, Decides, Hop, Needs, RingEntry, Routing, RoutingModel, draw, weigh,
+};
 pub use crate::api::sensor::Sensor;
 pub(crate) use crate::api::view::{Told, View};
 pub(crate) use crate::api::walk::{COPY, Cost, Draws, Ports, Proof, Step, TIE};

@@ -23,7 +23,7 @@ use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
 use crate::state::rate::Pace;
 use crate::state::{
-    ChannelEnd, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
+    ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
 };
 use weft_topology::{Peer, Trunk};
 
@@ -170,6 +170,8 @@ impl Builder<'_> {
         let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
             .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
         let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
+        let mut power = Power::new(all_vcs);
+        power.is_managed = net.faults.any();
         let mut block = Block {
             now: 0,
             routing: Widths::compiled(&self.net.routing),
@@ -194,7 +196,7 @@ impl Builder<'_> {
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             paces: Paces::new(self.paces(&outs), routers.len(), horizon),
-            power: Power::new(all_vcs),
+            power,
             agents: None,
             control: Control::none(),
             recorders: Recorders::default(),
@@ -326,7 +328,7 @@ fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> 
         rr_in: 0,
         rr_vc: 0,
         kind: ChannelEnd::Local,
-        closed: false,
+        gate: Gate::Open,
     }
 }
 
