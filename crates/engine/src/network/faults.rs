@@ -387,6 +387,7 @@ mod tests {
         let topology = serde_json::from_str(r#"{"full_mesh": {"routers": 4, "terminals_per_router": 1}}"#).unwrap();
         let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"pal": {}}"#).unwrap()).unwrap();
         assert_eq!(check_aim(&spec, &Aimless), Ok(()), "no faults");
+        spec.policy = serde_json::from_str(r#"{"tcep": {}}"#).unwrap();
         spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 5, until: None }];
         assert_eq!(check_aim(&spec, &*assemble::routing(&spec).unwrap()), Ok(()));
         let refusal = check_aim(&spec, &Aimless).unwrap_err();
