@@ -170,8 +170,9 @@ class Series:
         if not by_phase:
             refuse_changes(_load(run), len(run.get("phases") or [1]))
         flaws = soundness.flaws(run)
-        if by_phase:  # each phase says for itself whether it is saturated
-            flaws = [flaw for flaw in flaws if flaw != soundness.SATURATED_FOR_A_WHILE]
+        if by_phase:  # each phase says for itself whether it is saturated, and made of whole periods
+            of_phases = (soundness.SATURATED_FOR_A_WHILE, soundness.PART_OF_PERIOD)
+            flaws = [flaw for flaw in flaws if flaw not in of_phases]
         if flaws:
             raise UnbillableError(f"{place}is {flaws[0].words}", self._remedy(flaws[0], run))
         if not run.get(q.ACCEPTED.column):
@@ -182,6 +183,9 @@ class Series:
     def _remedy(self, flaw: soundness.Flaw, run: Summary) -> str:
         if flaw in _UNSETTLED:
             return _unsettled(run)
+        if flaw not in _REMEDIES:
+            known = (soundness.unjudged(run), soundness.part_of_period(run), *soundness.remedies(run), _LONGER)
+            return next(words for words in known if words)
         return _REMEDIES[flaw].format(root=self.root, again=self.again or "weft run")
 
 
@@ -271,6 +275,9 @@ def _phase(summary: Summary, number: int) -> Summary:
         raise UnbillableError(f"the window does not reach phase {number}{since}", remedy)
     if phase["saturated"]:
         raise UnbillableError(f"it is saturated in phase {number}", f"write for this phase {_LIGHTER}")
+    if phase.get("whole_periods") is False:
+        words = soundness.PART_OF_PERIOD.words
+        raise UnbillableError(f"phase {number} is {words}", soundness.part_of_period(summary) or words)
     if not phase[q.ACCEPTED.column]:
         raise UnbillableError(f"nothing was delivered in phase {number}", _LONGER)
     return phase

@@ -40,18 +40,19 @@ INTERRUPTED = Flaw(1, "interrupted")
 SATURATED = Flaw(2, q.SATURATED)
 SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load")
 EMPTY = Flaw(4, "without a measured packet")
-UNJUDGED = Flaw(5, "not judged (too short for its bursts)")
+UNJUDGED = Flaw(5, "not judged (too short to tell whether it is saturated)")
 FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets")
 POWER_UNSETTLED = Flaw(7, "not settled (power states)")
 LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)")
 QUEUES_UNSETTLED = Flaw(9, "not settled (queues)")
 BACKLOG = Flaw(10, "not settled (the backlog of a saturated phase)")
+PART_OF_PERIOD = Flaw(11, "measured over a part of a period of the policy")
 
 # The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
-# bursts.
+# bursts, or no whole number of periods of the policy.
 _WARMUP = "measure.warmup"
 _LIMIT = "measure.warmup_limit"
-_TOO_SHORT = ("measure.window", "traffic.phases")
+_TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
@@ -75,6 +76,7 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
         QUEUES_UNSETTLED: summary.get("queues_settled") is False,
         BACKLOG: bool(summary.get(_AFTER_SATURATED)),
+        PART_OF_PERIOD: summary.get("whole_periods") is False,
     }
     return sorted(flaw for flaw, is_there in found.items() if is_there)
 
@@ -94,6 +96,14 @@ def unjudged(summary: Mapping[str, Any]) -> str | None:
     if UNJUDGED not in flaws(summary):
         return None
     return next(map(_told, _warnings(summary, *_TOO_SHORT)), UNJUDGED.words)
+
+
+def part_of_period(summary: Mapping[str, Any]) -> str | None:
+    """Why the numbers depend on which part of a period the window, or a phase in it, sees; ``None`` if they do not."""
+    spans = [summary, *(summary.get("phases") or [])]
+    if all(span.get("whole_periods") is not False for span in spans):
+        return None
+    return next(map(_told, _warnings(summary, *_TOO_SHORT)), PART_OF_PERIOD.words)
 
 
 def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
