@@ -35,15 +35,14 @@ impl Scenario {
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock)?;
         check_delays(&router, &links, graph.class_names())?;
-        let prices = self.prices(graph.class_names(), &clock)?;
+        let prices = self.prices(graph.class_names(), &clock);
         let router_price = self.power.router_price.map(|price| price.in_femtojoules(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
-        check_energy(&prices, &phases)?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
         let faults = faults.collect::<Result<Vec<_>, _>>()?;
-        let spec = Spec {
+        let mut spec = Spec {
             traffic,
             links,
             router,
@@ -51,7 +50,7 @@ impl Scenario {
             policy: self.power.policy.clone(),
             managed,
             faults,
-            prices,
+            prices: Vec::new(),
             router_price: router_price.transpose()?,
             phases,
             watched: spec::Watched::Nobody,
@@ -61,6 +60,15 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
+        spec.prices = match prices {
+            Ok(prices) => prices,
+            Err(missing) => {
+                // no price helps a policy that can't work on this network
+                spec.check_policy()?;
+                return Err(missing);
+            }
+        };
+        check_energy(&spec.prices, &spec.phases)?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
         spec.check_faults()?;

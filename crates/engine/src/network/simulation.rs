@@ -80,7 +80,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
-        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing);
+        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
         Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer, readings }
     }
 
