@@ -94,9 +94,10 @@ fn a_load_beside_a_batch_is_judged_without_the_batch() {
         assert_eq!(out.saturated, expected, "load {load}, {:?}", out.ending);
         // and as well where the window ends with the batch
         let job = &mut spec.traffic.jobs[1];
-        (job.batch, spec.phases) = (Some(vec![400; 4]), Phases { warmup: 0, stop: Stop::Complete, ..spec.phases });
+        (job.batch, spec.phases) =
+            (Some(vec![1700; 4]), Phases { warmup: 0, window: 20_000, stop: Stop::Complete, ..spec.phases });
         let out = run(&spec);
-        assert!(out.window < 8000 && out.jobs[1].batch.is_some_and(|batch| batch.completed.is_some()), "load {load}");
+        assert!(out.jobs[1].batch.is_some_and(|batch| batch.completed.is_some()), "load {load}");
         assert_eq!(out.saturated, expected, "load {load}, {:?} after {} cycles", out.ending, out.window);
     }
 }
@@ -143,8 +144,6 @@ fn whole_periods_of_a_policy_are_judged_wherever_the_window_begins() {
         short.phases.window = 999;
         let doubt = Doubt::PartOfPeriod { cycles: 999, period: 1000 };
         assert_eq!(run(&short).saturated, Saturation::Unknown(doubt), "off from {from} on");
-        short.managed.fill(false);
-        assert_eq!(run(&short).saturated, Saturation::No, "no link is ever off");
     }
 }
 

@@ -71,8 +71,8 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
             long(outcome.window, spec),
             long(period, spec)
         );
-        // a tenth more, as the last packets of a batch take a part of the time that does not grow with it
-        let times = (1.1 * least as f64 / outcome.window.max(1) as f64).ceil();
+        // twice as much, as the last packets of a batch take a part of the time that does not grow with it
+        let times = (2.0 * least as f64 / outcome.window.max(1) as f64).ceil();
         Warning::new("measure.warmup", what, format!("write batches that are {times} times as large, or larger"))
     }))
 }

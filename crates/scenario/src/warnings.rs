@@ -5,7 +5,7 @@ use crate::config::Scenario;
 use crate::{events, periods};
 use serde::Serialize;
 use weft_engine::Spec;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_units::{Cycles, Refusal, Time};
 
@@ -108,8 +108,8 @@ fn nothing_managed(spec: &Spec) -> Option<Warning> {
         spec.graph.links_by_class().into_iter().skip(1).filter(|(_, links)| *links > 0).map(|(name, _)| name).collect();
     let what = format!("{} has no link to switch: all links stay on, and no energy is saved", spec.policy.name());
     let help = match able.is_empty() {
-        true => "take a topology with links between routers, or write `power.policy: always_on`".to_owned(),
-        false => format!("write `power.manages: [{}]`, or `power.policy: always_on`", able.join(", ")),
+        true => format!("take a topology with links between routers, or {}", leave_links_on()),
+        false => format!("write `power.manages: [{}]`, or {}", able.join(", "), leave_links_on()),
     };
     Some(Warning::new("power.manages", what, help))
 }

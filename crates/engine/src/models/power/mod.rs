@@ -73,7 +73,7 @@ impl PolicyConfig {
 }
 
 /// For messages: how a scenario leaves all links on.
-fn leave_links_on() -> String {
+pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::OFFERS.iter().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|&(name, _)| name).collect();
     format!("write policy: {}", names.join(" or "))
