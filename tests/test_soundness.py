@@ -63,13 +63,14 @@ def _phase(number: int, saturated: bool | None) -> dict[str, Any]:
     }
 
 
+UNJUDGED = "not judged (too short to tell whether it is saturated)"
 FLAWS: dict[str, dict[str, Any]] = {
     "saturated": {"saturated": True, "ending": "saturated"},
     "stalled": {"ending": "stalled"},
     "interrupted": {"ending": "interrupted"},
     "saturated in a phase of the load": {"phases": [_phase(1, None), _phase(2, True)]},
     "without a measured packet": {"packets": 0},
-    "not judged (too short for its bursts)": {"saturated": None},
+    UNJUDGED: {"saturated": None},
     "not settled (power states)": {"power_settled": False},
     "not settled (power states) after a short warm-up": {
         "warnings": [{"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}]
@@ -82,6 +83,7 @@ FLAWS: dict[str, dict[str, Any]] = {
         "warmup_cycles": 9000,
         "window_cycles": 1000,
     },
+    "measured over a part of a period of the policy": {"whole_periods": False},
     "not settled (latencies)": {"warmup_settled": False, "power_settled": True},
 }
 
@@ -145,7 +147,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
 def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
     """Not in the figure, the table nor the row of the report is a load called carried of which that is not known."""
     why = {"path": "measure.window", "what": "bursts alone may change the load by 40 %", "help": "write a longer one"}
-    results = points(tmp_path / "short", FLAWS["not judged (too short for its bursts)"] | {"warnings": [why]})
+    results = points(tmp_path / "short", FLAWS[UNJUDGED] | {"warnings": [why]})
     drawing = draw.figure("load", Choice.of([results]))
     assert "not judged" in [text.get_text() for text in drawing.legends[0].get_texts()]
     table = tables.loads(results)

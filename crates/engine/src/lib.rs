@@ -36,7 +36,7 @@ use weft_units::Refusal;
 /// each other in a cycle, the policy goes with the routing.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     network::assemble::net(spec)?;
-    network::policy::build(spec).map(|_| ())
+    spec.check_policy()
 }
 
 /// Runs a spec. The result depends on the spec alone, not on `how` (threads and blocks).

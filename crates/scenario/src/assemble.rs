@@ -37,11 +37,10 @@ impl Scenario {
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names())?;
-        let prices = self.prices(graph.class_names(), &links, &clock)?;
+        let prices = self.prices(graph.class_names(), &links, &clock);
         let router_price = self.power.router_price.map(|price| price.in_femtojoules(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
-        check_energy(&prices, &links, &phases)?;
         let grouping = self.power.groups.as_ref().map(|groups| groups.on(&graph)).transpose()?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
@@ -56,7 +55,7 @@ impl Scenario {
             managed,
             faults,
             fault_times: fault_model.times(&clock)?,
-            prices,
+            prices: Vec::new(),
             router_price: router_price.transpose()?,
             bundles: Vec::new(),
             phases,
@@ -67,6 +66,15 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
+        spec.prices = match prices {
+            Ok(prices) => prices,
+            Err(missing) => {
+                // no price helps a policy that can't work on this network
+                spec.check_policy()?;
+                return Err(missing);
+            }
+        };
+        check_energy(&spec.prices, &spec.links, &spec.phases)?;
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
         grouping.map_or(Ok(()), |grouping| {
             grouping.check_energy(&most_per_cycle(&spec.prices, &spec.links), longest_window(&spec.phases), &spec)

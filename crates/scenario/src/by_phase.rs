@@ -2,6 +2,7 @@
 
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
 use crate::groups::routers_asleep;
+use crate::periods;
 use crate::statistics::{latency, per_packet};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
@@ -27,6 +28,7 @@ pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<V
         if let Some(phase) = outcome.phases.iter().find(|phase| phase.start == start) {
             fields.extend(measured(phase, terminals));
             fields.extend(power(phase, spec, flit_bits)?);
+            fields.insert("whole_periods".to_owned(), json!(periods::whole(phase.to - phase.from, spec)?));
         }
         Ok(Value::Object(fields))
     });

@@ -2,10 +2,10 @@
 //! results.
 
 use crate::config::Scenario;
-use crate::events;
+use crate::{events, periods};
 use serde::Serialize;
 use weft_engine::Spec;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_topology::Peer;
 use weft_units::{Cycles, Refusal, Time};
@@ -28,6 +28,8 @@ impl Warning {
 pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let mut warnings: Vec<Warning> = unsettled(spec)?.into_iter().collect();
     warnings.extend(events::warnings(scenario, spec)?);
+    warnings.extend(periods::planned(spec)?);
+    warnings.extend(nothing_managed(spec));
     warnings.extend(silent(scenario, spec)?);
     warnings.extend(few_packets(spec)?);
     warnings.extend(dear_when_off(scenario, spec));
@@ -85,6 +87,7 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
         return Ok(None);
     }
     let settles = spec.policy.settling_period(&spec.graph, spec.cycle_fs)?;
+    let repeats = spec.schedule()?.period;
     Ok(settles.filter(|&period| period > 0 && phases.warmup <= period).map(|period| {
         let what = format!(
             "a warm-up of {} is not longer than {}, in which {} takes each of its decisions once: the links that are on may \
@@ -93,7 +96,11 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             long(period, spec),
             spec.policy.name()
         );
-        let several = period.saturating_mul(10);
+        // what repeats must begin in the same part of its period as before
+        let several = match repeats {
+            Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
+            None => period.saturating_mul(10),
+        };
         let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !spec.faults.is_empty())];
         let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
         let help = match timed.is_empty() {
@@ -108,6 +115,22 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
         };
         Warning::new("measure.warmup", what, help)
     }))
+}
+
+/// A policy that switches links, and has none.
+fn nothing_managed(spec: &Spec) -> Option<Warning> {
+    let mut classes = spec.graph.links_by_class().into_iter().zip(&spec.managed).skip(1);
+    if spec.policy.states() == [LinkState::On] || classes.any(|((_, links), &managed)| managed && links > 0) {
+        return None;
+    }
+    let able: Vec<String> =
+        spec.graph.links_by_class().into_iter().skip(1).filter(|(_, links)| *links > 0).map(|(name, _)| name).collect();
+    let what = format!("{} has no link to switch: all links stay on, and no energy is saved", spec.policy.name());
+    let help = match able.is_empty() {
+        true => format!("take a topology with links between routers, or {}", leave_links_on()),
+        false => format!("write `power.manages: [{}]`, or {}", able.join(", "), leave_links_on()),
+    };
+    Some(Warning::new("power.manages", what, help))
 }
 
 /// Prices by which a managed link costs more while it is off than while it is on: as if two lines were exchanged.

@@ -6,8 +6,8 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums, PhaseOutcome,
-    Queue, Saturation, Stall, Waiting,
+    Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums,
+    PhaseOutcome, Queue, Saturation, Stall, Waiting,
 };
 use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};
@@ -129,7 +129,7 @@ fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
 
 #[test]
 fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
-    let open = |chance, gap| Saturation::Unknown(Doubt { cycles: 50, chance, gap });
+    let open = |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap }));
     // 40 % fall to 20 % in 4 times the window, and 1 % for what lands after it
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
     let (told, saturated) = doubt(&whole);
@@ -221,13 +221,15 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     let mut point = point();
     point.scenario.traffic.batch = None;
     let spec = point.spec().expect("sound");
-    let told = |before: u64, network: u64, warmup: u64| {
+    let told_of = |before: u64, network: u64, warmup: u64, transitions: u64| {
         let mut outcome = outcome(Ending::Drained);
+        outcome.channels.iter_mut().for_each(|channel| channel.transitions = transitions);
         outcome.sums.latency = 4 * (before + network);
         outcome.sums.network_latency = 4 * network;
         outcome.warmup = warmup;
         Finished::new(&point, &spec, &outcome).expect("priced").summary
     };
+    let told = |before, network, warmup| told_of(before, network, warmup, 0);
     let s = told(0, 29, 300);
     assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
     // within two routers 20 cycles, so 10 in each: 4 * 10^2 for packets of one flit
@@ -236,6 +238,9 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     // before injection there is one queue
     assert_eq!(told(100, 9, 0)["queue_memory_cycles"], 40_000.0);
     assert_eq!(told(0, 9, 0)["queue_memory_cycles"], 0.0);
+    // of links that were switched a packet may have waited for two transitions of 5 cycles
+    assert_eq!(told_of(100, 9, 0, 1)["queue_memory_cycles"], 4.0 * 90.0 * 90.0);
+    assert_eq!(told_of(5, 9, 0, 1)["queue_memory_cycles"], 0.0);
     let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
     assert!(saturated["queues_settled"].is_null() && saturated["queueing_mean_cycles"].is_number());
 }

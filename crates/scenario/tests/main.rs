@@ -17,6 +17,7 @@ mod refusal;
 mod remedies;
 mod run;
 mod scenario;
+mod set_times;
 mod warned;
 
 /// A file that is not a module here would never run.

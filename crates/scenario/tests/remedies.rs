@@ -167,6 +167,19 @@ fn what_a_refusal_says_to_write_passes_the_next_check() {
     }
 }
 
+/// A price list can't mend a policy that does not work on the network.
+#[test]
+fn what_a_policy_needs_of_the_network_is_told_before_its_prices() {
+    let price = "{static: 1W, per_bit: 1pJ/bit}";
+    let prices = format!("{{on: {price}, draining: {price}, waking: {price}, off: {price}}}");
+    let tree =
+        checked(&[TREE, UP_DOWN, ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no subnetworks");
+    assert!(tree.help.contains("take a topology") && !tree.to_string().contains("shadow"), "{tree}");
+    let grid =
+        checked(&[("routing", "pal"), ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no price");
+    assert!(grid.help.contains("add `shadow:"), "{grid}");
+}
+
 /// Remedies that can't work are not named.
 #[test]
 fn what_would_be_refused_next_is_not_a_remedy() {

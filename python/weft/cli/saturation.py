@@ -127,8 +127,8 @@ _NOTES = {
     Verdict.ABOVE: "not up to: the network carries every load of the search",
     Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
     " --seeds tell chance from a real effect",
-    Verdict.OPEN: "not judged: at loads that decide, the window is too short for the bursts to tell whether the network"
-    " carries them; how long it must be:",
+    Verdict.OPEN: "not judged: at loads that decide, the window is too short to tell whether the network carries"
+    " them; how long it must be:",
 }
 
 

@@ -36,6 +36,7 @@ def lines(results: ResultSet) -> list[str]:
     told = [
         *collapse.sentences(results),
         *unjudged(results),
+        *_partial(results),
         *unmeasured(results),
         *too_early(results),
         *warmup,
@@ -131,6 +132,16 @@ def unjudged(results: ResultSet) -> list[str]:
     def told(summary: Mapping[str, Any]) -> list[str]:
         why = soundness.unjudged(summary)
         return [] if why is None else [f"not judged: {why}"]
+
+    return _each_once(results, told)
+
+
+def _partial(results: ResultSet) -> list[str]:
+    """Windows and phases that are no whole periods of the policy, and what to write."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        why = soundness.part_of_period(summary)
+        return [] if why is None or soundness.unjudged(summary) == why else [f"part of a period: {why}"]
 
     return _each_once(results, told)
 

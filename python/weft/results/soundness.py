@@ -45,7 +45,7 @@ INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
 SATURATED = Flaw(2, q.SATURATED, _LIGHTER)
 SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load", _LIGHTER)
 EMPTY = Flaw(4, "without a measured packet", "write a longer `measure.window`, in which packets are delivered")
-UNJUDGED = Flaw(5, "not judged (too short for its bursts)", "write a longer `measure.window`")
+UNJUDGED = Flaw(5, "not judged (too short to tell whether it is saturated)", "write a longer `measure.window`")
 FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `measure.window`")
 POWER_UNSETTLED = Flaw(7, "not settled (power states)", "write `measure.warmup: auto`")
 LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)", "write a longer `measure.warmup_limit`")
@@ -55,12 +55,17 @@ BACKLOG = Flaw(
     "not settled (the backlog of a saturated phase)",
     "lower the load of the phase before until it is not saturated",
 )
+PART_OF_PERIOD = Flaw(
+    11,
+    "measured over a part of a period of the policy",
+    "write a `measure.window` that is a multiple of the period",
+)
 
 # The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
-# bursts.
+# bursts, or no whole number of periods of the policy.
 _WARMUP = "measure.warmup"
 _LIMIT = "measure.warmup_limit"
-_TOO_SHORT = ("measure.window", "traffic.phases")
+_TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
@@ -84,6 +89,7 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
         QUEUES_UNSETTLED: summary.get("queues_settled") is False,
         BACKLOG: bool(summary.get(_AFTER_SATURATED)),
+        PART_OF_PERIOD: summary.get("whole_periods") is False,
     }
     return sorted(flaw for flaw, is_there in found.items() if is_there)
 
@@ -116,11 +122,19 @@ def remedy(summary: Mapping[str, Any]) -> str:
     told: list[str] = []
     if worst_of_it in _UNSETTLED:
         told = remedies(summary)
-    elif worst_of_it is UNJUDGED:
+    elif worst_of_it in (UNJUDGED, PART_OF_PERIOD):
         told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
     elif worst_of_it is FEW:
         told = [_more_packets(summary)]
     return next(iter(told), worst_of_it.help)
+
+
+def part_of_period(summary: Mapping[str, Any]) -> str | None:
+    """Why the numbers depend on which part of a period the window, or a phase in it, sees; ``None`` if they do not."""
+    spans = [summary, *(summary.get("phases") or [])]
+    if all(span.get("whole_periods") is not False for span in spans):
+        return None
+    return next(map(_told, _warnings(summary, *_TOO_SHORT)), PART_OF_PERIOD.words)
 
 
 def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:

@@ -149,6 +149,23 @@ pub struct NetworkChannel {
     pub class: u8,
 }
 
+/// What a policy does at set times, whatever the traffic does. Empty if it goes by the traffic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// After so many cycles all that it does repeats; `None` if nothing does.
+    pub period: Option<Cycles>,
+    /// What it does once in a run.
+    pub once: Vec<OffTime>,
+}
+
+/// Links are off once, from one cycle to another. The path is that of the parameters that say so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OffTime {
+    pub path: String,
+    pub from: Cycles,
+    pub until: Cycles,
+}
+
 /// The configuration of a policy. Each also declares `OFFERS`, a constant: what it offers, which does not depend on
 /// parameters.
 pub trait PolicyModel {
@@ -156,9 +173,21 @@ pub trait PolicyModel {
     fn modes(&self) -> &'static [LinkState];
 
     /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
-    /// shorter time may not have settled. `None` if the policy never switches a channel during a run. It has no default: a
-    /// policy that forgot it would be measured before its links have settled.
+    /// shorter time may not have settled. `None` if nothing has to settle: the policy never switches a channel during a run,
+    /// or only at times that are known from cycle 0 and do not repeat. It has no default: a policy that forgot it would be
+    /// measured before its links have settled.
     fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
+
+    /// What it does at set times.
+    fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {
+        Ok(Schedule::default())
+    }
+
+    /// The longest that the policy lets a packet wait for one link that is off, if nothing else is in its way. By default
+    /// no wait is put down to the policy: all of it is taken for a queue.
+    fn longest_wait(&self, _cycle_fs: u128) -> Result<Cycles, Refusal> {
+        Ok(0)
+    }
 
     /// What may go wrong with these parameters although nothing is refused: a warning of a point that can run. The path is
     /// that of the parameter.

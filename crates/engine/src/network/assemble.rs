@@ -111,6 +111,7 @@ pub(crate) fn net_with(
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
+        policy_repeats: spec.schedule()?.period,
         changes: spec.traffic.changes(),
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         // similar seeds must not give similar random numbers

@@ -2,7 +2,7 @@
 
 use crate::api::agents::{BlockSite, ChannelSite, RouterSite};
 use crate::api::coordinates;
-use crate::api::policy::{Policy, Site};
+use crate::api::policy::{Policy, Schedule, Site};
 use crate::api::subnetworks::Views;
 use crate::network::assemble::Builder;
 use crate::network::pairs;
@@ -35,6 +35,21 @@ pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     let policy = with_site(spec, |site| spec.policy.model().build(site))?;
     pairs::check(spec)?;
     Ok(policy)
+}
+
+impl Spec {
+    /// What the policy does at set times; nothing if it manages no links.
+    pub fn schedule(&self) -> Result<Schedule, Refusal> {
+        match self.managed.contains(&true) {
+            true => self.policy.model().schedule(self.cycle_fs),
+            false => Ok(Schedule::default()),
+        }
+    }
+
+    /// Refuses a policy that can't work on the network, or does not go with the routing.
+    pub fn check_policy(&self) -> Result<(), Refusal> {
+        build(self).map(|_| ())
+    }
 }
 
 impl Builder<'_> {

@@ -86,7 +86,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let threads = how.threads.clamp(1, blocks.len());
         let mut tables = std::mem::take(&mut net.tables);
         tables.reverse();
-        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing);
+        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
         let bundles = SleepAccounts::new(spec);
         Self {
             net,

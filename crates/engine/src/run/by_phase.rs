@@ -77,8 +77,15 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let (flits, terminals) = phases.iter().fold((0.0, 0), |(flits, terminals), (_, loads)| {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
-        let middle = span.middle();
-        let late = (carried(middle), carried(span.to));
+        let period = self.net.policy_repeats;
+        // the end of the last phase is not always known beforehand: nothing was read at the place that turns out to be right
+        let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
+        let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));
+        let saturated = match (span.judged_from(period).map(known).filter(is_whole), period) {
+            (Some(from), _) => self.judge(spec, span.start, span.to - from, (carried(from), carried(span.to))),
+            (None, Some(period)) => self.unjudged(spec, span.start, span.to - span.from, period),
+            (None, None) => None,
+        };
         PhaseOutcome {
             start: span.start,
             from: span.from,
@@ -86,7 +93,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             load: flits / f64::from(terminals.max(1) as u32),
             offered_flits: drained.then_some(packets.sums.flits),
             accepted_flits: accepted(span.to) - accepted(span.from),
-            saturated: self.judge(spec, span.start, span.to - middle, late),
+            saturated,
             packets,
             classes: after.iter().enumerate().map(class).collect(),
             asleep: slept.map(|(b, cycles)| cycles - asleep(span.from).get(b).unwrap_or(&0)).collect(),

@@ -9,6 +9,9 @@
 //! no more than a Bernoulli process (a dispersion of 1) has no such doubt: its gap is told from chance by the same margin, and
 //! is too small to matter where it is not.
 //!
+//! A policy that repeats itself makes packets wait in a part of each period and lets them go in another. So only whole
+//! periods are judged, and nothing is said of a span that holds none.
+//!
 //! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies offer what
 //! the network lets them.
 
@@ -16,7 +19,7 @@ use crate::api::workload::Amount;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Spec};
-use crate::run::outcome::{Doubt, Saturation};
+use crate::run::outcome::{Bursts, Doubt, Saturation};
 use weft_units::Cycles;
 
 /// A network is saturated if it accepts less than this share of what it is offered.
@@ -65,6 +68,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Some(expected.verdict(to.accepted.saturating_sub(from.accepted) as f64, offered, cycles))
     }
 
+    /// The judgement of a span that holds no whole period of a policy that repeats itself. `None` if no job has a rate.
+    pub(crate) fn unjudged(&self, spec: &Spec, start: Cycles, cycles: Cycles, period: Cycles) -> Option<Saturation> {
+        let offers = self.expected(spec, start, cycles)?.flits > 0.0;
+        Some(if offers { Saturation::Unknown(Doubt::PartOfPeriod { cycles, period }) } else { Saturation::No })
+    }
+
     fn expected(&self, spec: &Spec, start: Cycles, cycles: Cycles) -> Option<Expected> {
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs);
         let of_job = jobs.filter_map(|(job, net)| {
@@ -90,8 +99,8 @@ impl Expected {
             return Saturation::Yes;
         }
         let gap = if offered > 0.0 { 1.0 - accepted / offered } else { 0.0 };
-        let doubt = Doubt { cycles, chance: chance / self.flits, gap };
-        let is_told = chance <= Doubt::TELLING * self.flits && accepted >= ACCEPTED_SHARE * offered;
+        let doubt = Doubt::Bursts(Bursts { cycles, chance: chance / self.flits, gap });
+        let is_told = chance <= Bursts::TELLING * self.flits && accepted >= ACCEPTED_SHARE * offered;
         if is_told || !self.bursts || self.flits == 0.0 { Saturation::No } else { Saturation::Unknown(doubt) }
     }
 }
@@ -117,7 +126,9 @@ mod tests {
         assert_eq!([9390.0, 9410.0].map(|accepted| verdict(accepted, 1.0)), [Saturation::Yes, Saturation::No]);
         // bursts that scatter 16 times as much: 3 * 400 flits are 12 %, and what they may explain is not known
         assert_eq!(verdict(8490.0, 16.0), Saturation::Yes);
-        let Saturation::Unknown(doubt) = verdict(8510.0, 16.0) else { panic!("bursts may explain the gap") };
+        let Saturation::Unknown(Doubt::Bursts(doubt)) = verdict(8510.0, 16.0) else {
+            panic!("bursts may explain the gap")
+        };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
         assert_eq!(verdict(9710.0, 16.0), Saturation::No);
     }

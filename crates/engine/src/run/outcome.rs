@@ -30,7 +30,7 @@ weft_units::words! {
 pub enum Saturation {
     No,
     Yes,
-    /// The span is too short for its bursts.
+    /// The span is too short to tell.
     Unknown(Doubt),
 }
 
@@ -47,7 +47,16 @@ impl Saturation {
 
 /// Why it is not known whether a load is carried.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Doubt {
+pub enum Doubt {
+    /// The span is short for its bursts.
+    Bursts(Bursts),
+    /// The policy repeats itself after `period` cycles, and the span of `cycles` holds no whole period.
+    PartOfPeriod { cycles: u64, period: u64 },
+}
+
+/// Bursts that leave open whether a load is carried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bursts {
     /// Length of the span that was judged.
     pub cycles: u64,
     /// What bursts may add to the flits offered in it, or take from them, as a share of those expected: three standard
@@ -57,7 +66,7 @@ pub struct Doubt {
     pub gap: f64,
 }
 
-impl Doubt {
+impl Bursts {
     /// A span tells that a load is carried if chance explains no more than this share of it.
     pub const TELLING: f64 = 0.2;
 

@@ -88,7 +88,8 @@ fn every_state_that_a_policy_declares_is_reached() {
     }
 }
 
-/// `warmup: auto` waits for the power state of policies that have a settling period only.
+/// `warmup: auto` waits for the power state of policies that have a settling period only. (The examples of a timetable
+/// repeat.)
 #[test]
 fn a_policy_has_a_settling_period_if_it_switches_links() {
     for name in PolicyConfig::NAMES {

@@ -90,6 +90,11 @@ impl PolicyModel for IdleTimeout {
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
     }
 
+    /// It must be off before it wakes.
+    fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
+        Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
+    }
+
     /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
         let times = self.times(cycle_fs)?;

@@ -18,6 +18,7 @@ weft_units::registry! {
 }
 
 use crate::api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
+pub use crate::api::policy::{OffTime, Schedule};
 use crate::api::subnetworks::Subnets;
 pub use crate::state::{Account, LinkState};
 use weft_topology::{Graph, TopologyConfig};
@@ -39,6 +40,11 @@ impl PolicyConfig {
     /// Cycles in which the policy takes each of its decisions at least once; `None` if it never switches a channel.
     pub fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         self.model().settling_period(graph, cycle_fs)
+    }
+
+    /// The longest that it lets a packet wait for one link that is off, if nothing else is in its way.
+    pub fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
+        self.model().longest_wait(cycle_fs)
     }
 
     /// What may go wrong with its parameters although nothing is refused.
@@ -69,7 +75,7 @@ impl PolicyConfig {
 }
 
 /// For messages: how a scenario leaves all links on.
-fn leave_links_on() -> String {
+pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::OFFERS.iter().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|&(name, _)| name).collect();
     format!("write policy: {}", names.join(" or "))

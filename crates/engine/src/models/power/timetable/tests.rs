@@ -1,3 +1,4 @@
+use crate::api::policy::Schedule;
 use crate::models::power::PolicyConfig;
 use crate::network::spec::{Execution, LoadPhase, Spec};
 use crate::state::LinkState;
@@ -238,10 +239,16 @@ fn what_is_no_timetable_is_refused() {
 }
 
 #[test]
-fn a_timetable_settles_in_a_period_or_when_its_last_row_is_over() {
-    for (period, settles) in [(Some(100), 100), (None, 70)] {
-        let spec = network(table(&[(20, 30 + 40), (0, 15)], period, None), 0.0);
+fn a_timetable_settles_in_a_period_or_has_nothing_to_settle() {
+    for period in [Some(100), None] {
+        let mut spec = network(table(&[(20, 30 + 40), (0, 15)], period, None), 0.0);
         let policy: &PolicyConfig = &spec.policy;
-        assert_eq!(policy.settling_period(&spec.graph, spec.cycle_fs).unwrap(), Some(settles));
+        assert_eq!(policy.settling_period(&spec.graph, spec.cycle_fs).unwrap(), period);
+        assert_eq!(policy.longest_wait(spec.cycle_fs).unwrap(), 50);
+        let planned = spec.schedule().unwrap();
+        let once: Vec<(u64, u64)> = planned.once.iter().map(|row| (row.from, row.until)).collect();
+        assert_eq!((planned.period, once), (period, if period.is_some() { vec![] } else { vec![(20, 70), (0, 15)] }));
+        spec.managed.fill(false);
+        assert_eq!(spec.schedule().unwrap(), Schedule::default(), "no link is ever off");
     }
 }
